@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# Flags of every target. A part adds none of its own, except where its line in lib/CMakeLists.txt says why.
+find_program(CUDAL1_CCACHE ccache)
+if(CUDAL1_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CUDAL1_CCACHE}")
+endif()
+
+add_library(cudal1_flags INTERFACE)
+# Contraction would make host arithmetic differ between compilers; seeded inputs and the oracle must not.
+target_compile_options(cudal1_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -ffp-contract=off)
+if(CUDAL1_WARNINGS_AS_ERRORS)
+  target_compile_options(cudal1_flags INTERFACE -Werror)
+endif()
+if(CUDAL1_SANITIZE)
+  target_compile_options(cudal1_flags INTERFACE -fsanitize=${CUDAL1_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(cudal1_flags INTERFACE -fsanitize=${CUDAL1_SANITIZE})
+  target_compile_definitions(cudal1_flags INTERFACE CUDAL1_SANITIZED=1)
+endif()
+if(CUDAL1_FUZZ)
+  target_compile_options(cudal1_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

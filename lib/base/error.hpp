@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace cudal1::base {
+
+// Why a command ends without its result; cli/exit_codes maps each to the documented exit code.
+enum class Fault {
+  internal,           // we are wrong
+  usage,              // the command line or a configuration file
+  credentials,        // missing or refused
+  no_device,          // no usable GPU, driver or NVRTC
+  bad_input,          // the task, an answer given by the user, or the reference does not compile or verify
+  model_unreachable,  // model endpoint or its credit
+  resumable,          // stopped early; the same command goes on
+};
+
+// Something the user can act on. The message names the thing and the next step in the words of the command line.
+// Thrown anywhere, caught once in main. Outcomes of the domain (does not compile, wrong result) are values instead.
+class Error : public std::runtime_error {
+ public:
+  Error(Fault fault, const std::string& message) : std::runtime_error(message), fault_(fault) {}
+  Fault fault() const noexcept { return fault_; }
+
+ private:
+  Fault fault_;
+};
+
+}  // namespace cudal1::base

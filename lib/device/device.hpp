@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel/plan.hpp"
+#include "outcome/binary.hpp"
+#include "outcome/counters.hpp"
+#include "outcome/device_facts.hpp"
+#include "outcome/finding.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace cudal1::device {
+
+// Device memory, owned by the device and named by this handle until release().
+using MemoryId = std::uint32_t;
+
+struct Region {
+  MemoryId memory = 0;
+  std::size_t offset = 0, bytes = 0;
+};
+
+// A loaded binary. Owned by the caller; must not outlive its device.
+class Module {
+ public:
+  virtual ~Module() = default;
+};
+
+// A plan with a place for each of its buffers, ready to run. Everything it points to outlives the call.
+struct BoundPlan {
+  const Module* module = nullptr;
+  const kernel::Plan* plan = nullptr;
+  std::vector<Region> buffers;  // one per plan->buffers
+};
+
+struct RunOptions {
+  bool checks = true;                       // the simulator's costly checks: races, uninitialised shared memory
+  std::uint64_t instruction_budget = 0;     // simulator: warp instructions per launch; 0: the default
+};
+
+// How a run went.
+struct RunResult {
+  enum class Status { ok, unsupported, runtime_failed, timeout, findings };
+  Status status = Status::ok;
+  std::string message;                      // one line when not ok
+  std::vector<outcome::Finding> findings;   // simulator only
+  outcome::Counters counters;               // simulator only: summed over the plan
+  outcome::LineCounters lines;
+};
+
+// A predicted time (simulator only).
+struct Prediction {
+  double ms = 0;
+  double log_error = 0;                     // half-width of the model's own error on log(ms), as fitted on held-out data
+  std::string limited_by;                   // "uncoalesced global loads, line 12"
+  outcome::Counters counters;
+  outcome::LineCounters lines;
+};
+
+// One arm of a timing: several equal bindings of the same plan on different memory, rotated through.
+struct Arm {
+  std::vector<BoundPlan> sets;
+};
+
+// Raw times of interleaved samples, in the order taken.
+struct Sample {
+  std::size_t arm = 0, set = 0;
+  double ms = 0;                            // of one execution of the plan
+};
+
+struct TimingRequest {
+  std::vector<Arm> arms;
+  std::vector<std::size_t> order;           // arm of each sample, chosen by the caller (role-swapped, shuffled)
+  bool flush = true;                        // empty the L2 before each sample; false: hot
+  std::uint64_t seed = 0;                   // order of sets
+};
+
+// A place where plans run: the driver API, or the simulator. Not thread-safe. Misuse is an assertion; a lost device or
+// exhausted memory throws base::Error(no_device).
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const outcome::DeviceFacts& facts() const = 0;
+
+  virtual MemoryId allocate(std::size_t bytes, const std::string& name) = 0;
+  virtual void release(MemoryId memory) = 0;
+  virtual void write(const Region& region, std::span<const std::byte> bytes) = 0;
+  virtual void read(const Region& region, std::span<std::byte> bytes) = 0;
+  virtual void copy(const Region& from, const Region& to) = 0;  // device to device
+  // Fills with a repeated 32-bit word and, on the simulator, marks the bytes as never written.
+  virtual void poison(const Region& region, std::uint32_t word) = 0;
+
+  // The binary's entries ready to launch. The error says what does not fit ("sim does not know …", wrong architecture).
+  virtual tl::expected<std::unique_ptr<Module>, RunResult> load(const outcome::Binary& binary) = 0;
+
+  // Runs a plan once, to its end.
+  virtual RunResult run(const BoundPlan& plan, const RunOptions& options) = 0;
+
+  // Measured times, in order; empty optional where this device cannot measure (the simulator).
+  virtual std::optional<std::vector<Sample>> time(const TimingRequest& request) = 0;
+
+  // A predicted time, counters only; empty optional where this device measures instead.
+  virtual std::optional<tl::expected<Prediction, RunResult>> predict(const BoundPlan& plan) = 0;
+};
+
+}  // namespace cudal1::device

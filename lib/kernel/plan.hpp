@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel/file.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace cudal1::kernel {
+
+// A launch plan with every expression evaluated: what a device executes.
+
+struct PlanBuffer {
+  enum class Role { input, output, inout, scratch };
+  Role role = Role::input;
+  std::string name;
+  tensor::Dtype dtype = tensor::Dtype::float32;
+  std::vector<std::int64_t> shape;
+  std::size_t bytes = 0;
+  std::optional<double> initial;  // scratch only: each element's value, written inside the timed plan
+};
+
+struct BufferArgument {
+  std::size_t buffer = 0;       // index into Plan::buffers
+  std::int64_t byte_offset = 0;
+};
+// A scalar already converted to the parameter's declared type: its bytes as the kernel receives them.
+struct ScalarArgument {
+  std::array<std::byte, 8> bytes{};
+  std::size_t size = 0;  // 1, 2, 4 or 8
+};
+using Argument = std::variant<BufferArgument, ScalarArgument>;
+
+using Dim3 = std::array<std::uint32_t, 3>;
+
+struct Launch {
+  std::string kernel;  // name expression with tunables substituted: "scale_rows", "k<float, 128>"
+  Dim3 grid{1, 1, 1}, block{1, 1, 1}, cluster{0, 0, 0};  // cluster 0: none asked for
+  std::uint32_t shared_bytes = 0;                        // dynamic
+  bool cooperative = false;
+  std::vector<Argument> arguments;
+};
+struct Memset {
+  std::size_t buffer = 0;
+  std::uint8_t value = 0;
+};
+using PlanStep = std::variant<Launch, Memset>;
+
+struct Plan {
+  std::vector<PlanBuffer> buffers;  // the task's, in order of appearance, then the answer's scratches
+  std::vector<PlanStep> steps;      // repeats unrolled; at most 100,000
+  // Every distinct name expression launched, for the compiler.
+  std::vector<std::string> kernels() const;
+};
+
+// Evaluates a file's plan for given sizes (including derived ones, scalars and tunables in `environment`). Checked:
+// grids and blocks positive and within CUDA's limits, every size within its parameter's type, argument counts, names.
+tl::expected<Plan, base::Diagnostic> resolve(const File& file, const Environment& environment);
+
+// Every member of the tune family in the order of the last tunable fastest; one empty environment when there is none.
+// An impossible family (all pruned, or more than 4096 members) is a diagnostic.
+tl::expected<std::vector<Environment>, base::Diagnostic> family(const File& file);
+
+// "constexpr int BLOCK = 128;\n" for each tunable: goes in front of the source.
+std::string tunable_prelude(const Environment& tunables);
+
+}  // namespace cudal1::kernel

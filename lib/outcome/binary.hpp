@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "outcome/resource_facts.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cudal1::outcome {
+
+// What the compiler hands to a device. The GPU loads the cubin, the simulator reads the PTX.
+struct Binary {
+  std::string ptx;
+  std::string cubin;                             // bytes; empty when none was asked for
+  std::string arch;                              // "sm_90a"
+  std::map<std::string, std::string> entries;    // name expression as launched → lowered symbol
+  std::vector<ResourceFacts> resources;          // one per entry
+  std::string file;                              // the kernel file's name, as line information refers to it
+};
+
+}  // namespace cudal1::outcome

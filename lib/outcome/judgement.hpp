@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/diagnostic.hpp"
+#include "outcome/counters.hpp"
+#include "outcome/finding.hpp"
+#include "outcome/resource_facts.hpp"
+#include "outcome/verdict.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudal1::outcome {
+
+// One element that differs from what is right.
+struct WrongElement {
+  std::string output;
+  std::vector<std::int64_t> index;
+  double expected = 0, got = 0;
+};
+
+// Largest errors over all trials, against y64 (or the reference where there is no oracle).
+struct ErrorFigures {
+  double relative_l2 = 0;            // ‖y − y64‖₂ / ‖y64‖₂
+  double max_absolute = 0;
+  double reference_relative_l2 = 0;  // the reference's own
+  int trials = 0;
+};
+
+// One workload's (one `size` line's) timing.
+struct WorkloadTiming {
+  std::map<std::string, std::int64_t> sizes;
+  double reference_ms = 0, variant_ms = 0;
+  Speedup speedup;
+  int pairs = 0;                     // of measurements; 0 for a prediction
+  double hot_speedup = 0;            // caches warm; 0: not measured
+  double share_of_limit = 0;         // of the speed of light, 0 … 1
+  std::string limited_by;            // "memory bandwidth", "uncoalesced global loads, line 12"
+};
+
+// Everything known about one variant: the verdict and its evidence.
+struct Judgement {
+  Verdict verdict = Verdict::inconclusive;
+  bool predicted = false;            // times come from the simulator's model
+  Level level = Level::screening;
+  std::set<Label> labels;
+  std::string message;               // one line: why this verdict
+  std::optional<Speedup> speedup;    // geometric mean over the workloads; only when right
+  std::vector<WorkloadTiming> workloads;
+  std::map<std::string, std::int64_t> tunables;  // the family member judged best
+
+  std::vector<ResourceFacts> resources;
+  double occupancy = 0;              // of the plan's longest launch, 0 … 1
+  std::string occupancy_limited_by;
+  Counters counters;                 // summed over the plan; zeros where not counted
+  LineCounters hot_lines;            // at most eight
+  base::Diagnostics diagnostics;     // compiler or plan
+  std::vector<Finding> findings;
+  std::optional<WrongElement> first_wrong, worst_wrong;
+  ErrorFigures errors;
+  std::string sanitizer;             // "passed", "found", "absent", "refused"; empty: not asked for
+  double seconds = 0;                // wall time spent on judging
+
+  double score() const { return speedup ? speedup->value : 0; }  // 0 when not right
+};
+
+// JSON with a schema number and units in the key names; documented in cudal1-json(5). The inverse throws base::Error
+// (bad_input) on another schema.
+std::string to_json(const Judgement& judgement);
+Judgement judgement_from_json(std::string_view text);
+
+}  // namespace cudal1::outcome
