@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/process.hpp"
+#include "compile/compiler.hpp"
+#include "outcome/device_facts.hpp"
+#include "outcome/judgement.hpp"
+#include "task/task.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1::judge {
+
+struct Options {
+  std::string device = "sim";         // "sim" or "cuda:N"
+  std::string gpu = "H200";           // sim: the GPU whose times are predicted
+  base::Program worker;               // this program started as `worker device`
+  std::optional<std::uint64_t> seed;  // of inputs and order; empty: secret
+  base::Seconds run_limit{10};        // one execution of a plan, before it counts as TIMEOUT
+  double gpu_budget_ms = 250;         // device time per candidate for a screening interval
+  bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
+};
+
+// The reference, verified and timed: what 1.00 means.
+struct ReferenceFacts {
+  struct Time {
+    std::string workload;             // "N=4096 M=4096"
+    double ms = 0;
+    double speed_of_light_ms = 0;     // necessary bytes at the device's memory rate: a trigger, not a bound on algebra
+    std::string limited_by;
+  };
+  std::vector<Time> times;
+  bool predicted = false;
+  bool oracle = false;                // false: NO_ORACLE
+  std::string note;                   // why there is no oracle, or how it was taken; one sentence
+  outcome::Judgement judgement;       // of the reference as its own variant: resources, counters, errors; score 1
+};
+
+// A variant's whole life: parse, plan, compile, verify, time; in the workers of this process, which keeps all statistics
+// and verdicts. One judge serves one run on one device; calls are serialised inside.
+class Judge {
+ public:
+  Judge(const task::Task& task, compile::Compiler& compiler, Options options);
+  ~Judge();
+
+  const outcome::DeviceFacts& device() const;
+
+  // Compiles, verifies and times the reference, once. Throws base::Error(bad_input) when it is itself broken, with the
+  // compiler's message or the wrong element.
+  const ReferenceFacts& reference();
+
+  // A screening verdict for an answer's text (a kernel file); never throws for what is the answer's fault.
+  outcome::Judgement screen(const std::string& source, const std::string& name);
+
+  // A final verdict: fresh processes, fresh inputs, full checks, for the family member `tunables`.
+  outcome::Judgement confirm(const std::string& source, const std::string& name,
+                             const std::map<std::string, std::int64_t>& tunables);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The device worker's main loop (`cudal1 worker device`). Returns the exit code.
+int worker_main();
+
+}  // namespace cudal1::judge

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/clock.hpp"
+#include "kernel/file.hpp"
+#include "outcome/device_facts.hpp"
+#include "outcome/judgement.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cudal1::model {
+
+// Which reply of a run: rounds and samples count from 1; attempt 0 is the answer, 1 its one repair.
+struct Key {
+  int round = 1, sample = 1, attempt = 0;
+  auto operator<=>(const Key&) const = default;
+  std::string text() const;  // "r01-s02", "r01-s02-repair"
+};
+
+// An earlier variant as the prompt shows it.
+struct Exemplar {
+  std::string id;        // "r01-s02", or "reference"
+  std::string source;
+  std::string analysis;  // what its author said
+  outcome::Judgement judgement;
+};
+
+// What a model is asked. Text for those that read, the same content as values for the built-in one.
+struct Question {
+  Key key;
+  std::string system, user;            // the rendered prompt
+  outcome::DeviceFacts device;
+  std::vector<Exemplar> exemplars;     // by rising score
+  std::optional<Exemplar> failure;     // the latest answer that failed, or the one to repair when key.attempt is 1
+  std::string hint;                    // the user's
+  std::uint64_t seed = 0;              // of this reply; equal runs ask with equal seeds
+};
+
+struct Usage {
+  long long input_tokens = 0, output_tokens = 0, cached_tokens = 0;
+  double cost = 0;                     // in US dollars; 0 when unknown or free
+};
+
+// What came back. Anything but `ok` is a value that the search acts on.
+struct Reply {
+  enum class Status { ok, refused, truncated, unreachable, no_credit, pending };
+  Status status = Status::ok;
+  std::string text;
+  std::string reason;                  // one sentence when not ok; for pending: where the prompt waits for its reply
+  Usage usage;
+  base::Seconds seconds{};
+};
+
+// Answers prompts. May be called from several threads when `parallel()` says so.
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual std::string name() const = 0;                // "builtin", "replay:DIR", "openai/gpt-…"
+  virtual bool remote() const { return false; }        // source leaves this machine
+  virtual int parallel() const { return 1; }           // replies it can work on at once
+  virtual Reply answer(const Question& question, std::stop_token stop) = 0;
+};
+
+}  // namespace cudal1::model
