@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 
 #include "base/error.hpp"
+#include "base/spawn.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -18,14 +19,6 @@ namespace cudal1::base {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Descriptor {
-  int value = -1;
-  explicit Descriptor(int descriptor) : value(descriptor) {}
-  ~Descriptor() { if (value >= 0) ::close(value); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-};
 
 std::string reason() { return std::strerror(errno); }
 
@@ -51,7 +44,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 // A rename lasts only once its folder is on the disk too; file systems that cannot flush a folder are left alone.
 void flush_folder(const fs::path& folder) {
   const Descriptor descriptor(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (descriptor.value >= 0) ::fsync(descriptor.value);
+  if (descriptor.value() >= 0) ::fsync(descriptor.value());
 }
 
 fs::path base_folder(const char* variable, const char* below_home) {
@@ -67,9 +60,9 @@ fs::path base_folder(const char* variable, const char* below_home) {
 
 std::string read_file(const fs::path& path, std::size_t limit) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.value < 0) throw Error(Fault::bad_input, "cannot read " + path.string() + ": " + reason());
+  if (file.value() < 0) throw Error(Fault::bad_input, "cannot read " + path.string() + ": " + reason());
   struct stat facts {};
-  if (::fstat(file.value, &facts) == 0 && S_ISDIR(facts.st_mode))
+  if (::fstat(file.value(), &facts) == 0 && S_ISDIR(facts.st_mode))
     throw Error(Fault::bad_input, path.string() + " is a folder, not a file");
   std::string content;
   const auto expected = static_cast<std::size_t>(S_ISREG(facts.st_mode) ? facts.st_size : 0);
@@ -79,7 +72,7 @@ std::string read_file(const fs::path& path, std::size_t limit) {
     if (size > limit)
       throw Error(Fault::bad_input, path.string() + " is larger than " + std::to_string(limit) + " bytes");
     content.resize(std::max(size + 65536, content.capacity()));
-    const ssize_t count = ::read(file.value, content.data() + size, content.size() - size);
+    const ssize_t count = ::read(file.value(), content.data() + size, content.size() - size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw Error(Fault::bad_input, "cannot read " + path.string() + ": " + reason());
     if (count == 0) break;
@@ -99,7 +92,7 @@ void write_file(const fs::path& path, std::string_view content) {
   bool written = false;
   {
     Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    written = file.value >= 0 && write_all(file.value, content) && ::fsync(file.value) == 0;
+    written = file.value() >= 0 && write_all(file.value(), content) && ::fsync(file.value()) == 0;
   }
   written = written && ::rename(temporary.c_str(), path.c_str()) == 0;
   if (!written) {
