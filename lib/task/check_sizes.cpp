@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/check_sizes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cudal1::task {
+
+std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::File& file) {
+  // Neither multiples of a warp nor of each other; the second proposal turns the order round, so that no kernel is
+  // right only because one extent exceeds another.
+  constexpr std::array<std::int64_t, 6> extents{33, 70, 45, 19, 101, 26};
+  constexpr std::int64_t keep_up_to = 8;
+  std::vector<std::map<std::string, std::int64_t>> proposals;
+  if (file.sizes.empty()) return proposals;
+  for (const bool reversed : {false, true}) {
+    std::map<std::string, std::int64_t> sizes;
+    std::size_t next = 0;
+    for (const auto& [name, expression] : file.sizes.front().values) {
+      if (!expression.names().empty()) continue;  // derived: follows from the others
+      const auto declared = expression.evaluate_integer({});
+      if (!declared) continue;
+      const auto ragged = extents[(reversed ? extents.size() - 1 - next : next) % extents.size()];
+      sizes[name] = *declared <= keep_up_to ? *declared : std::min(*declared, ragged);
+      next = (next + 1) % extents.size();
+    }
+    proposals.push_back(std::move(sizes));
+  }
+  return proposals;
+}
+
+}  // namespace cudal1::task

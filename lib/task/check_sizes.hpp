@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel/file.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cudal1::task {
+
+// Small ragged sizes for a task that declares no `check`: proposals in order of preference, each giving every literal
+// size a value. Sizes of at most eight are kept, because they are often kernel extents, strides or dimensions.
+std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::File& file);
+
+}  // namespace cudal1::task

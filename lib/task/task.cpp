@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/task.hpp"
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "kernel/plan.hpp"
+#include "kernel/workload.hpp"
+#include "task/check_sizes.hpp"
+#include "tensor/evaluate.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::task {
+
+namespace {
+
+using Overrides = std::map<std::string, std::int64_t>;
+using Role = kernel::Buffer::Role;
+
+[[noreturn]] void refuse(const std::string& message) { throw base::Error(base::Fault::bad_input, message); }
+
+template <typename T, typename E>
+T value_or_refuse(tl::expected<T, E> result) {
+  if (!result) refuse(base::render(result.error()));
+  return std::move(*result);
+}
+
+Workload make_workload(const kernel::File& file, kernel::Environment environment, double weight) {
+  Workload workload;
+  for (const auto& [name, value] : environment)
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) workload.sizes[name] = *integer;
+  workload.environment = std::move(environment);
+  workload.weight = weight;
+  if (!file.sizes.empty())
+    for (const auto& [name, expression] : file.sizes.front().values)
+      if (expression.names().empty()) workload.declared.push_back(name);
+  return workload;
+}
+
+void require_known_overrides(const kernel::File& file, const Overrides& overrides) {
+  std::vector<std::string> known;
+  for (const auto& line : file.sizes)
+    for (const auto& [name, expression] : line.values) known.push_back(name);
+  for (const auto& [name, value] : overrides) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = base::nearest(name, known);
+    refuse(fmt::format("--set {}={}: the task has no size \"{}\"; its sizes are {}{}", name, value, name,
+                       fmt::join(known, ", "), near ? fmt::format(" (did you mean \"{}\"?)", *near) : ""));
+  }
+}
+
+// A plan for every workload and check size proves that shapes, grids and argument types fit before anything runs.
+void require_plan(const kernel::File& file, const Workload& workload, std::size_t memory_limit) {
+  const auto plan = value_or_refuse(kernel::resolve(file, workload.environment));
+  double bytes = 0;
+  for (const auto& buffer : plan.buffers) bytes += static_cast<double>(buffer.bytes);
+  if (bytes > static_cast<double>(memory_limit))
+    refuse(fmt::format("{}: at {} the buffers need {:.1f} GiB, more than the {:.1f} GiB at hand; use smaller sizes, for "
+                       "example with --set",
+                       file.name, workload.label(), bytes / (1 << 30), static_cast<double>(memory_limit) / (1 << 30)));
+}
+
+// Extents of a buffer at every assignment; the text stays the kernel file's own expression.
+tensor::Type type_of(const kernel::Buffer& buffer, const std::vector<const Workload*>& assignments) {
+  tensor::Type type{buffer.dtype, {}};
+  for (const auto& expression : buffer.shape) {
+    tensor::Extent extent{expression.text(), {}};
+    for (const auto* workload : assignments)
+      extent.values.push_back(value_or_refuse(expression.evaluate_integer(workload->environment)));
+    type.shape.push_back(std::move(extent));
+  }
+  return type;
+}
+
+std::map<std::string, tensor::Type> types_of(const Task& task, bool outputs) {
+  std::vector<const Workload*> assignments;
+  for (const auto& workload : task.workloads) assignments.push_back(&workload);
+  for (const auto& workload : task.checks) assignments.push_back(&workload);
+  std::map<std::string, tensor::Type> types;
+  for (const auto& buffer : task.file.buffers)
+    if (buffer.role == Role::inout || (buffer.role == Role::output) == outputs)
+      types[buffer.name] = type_of(buffer, assignments);
+  return types;
+}
+
+std::string extent_list(const tensor::Shape& shape, std::size_t assignment) {
+  std::vector<std::string> parts;
+  for (const auto& extent : shape) parts.push_back(std::to_string(extent.values[assignment]));
+  return fmt::format("[{}]", fmt::join(parts, ", "));
+}
+
+// The torch line must produce what the interface declares, at every assignment.
+void require_shapes(const Task& task, const tensor::Graph& graph) {
+  const auto types = value_or_refuse(tensor::infer(graph, task.input_types(), task.assignments()));
+  const auto declared = task.output_types();
+  for (const auto& [name, node] : graph.outputs) {
+    const auto it = declared.find(name);
+    if (it == declared.end()) continue;
+    const auto& made = types[static_cast<std::size_t>(node)].shape;
+    if (made == it->second.shape) continue;
+    refuse(fmt::format("{}:{}: the torch line gives {} the shape {}, but it is declared as {} (at {})", task.file.name,
+                       task.file.torch->second.line, name, extent_list(made, 0), extent_list(it->second.shape, 0),
+                       task.workloads.front().label()));
+  }
+}
+
+void read_torch_line(Task& task) {
+  if (!task.file.torch) {
+    task.no_oracle_reason = "the task has no torch line";
+    return;
+  }
+  const auto& [text, place] = *task.file.torch;
+  std::vector<std::string> inputs, outputs, sizes;
+  for (const auto& buffer : task.file.buffers) {
+    if (buffer.role != Role::output) inputs.push_back(buffer.name);
+    if (buffer.role != Role::input) outputs.push_back(buffer.name);
+  }
+  for (const auto& [name, value] : task.workloads.front().environment) sizes.push_back(name);
+  auto graph = tensor::parse(text, inputs, sizes, outputs, task.file.name, place.line, place.column);
+  if (!graph && graph.error().severity == base::Diagnostic::Severity::warning) {
+    task.no_oracle_reason = graph.error().message;
+    return;
+  }
+  task.torch = value_or_refuse(std::move(graph));
+}
+
+void add_checks(Task& task, const Overrides& overrides) {
+  const auto& file = task.file;
+  for (const auto& check : file.checks)
+    task.checks.push_back(make_workload(file, value_or_refuse(kernel::environment(file, 0, &check, {})), 1));
+  if (!task.checks.empty()) return;
+  // Without a check line, small ragged sizes that the task's own shapes allow; its real sizes as the last resort.
+  for (const auto& sizes : ragged_sizes(file)) {
+    auto environment = kernel::environment(file, 0, nullptr, sizes);
+    if (!environment || !kernel::resolve(file, *environment)) continue;
+    Task trial = task;
+    trial.checks = {make_workload(file, *environment, 1)};
+    if (trial.torch && !tensor::infer(*trial.torch, trial.input_types(), trial.assignments())) continue;
+    task.checks.push_back(trial.checks.front());
+  }
+  if (task.checks.empty())
+    task.checks.push_back(make_workload(file, value_or_refuse(kernel::environment(file, 0, nullptr, overrides)), 1));
+}
+
+}  // namespace
+
+std::string Workload::label() const {
+  std::vector<std::string> parts;
+  for (const auto& name : declared) parts.push_back(fmt::format("{}={}", name, sizes.at(name)));
+  return parts.empty() ? "fixed sizes" : fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::string Task::name() const { return file.task.empty() ? path.stem().string() : file.task; }
+
+std::filesystem::path Task::folder() const {
+  const auto parent = path.parent_path();
+  return parent.empty() ? std::filesystem::path(".") : parent;
+}
+
+std::map<std::string, tensor::Type> Task::input_types() const { return types_of(*this, false); }
+std::map<std::string, tensor::Type> Task::output_types() const { return types_of(*this, true); }
+
+std::vector<tensor::Sizes> Task::assignments() const {
+  std::vector<tensor::Sizes> result;
+  for (const auto& workload : workloads) result.push_back(workload.sizes);
+  for (const auto& workload : checks) result.push_back(workload.sizes);
+  return result;
+}
+
+double Task::necessary_bytes(std::size_t workload) const {
+  double bytes = 0;
+  for (const auto& buffer : file.buffers) {
+    const auto shape = value_or_refuse(kernel::extents(buffer.shape, workloads[workload].environment));
+    double elements = 1;
+    for (const auto extent : shape) elements *= static_cast<double>(extent);
+    const int passes = buffer.role == Role::inout ? 2 : 1;
+    bytes += passes * elements * static_cast<double>(tensor::size_of(buffer.dtype));
+  }
+  return bytes;
+}
+
+double Task::written_operations(std::size_t workload) const {
+  if (!torch) return 0;
+  const auto types = value_or_refuse(tensor::infer(*torch, input_types(), assignments()));
+  return tensor::operations(*torch, types, workload);
+}
+
+Task load(const std::filesystem::path& path, const Overrides& overrides, std::size_t memory_limit) {
+  constexpr std::size_t largest_source = 16 << 20;
+  return from_source(base::read_file(path, largest_source), path, overrides, memory_limit);
+}
+
+Task from_source(std::string source, const std::filesystem::path& path, const Overrides& overrides,
+                 std::size_t memory_limit) {
+  Task task;
+  task.path = path;
+  std::string identity = source;
+  for (const auto& [name, value] : overrides) identity += fmt::format("\n--set {}={}", name, value);
+  task.digest = base::sha256(identity);
+  task.file = value_or_refuse(kernel::parse(std::move(source), path.string()));
+
+  const auto& file = task.file;
+  if (std::none_of(file.buffers.begin(), file.buffers.end(), [](const auto& b) { return b.role != Role::input; }))
+    refuse(fmt::format("{}: the task declares no output; add a line such as \"//@ output C: float32[N]\"", file.name));
+  if (file.plan.empty())
+    refuse(fmt::format("{}: the task has no launch; add a line such as \"//@ launch kernel<<<ceil_div(N, 256), 256>>>(A, "
+                       "C, N)\", or draft one with: cudal1 init {}",
+                       file.name, file.name));
+  if (!file.tunables.empty())
+    refuse(fmt::format("{}: a task is one kernel, not a family; give {} one value as a constant in the code", file.name,
+                       file.tunables.front().name));
+  require_known_overrides(file, overrides);
+
+  const std::size_t count = std::max<std::size_t>(file.sizes.size(), 1);
+  for (std::size_t index = 0; index < count; ++index) {
+    const double weight = file.sizes.empty() ? 1 : file.sizes[index].weight;
+    task.workloads.push_back(
+        make_workload(file, value_or_refuse(kernel::environment(file, index, nullptr, overrides)), weight));
+  }
+  read_torch_line(task);
+  add_checks(task, overrides);
+  for (const auto& workload : task.workloads) require_plan(file, workload, memory_limit);
+  for (const auto& workload : task.checks) require_plan(file, workload, memory_limit);
+  if (task.torch) require_shapes(task, *task.torch);
+  return task;
+}
+
+}  // namespace cudal1::task
