@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cudal1::search {
+
+// How exemplars are chosen among the variants that are right.
+enum class Sampling {
+  buckets,  // distinct score buckets, fast ones likelier: the published method
+  islands,  // four populations by sample number, two best distinct scores of one
+  random,   // uniform: the control
+  none,     // no exemplars at all: the control of the control
+};
+
+struct Options {
+  int rounds = 4;
+  int samples = 4;                       // per round
+  std::uint64_t seed = 1;
+  int exemplars = 2;
+  Sampling sampling = Sampling::buckets;
+  // Of the softmax over mean log scores of buckets: at 1 a bucket of twice the score is drawn twice as often.
+  double tau = 1.0;
+  // Of a bucket, in log score: 0.15 puts scores that differ by less than 16 % together, so that what is contrasted
+  // differs by more than a screening interval.
+  double bucket_width = 0.15;
+  bool repair = true;                    // one repair of an answer that failed; counts as no round
+  int confirmations = 5;                 // most variants that a final verdict is asked for
+  std::string hint;
+  std::string start_from;                // source of a kernel file that enters as the variant "start"; may be empty
+
+  // Reasons to stop before the rounds are used up; empty: no such limit. Checked between variants.
+  std::optional<base::Seconds> wall_limit;
+  std::optional<double> target_speedup;
+  std::optional<double> share_of_limit;  // of the speed of light, 0 … 1
+  std::optional<int> stagnation;         // rounds without a better score
+  std::optional<long long> token_limit;
+  std::optional<double> cost_limit;      // US dollars
+};
+
+}  // namespace cudal1::search
