@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sum of every row: one thread per row.
+//@ task    row_sum
+//@ torch   Y = X.sum(dim=1)
+//@ size    N = 4096, M = 4096
+//@ check   N = 33, M = 70
+//@ input   X: float32[N, M]
+//@ output  Y: float32[N]
+//@ launch  row_sum<<<ceil_div(N, 128), 128>>>(X, Y, N, M)
+
+__global__ void row_sum(const float* X, float* Y, int N, int M) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= N) return;
+  float sum = 0;
+  for (int i = 0; i < M; ++i) sum += X[size_t(row) * M + i];
+  Y[row] = sum;
+}
