@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "outcome/device_facts.hpp"
+
+#include <cstddef>
+
+namespace cudal1::bench {
+
+// The least time in which the task's own bytes can move, and its arithmetic as written can run. Bytes come from the
+// task, never from a variant. The arithmetic is no bound: algebra may honestly remove it.
+struct Limit {
+  double memory_ms = 0;      // 0: the device's memory rate is not known
+  double arithmetic_ms = 0;
+  bool memory_bound() const { return memory_ms >= arithmetic_ms; }
+};
+Limit limit(double necessary_bytes, double written_operations, const outcome::DeviceFacts& device);
+
+// True when a time is shorter than writing the outputs takes: inputs may honestly be left unread. What fits into the L2
+// cache is left out, because it may still be there, dirty, when the clock stops.
+bool implausible(double ms, double output_bytes, const outcome::DeviceFacts& device);
+
+}  // namespace cudal1::bench
