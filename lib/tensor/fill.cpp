@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/distribution.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "tensor/generator.hpp"
+#include "tensor/npy.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+// One body, compiled for the machine's vector width too: the loop is integer arithmetic, so every clone gives the same bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(CUDAL1_SANITIZED)
+#define CUDAL1_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CUDAL1_WIDE
+#endif
+
+namespace cudal1::tensor {
+namespace {
+
+constexpr std::size_t chunk = 256;
+
+// `chunk` consecutive Philox blocks, word by word.
+struct Blocks {
+  std::uint32_t x[chunk], y[chunk], z[chunk], w[chunk];
+};
+
+CUDAL1_WIDE void philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, Blocks& blocks) {
+  auto& [x, y, z, w] = blocks;
+  // The chunk's counters share their upper word, because `first` is a multiple of the chunk.
+  for (std::size_t i = 0; i < chunk; ++i) {
+    x[i] = static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(i);
+    y[i] = static_cast<std::uint32_t>(first >> 32);
+    z[i] = static_cast<std::uint32_t>(stream);
+    w[i] = static_cast<std::uint32_t>(stream >> 32);
+  }
+  std::uint32_t key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9U, key1 += 0xBB67AE85U)
+    for (std::size_t i = 0; i < chunk; ++i) {
+      const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * x[i], product1 = std::uint64_t{0xCD9E8D57U} * z[i];
+      x[i] = static_cast<std::uint32_t>(product1 >> 32) ^ y[i] ^ key0;
+      y[i] = static_cast<std::uint32_t>(product1);
+      z[i] = static_cast<std::uint32_t>(product0 >> 32) ^ w[i] ^ key1;
+      w[i] = static_cast<std::uint32_t>(product0);
+    }
+}
+
+CUDAL1_WIDE void normals(const Blocks& blocks, int* out) {
+  for (std::size_t i = 0; i < chunk; ++i)
+    out[i] = generator::normal_units_of({blocks.x[i], blocks.y[i], blocks.z[i], blocks.w[i]});
+}
+
+void fill_normal(Dtype dtype, std::uint64_t seed, std::uint64_t stream, std::size_t count, std::byte* out) {
+  Blocks blocks;
+  int units[chunk];
+  const std::size_t size = size_of(dtype);
+  for (std::size_t first = 0; first < count; first += chunk) {
+    philox(seed, stream, first, blocks);
+    normals(blocks, units);
+    const std::size_t n = std::min(chunk, count - first);
+    if (dtype == Dtype::float32) {
+      float values[chunk];
+      for (std::size_t i = 0; i < chunk; ++i) values[i] = static_cast<float>(units[i]) * static_cast<float>(generator::normal_unit);
+      std::memcpy(out + first * size, values, n * size);
+      continue;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t bits = generator::encode(static_cast<int>(dtype), units[i] * generator::normal_unit);
+      std::memcpy(out + (first + i) * size, &bits, size);
+    }
+  }
+}
+
+void fill_uniform(Dtype dtype, const Distribution& distribution, std::uint64_t seed, std::uint64_t stream,
+                  std::size_t count, std::byte* out) {
+  Blocks blocks;
+  const std::size_t size = size_of(dtype);
+  for (std::size_t first = 0; first < count; first += 2 * chunk) {
+    philox(seed, stream, first / 2, blocks);
+    const std::size_t n = std::min(2 * chunk, count - first);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t block = i / 2;
+      const std::uint64_t low = i % 2 != 0 ? blocks.z[block] : blocks.x[block];
+      const std::uint64_t high = i % 2 != 0 ? blocks.w[block] : blocks.y[block];
+      const std::uint64_t bits = generator::element_of(static_cast<int>(dtype), static_cast<int>(distribution.kind),
+                                                       high << 32 | low, distribution.low, distribution.high);
+      std::memcpy(out + (first + i) * size, &bits, size);
+    }
+  }
+}
+
+void fill_from_file(Dtype dtype, const std::filesystem::path& path, std::size_t count, std::byte* out) {
+  const std::string bytes = base::read_file(path, std::size_t{16} << 30);
+  const auto array = read_npy(bytes);
+  const auto refuse = [&](const std::string& why) {
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: {}", path.string(), why));
+  };
+  if (!array) refuse(array.error());
+  if (array->dtype != dtype && !(dtype == Dtype::bfloat16 && array->dtype == Dtype::float32))
+    refuse(fmt::format("it holds {}, but the input is {}; save it with .astype(\"{}\")", name(array->dtype), name(dtype), name(dtype)));
+  const std::size_t elements = array->data.size() / size_of(array->dtype);
+  if (elements != count) refuse(fmt::format("it holds {} elements, but the input has {}", elements, count));
+  if (array->dtype == dtype) {
+    if (count > 0) std::memcpy(out, array->data.data(), array->data.size());
+    return;
+  }
+  // numpy has no bfloat16, so such an input is saved as float32.
+  for (std::size_t i = 0; i < count; ++i)
+    store(dtype, load(array->dtype, reinterpret_cast<const std::byte*>(array->data.data()) + 4 * i), out + 2 * i);
+}
+
+}  // namespace
+
+void fill(Dtype dtype, const Distribution& distribution, std::uint64_t seed, std::uint64_t stream, std::size_t count,
+          std::byte* out, const std::filesystem::path& folder) {
+  using Kind = Distribution::Kind;
+  switch (distribution.kind) {
+    case Kind::file: return fill_from_file(dtype, folder / distribution.path, count, out);
+    case Kind::normal: return fill_normal(dtype, seed, stream, count, out);
+    case Kind::uniform:
+    case Kind::randint: return fill_uniform(dtype, distribution, seed, stream, count, out);
+    default: break;
+  }
+  const std::size_t size = size_of(dtype);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = generator::element(static_cast<int>(dtype), static_cast<int>(distribution.kind), seed,
+                                                  stream, i, distribution.low, distribution.high);
+    std::memcpy(out + i * size, &bits, size);
+  }
+}
+
+}  // namespace cudal1::tensor
