@@ -47,7 +47,10 @@ struct Usage {
 
 // What came back. Anything but `ok` is a value that the search acts on.
 struct Reply {
-  enum class Status { ok, refused, truncated, unreachable, no_credit, pending };
+  enum class Status {
+    ok, refused, truncated, unreachable, no_credit, pending,
+    exhausted,  // there is no further reply to give: a replayed run is at its end
+  };
   Status status = Status::ok;
   std::string text;
   std::string reason;                  // one sentence when not ok; for pending: where the prompt waits for its reply

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/command.hpp"
+
+#include "base/error.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cudal1::model {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t largest_reply = std::size_t{4} << 20;
+
+fs::path find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (access(name.c_str(), X_OK) == 0) return fs::absolute(name);
+  } else if (const char* path = std::getenv("PATH")) {
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+      if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return fs::absolute(candidate);
+    }
+  }
+  throw base::Error(base::Fault::usage,
+                    fmt::format("--model cmd: there is no program {}; give its path, then its arguments", name));
+}
+
+std::string first_line(const std::string& text) {
+  const auto lines = base::split_lines(base::trim(text));
+  return lines.empty() ? "" : base::printable(lines.front().substr(0, 300));
+}
+
+class Command final : public Model {
+ public:
+  Command(const std::string& command, base::Seconds limit) : name_("cmd:" + command), limit_(limit) {
+    std::istringstream words(command);
+    std::string word;
+    if (!(words >> word)) throw base::Error(base::Fault::usage, "--model cmd: wants a program, as in cmd:./answer.py");
+    program_.executable = find_program(word);
+    while (words >> word) program_.arguments.push_back(word);
+  }
+
+  std::string name() const override { return name_; }
+
+  Reply answer(const Question& question, std::stop_token) override {
+    const auto begin = base::now();
+    auto finished = base::run(program_, question.system + "\n\n" + question.user, limit_, largest_reply);
+    Reply reply;
+    reply.seconds = base::now() - begin;
+    reply.text = std::move(finished.out);
+    if (finished.timed_out) {
+      fail(reply, fmt::format("gave no reply within {:.0f} s", limit_.count()));
+    } else if (finished.signal != 0) {
+      fail(reply, fmt::format("was ended by signal {}", finished.signal));
+    } else if (finished.exit_code != 0) {
+      const auto said = first_line(finished.err);
+      fail(reply, fmt::format("ended with exit code {}{}{}", finished.exit_code, said.empty() ? "" : ": ", said));
+    } else if (finished.output_cut) {
+      reply.status = Reply::Status::truncated;
+      reply.reason = fmt::format("{} printed more than {} MiB", name_, largest_reply >> 20);
+      reply.text.clear();
+    } else if (base::trim(reply.text).empty()) {
+      fail(reply, "printed nothing");
+    }
+    return reply;
+  }
+
+ private:
+  void fail(Reply& reply, const std::string& why) const {
+    reply.status = Reply::Status::unreachable;
+    reply.reason = name_ + " " + why;
+    reply.text.clear();
+  }
+
+  std::string name_;
+  base::Seconds limit_;
+  base::Program program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> open_command(const std::string& command, base::Seconds limit) {
+  return std::make_unique<Command>(command, limit);
+}
+
+}  // namespace cudal1::model
