@@ -18,8 +18,4 @@ struct NamedJudgement {
 };
 std::string judgement_table(const std::vector<NamedJudgement>& judgements, const Style& style, bool counters = false);
 
-// "52.1x [40.2, 67.5]", "1.003x [0.998, 1.008]": as many digits as the interval deserves.
-std::string text(const outcome::Speedup& speedup);
-std::string milliseconds(double ms);  // "0.0523 ms"
-
 }  // namespace cudal1::report

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/document.hpp"
+
+#include "base/text.hpp"
+#include "kernel/file.hpp"
+#include "report/diff.hpp"
+#include "report/sections.hpp"
+#include "report/wording.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::report {
+
+namespace {
+
+using Status = search::Variant::Status;
+
+bool predicted(const store::Run& run) { return run.result.start.reference.predicted; }
+
+std::string code_of(const std::string& source, const std::string& name) {
+  const auto file = kernel::parse(source, name);
+  return file ? kernel::code(*file) : source;
+}
+
+void headline(const store::Run& run, Document& out) {
+  out.push_back(Heading{1, fmt::format("{} on {}", run.identity.task_name, run.result.start.device.name)});
+  const auto* best = run.result.best();
+  if (!best) {
+    out.push_back(Paragraph{"No variant was right. What failed, and why, is in the table below.", Paragraph::Kind::warning});
+  } else {
+    const auto& judgement = best->verdict();
+    std::string line = fmt::format("{} {}", verdict(judgement), judgement.speedup ? text(*judgement.speedup) : "");
+    line += fmt::format(": {} ({} verdict)", best->id, outcome::name(judgement.level));
+    for (const auto label : judgement.labels) line += fmt::format(", {}", outcome::name(label));
+    out.push_back(Paragraph{line, Paragraph::Kind::verdict});
+    if (judgement.predicted)
+      out.push_back(Paragraph{"Times are predictions of the simulator for this GPU, not measurements. Measure on a GPU "
+                              "with: cudal1 bench TASK VARIANT --device cuda:0"});
+    if (judgement.level == outcome::Level::screening)
+      out.push_back(Paragraph{"No final verdict was taken; the number is a screening one.", Paragraph::Kind::warning});
+  }
+  if (!run.result.start.reference.oracle)
+    out.push_back(Paragraph{fmt::format("NO_ORACLE: {}", run.result.start.reference.note), Paragraph::Kind::warning});
+}
+
+void asked(const store::Run& run, Document& out) {
+  const auto& id = run.identity;
+  out.push_back(Heading{2, "What was asked"});
+  Table table{{"", ""}, {}, {false, false}};
+  const auto row = [&](const char* key, const std::string& value) {
+    if (!value.empty()) table.rows.push_back({key, value});
+  };
+  row("task", fmt::format("{} (sha256 {})", id.task_path, id.task_digest.substr(0, 12)));
+  row("device", id.device + (id.driver.empty() ? "" : ", driver " + id.driver));
+  row("models", fmt::format("{}", fmt::join(id.models, ", ")));
+  row("rounds", fmt::format("{} of {} samples, {} exemplars by {}", run.result.rounds.size(), id.samples, id.exemplars, id.sampling));
+  row("seed", std::to_string(id.seed));
+  row("hint", id.hint);
+  row("cudal1", id.version);
+  row("stopped because", run.result.reason.empty() ? std::string(search::name(run.result.stopped_because)) : run.result.reason);
+  row("repeat without the model", fmt::format("cudal1 optimize {} --model replay:{}", id.task_path, run.folder.string()));
+  out.push_back(std::move(table));
+}
+
+void times(const store::Run& run, Document& out) {
+  const auto& reference = run.result.start.reference;
+  const auto* best = run.result.best();
+  Table table{{"workload", predicted(run) ? "reference, predicted" : "reference", "variant", "speed-up", "share of the limit", "limited by"},
+              {},
+              {false, true, true, true, true, false}};
+  for (std::size_t i = 0; i < reference.times.size(); ++i) {
+    const auto& time = reference.times[i];
+    const bool timed = best && i < best->verdict().workloads.size();
+    const outcome::WorkloadTiming variant = timed ? best->verdict().workloads[i] : outcome::WorkloadTiming{};
+    table.rows.push_back({time.workload, milliseconds(time.ms), timed ? milliseconds(variant.variant_ms) : "",
+                          timed ? text(variant.speedup) : "", timed ? percent(variant.share_of_limit) : "",
+                          timed ? variant.limited_by : time.limited_by});
+  }
+  out.push_back(std::move(table));
+}
+
+void rounds(const store::Run& run, Document& out) {
+  if (run.result.rounds.empty()) return;
+  out.push_back(Heading{2, "Score per round"});
+  Table table{{"round", "answers", "right", "faster", "best", "best so far"}, {}, std::vector<bool>(6, true)};
+  ScoreChart chart;
+  for (const auto& round : run.result.rounds) {
+    table.rows.push_back({std::to_string(round.round), std::to_string(round.answers), std::to_string(round.right),
+                          std::to_string(round.faster), round.best > 0 ? ratio(round.best) : "", ratio(round.best_so_far)});
+    chart.best_so_far.push_back(round.best_so_far);
+  }
+  for (const auto& variant : run.result.variants)
+    if (variant.status == Status::judged)
+      chart.points.push_back({variant.key.round, variant.judgement.score(), variant.id, variant.right()});
+  out.push_back(std::move(table));
+  out.push_back(std::move(chart));
+}
+
+std::string what_happened(const search::Variant& variant) {
+  if (variant.status == Status::duplicate) return fmt::format("the same source as {}", variant.same_as);
+  if (variant.status != Status::judged) return variant.reason;
+  return variant.verdict().message;
+}
+
+void variants(const store::Run& run, Document& out) {
+  out.push_back(Heading{2, "Every variant"});
+  Table table{{"variant", "model", "verdict", "speed-up", "registers", "occupancy", "techniques", "why"},
+              {},
+              {false, false, false, true, true, true, false, false}};
+  for (const auto& variant : run.result.variants) {
+    const auto& judgement = variant.verdict();
+    const bool has = variant.status == Status::judged;
+    table.rows.push_back({variant.id, variant.model, has ? verdict(judgement) : std::string(search::name(variant.status)),
+                          has && judgement.speedup ? text(*judgement.speedup) : "",
+                          has && !judgement.resources.empty() ? std::to_string(judgement.resources.front().registers) : "",
+                          has ? percent(judgement.occupancy) : "", fmt::format("{}", fmt::join(variant.techniques, ", ")),
+                          base::printable(what_happened(variant))});
+  }
+  out.push_back(std::move(table));
+}
+
+void winner(const store::Run& run, const search::Variant& best, Document& out) {
+  out.push_back(Heading{2, "Why it is faster"});
+  append_counters(run.result.start.reference.judgement, best.verdict(), out);
+  append_resources(best.verdict(), out);
+  if (!best.analysis.empty()) {
+    out.push_back(Heading{3, "Performance analysis, as its author wrote it"});
+    out.push_back(Quotation{base::printable(best.analysis)});
+  }
+  if (!best.design.empty()) {
+    out.push_back(Heading{3, "Algorithm design"});
+    out.push_back(Quotation{base::printable(best.design)});
+  }
+  out.push_back(Heading{2, "The winner against the reference"});
+  const auto difference = unified_diff(code_of(run.identity.task_source, run.identity.task_path),
+                                       code_of(best.source, best.id + ".cu"), run.identity.task_path, best.id + ".cu");
+  out.push_back(Code{"diff", base::printable(difference)});
+  if (!run.best_file.empty())
+    out.push_back(Paragraph{fmt::format("The whole kernel, ready for nvcc: {}", run.best_file)});
+}
+
+// The exemplars that the winner's author had seen, back to the first round.
+void lineage(const store::Run& run, const search::Variant& best, Document& out) {
+  std::vector<const search::Variant*> chain, open{&best};
+  while (!open.empty()) {
+    const auto* at = open.back();
+    open.pop_back();
+    if (std::find(chain.begin(), chain.end(), at) != chain.end()) continue;
+    chain.push_back(at);
+    for (const auto& variant : run.result.variants)
+      if (std::find(at->exemplars.begin(), at->exemplars.end(), variant.id) != at->exemplars.end() || variant.id == at->repairs)
+        open.push_back(&variant);
+  }
+  if (chain.size() < 2) return;
+  out.push_back(Heading{2, "The analyses that led to it"});
+  std::sort(chain.begin(), chain.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  for (const auto* variant : chain) {
+    if (variant == &best) continue;
+    out.push_back(Heading{3, fmt::format("{}, {}", variant->id,
+                                         variant->right() ? ratio(variant->score()) : what_happened(*variant))});
+    if (!variant->analysis.empty()) out.push_back(Quotation{base::printable(variant->analysis)});
+  }
+}
+
+void failures(const store::Run& run, Document& out) {
+  bool any = false;
+  for (const auto& variant : run.result.variants) {
+    const auto text = variant.status == Status::judged ? evidence(variant.judgement) : "";
+    if (variant.right() || text.empty()) continue;
+    if (!any) out.push_back(Heading{2, "What failed"});
+    any = true;
+    out.push_back(Heading{3, fmt::format("{}: {}", variant.id, verdict(variant.judgement))});
+    out.push_back(Code{"", base::printable(text)});
+  }
+}
+
+}  // namespace
+
+Document document(const store::Run& run, Detail detail) {
+  Document out;
+  headline(run, out);
+  if (detail == Detail::full) asked(run, out);
+  if (detail == Detail::full) out.push_back(Heading{2, "Result"});
+  times(run, out);
+  if (detail == Detail::full) rounds(run, out);
+  variants(run, out);
+  const auto* best = run.result.best();
+  if (detail == Detail::full && best) {
+    winner(run, *best, out);
+    lineage(run, *best, out);
+  }
+  if (detail == Detail::full || !best) failures(run, out);
+  return out;
+}
+
+}  // namespace cudal1::report

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/run.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cudal1::report {
+
+// A report's content without its look: built once from a run, drawn by each format.
+
+struct Heading {
+  int level = 2;  // 1: the title
+  std::string text;
+};
+struct Paragraph {
+  enum class Kind { plain, verdict, warning };
+  std::string text;
+  Kind kind = Kind::plain;
+};
+struct List {
+  std::vector<std::string> items;
+};
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  // as wide as columns
+  std::vector<bool> numeric;                   // one per column: aligned to the right
+};
+struct Code {
+  std::string language;  // "cuda", "diff", "sh", "" for plain
+  std::string text;
+};
+// Text written by a model: shown as a quotation, never as markup of ours.
+struct Quotation {
+  std::string text;
+};
+struct ScoreChart {
+  struct Point {
+    int round = 0;
+    double score = 0;
+    std::string id;
+    bool right = false;
+  };
+  std::vector<Point> points;
+  std::vector<double> best_so_far;  // by round, from 1
+};
+
+using Block = std::variant<Heading, Paragraph, List, Table, Code, Quotation, ScoreChart>;
+using Document = std::vector<Block>;
+
+enum class Detail {
+  brief,  // what a terminal shows at the end of a run
+  full,
+};
+Document document(const store::Run& run, Detail detail);
+
+}  // namespace cudal1::report

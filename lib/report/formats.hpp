@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "report/document.hpp"
+#include "report/report.hpp"
+
+#include <string>
+
+namespace cudal1::report {
+
+// One function per format; report.cpp lists them.
+std::string terminal(const store::Run& run, const Style& style);
+std::string markdown(const store::Run& run, const Style& style);
+std::string html(const store::Run& run, const Style& style);
+std::string json(const store::Run& run, const Style& style);
+
+// Blocks as a terminal shows them.
+std::string draw_for_terminal(const Document& document, const Style& style);
+
+// The chart as one self-contained SVG element.
+std::string draw_svg(const ScoreChart& chart);
+
+}  // namespace cudal1::report

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/judgement_table.hpp"
+
+#include "base/text.hpp"
+#include "outcome/counter_fields.hpp"
+#include "report/formats.hpp"
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::report {
+
+namespace {
+
+void append_rows(const NamedJudgement& named, Table& table) {
+  const auto& judgement = named.judgement;
+  if (judgement.workloads.empty()) {
+    table.rows.push_back({named.name, verdict(judgement), "", "", "", "", base::printable(judgement.message)});
+    return;
+  }
+  for (const auto& timing : judgement.workloads)
+    table.rows.push_back({named.name, verdict(judgement), text(timing.speedup), milliseconds(timing.variant_ms),
+                          timing.hot_speedup > 0 ? ratio(timing.hot_speedup) : "", percent(timing.share_of_limit),
+                          timing.limited_by});
+}
+
+Table counter_table(const std::vector<NamedJudgement>& judgements) {
+  Table table{{"counter"}, {}, {false}};
+  for (const auto& named : judgements) table.columns.push_back(named.name), table.numeric.push_back(true);
+  for (const auto& field : outcome::counter_fields) {
+    std::vector<std::string> row{std::string(field.name)};
+    bool any = false;
+    for (const auto& named : judgements) {
+      const double value = named.judgement.counters.*field.member;
+      any = any || value != 0;
+      row.push_back(fmt::format("{:.6g}", value));
+    }
+    if (any) table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table line_table(const NamedJudgement& named) {
+  Table table{{"line", "instructions", "load sectors", "store sectors", "shared wavefronts", "atomic steps"},
+              {},
+              std::vector<bool>(6, true)};
+  for (const auto& [line, counters] : named.judgement.hot_lines)
+    table.rows.push_back({std::to_string(line), fmt::format("{:.6g}", counters.warp_instructions),
+                          fmt::format("{:.6g}", counters.global_load_sectors),
+                          fmt::format("{:.6g}", counters.global_store_sectors),
+                          fmt::format("{:.6g}", counters.shared_wavefronts),
+                          fmt::format("{:.6g}", counters.atomic_serial_steps)});
+  return table;
+}
+
+}  // namespace
+
+std::string judgement_table(const std::vector<NamedJudgement>& judgements, const Style& style, bool counters) {
+  Document document;
+  Table table{{"variant", "verdict", "speed-up", "time", "hot", "of limit", "limited by"},
+              {},
+              {false, false, true, true, true, true, false}};
+  for (const auto& named : judgements) append_rows(named, table);
+  document.push_back(std::move(table));
+  for (const auto& named : judgements) {
+    const auto text = base::printable(evidence(named.judgement));
+    if (text.empty()) continue;
+    document.push_back(Heading{2, fmt::format("{}: {}", named.name, named.judgement.message)});
+    document.push_back(Code{"", text});
+  }
+  if (counters) {
+    document.push_back(Heading{2, "Counters, of the whole plan at the first workload"});
+    document.push_back(counter_table(judgements));
+    for (const auto& named : judgements) {
+      if (named.judgement.hot_lines.empty()) continue;
+      document.push_back(Heading{2, fmt::format("{}: the busiest lines", named.name)});
+      document.push_back(line_table(named));
+    }
+  }
+  return draw_for_terminal(document, style);
+}
+
+}  // namespace cudal1::report

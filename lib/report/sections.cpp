@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sections.hpp"
+
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::report {
+
+namespace {
+
+struct Row {
+  const char* name;
+  double (*value)(const outcome::Counters&);
+};
+
+using Counters = outcome::Counters;
+
+constexpr double sector_bytes = 32;
+
+// What a person asks first, in the order of asking.
+constexpr Row rows[] = {
+    {"warp instructions", [](const Counters& c) { return c.warp_instructions; }},
+    {"fp32 operations", [](const Counters& c) { return c.fp32_flops; }},
+    {"tensor operations", [](const Counters& c) { return c.tensor_flops; }},
+    {"global memory traffic, bytes", [](const Counters& c) { return (c.global_load_sectors + c.global_store_sectors) * sector_bytes; }},
+    {"of it from DRAM, bytes", [](const Counters& c) { return c.dram_read_bytes + c.dram_write_bytes; }},
+    {"sectors per request (4: ideal for 4-byte accesses)", [](const Counters& c) { return c.sectors_per_request(); }},
+    {"shared-memory wavefronts", [](const Counters& c) { return c.shared_wavefronts; }},
+    {"bank conflicts, extra wavefronts", [](const Counters& c) { return c.shared_wavefronts - c.shared_requests; }},
+    {"divergent branches", [](const Counters& c) { return c.divergent_branches; }},
+    {"barriers", [](const Counters& c) { return c.barriers; }},
+    {"atomic steps in series", [](const Counters& c) { return c.atomic_serial_steps; }},
+};
+
+std::string count(double value) {
+  if (value < 100) return fmt::format("{:.3g}", value);
+  static constexpr const char* units[] = {"", " k", " M", " G", " T"};
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(units)) value /= 1000, ++unit;
+  return fmt::format("{:.{}f}{}", value, value >= 100 ? 0 : 1, units[unit]);
+}
+
+}  // namespace
+
+void append_counters(const outcome::Judgement& reference, const outcome::Judgement& variant, Document& out) {
+  Table table{{"counter", "reference", "winner"}, {}, {false, true, true}};
+  for (const auto& row : rows) {
+    const double before = row.value(reference.counters), after = row.value(variant.counters);
+    if (before > 0 || after > 0) table.rows.push_back({row.name, count(before), count(after)});
+  }
+  if (!table.rows.empty()) out.push_back(std::move(table));
+}
+
+void append_resources(const outcome::Judgement& judgement, Document& out) {
+  if (judgement.resources.empty()) return;
+  Table table{{"kernel", "registers", "shared memory", "spills", "max threads"}, {}, {false, true, true, true, true}};
+  for (const auto& facts : judgement.resources)
+    table.rows.push_back({facts.kernel, std::to_string(facts.registers), bytes(static_cast<double>(facts.shared_bytes)),
+                          bytes(static_cast<double>(facts.spill_store_bytes + facts.spill_load_bytes)),
+                          facts.max_threads_per_block > 0 ? std::to_string(facts.max_threads_per_block) : ""});
+  out.push_back(std::move(table));
+  if (judgement.occupancy > 0)
+    out.push_back(Paragraph{fmt::format("Occupancy {}, limited by {}.", percent(judgement.occupancy), judgement.occupancy_limited_by)});
+  if (!judgement.tunables.empty()) out.push_back(Paragraph{fmt::format("Tunables: {}.", sizes(judgement.tunables))});
+}
+
+}  // namespace cudal1::report

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "report/formats.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace cudal1::report {
+
+namespace {
+
+// Columns that a UTF-8 text takes, wide characters aside.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string clipped(const std::string& text, std::size_t width) {
+  if (width_of(text) <= width) return text;
+  std::string result;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    if ((c & 0xC0) != 0x80 && ++columns + 1 > width) break;
+    result += c;
+  }
+  return result + "…";
+}
+
+class Painter {
+ public:
+  explicit Painter(const Style& style) : style_(style) {}
+
+  std::string operator()(const Heading& heading) const { return fmt::format("\n{}\n", paint(heading.text, "1")); }
+
+  std::string operator()(const Paragraph& paragraph) const {
+    static constexpr const char* colours[] = {"", "1;32", "33"};
+    return paint(paragraph.text, colours[static_cast<int>(paragraph.kind)]) + "\n";
+  }
+
+  std::string operator()(const List& list) const {
+    std::string result;
+    for (const auto& item : list.items) result += fmt::format("  {}\n", item);
+    return result;
+  }
+
+  std::string operator()(const Table& table) const {
+    const auto widths = column_widths(table);
+    std::string result = "\n" + line(table.columns, table, widths, "2");
+    for (const auto& row : table.rows) result += line(row, table, widths, "");
+    return result + "\n";
+  }
+
+  std::string operator()(const Code& code) const { return indented(code.text); }
+  std::string operator()(const Quotation& quotation) const { return indented(quotation.text); }
+  std::string operator()(const ScoreChart&) const { return ""; }
+
+ private:
+  std::string paint(const std::string& text, const char* colour) const {
+    return style_.colour && *colour ? fmt::format("\x1b[{}m{}\x1b[0m", colour, text) : text;
+  }
+
+  static std::string indented(const std::string& text) {
+    std::string result;
+    for (const auto& row : base::split_lines(text)) result += fmt::format("    {}\n", row);
+    return result;
+  }
+
+  // The last column takes what is left of the terminal; the others as much as they need.
+  std::vector<std::size_t> column_widths(const Table& table) const {
+    std::vector<std::size_t> widths;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      std::size_t width = width_of(table.columns[c]);
+      for (const auto& row : table.rows) width = std::max(width, width_of(row[c]));
+      widths.push_back(width);
+    }
+    if (widths.empty()) return widths;
+    const std::size_t others = std::accumulate(widths.begin(), widths.end() - 1, std::size_t{0}) + 2 * widths.size();
+    constexpr std::size_t least = 24;
+    const auto total = static_cast<std::size_t>(std::max(style_.width, 40));
+    widths.back() = std::min(widths.back(), std::max(least, total > others ? total - others : 0));
+    return widths;
+  }
+
+  std::string line(const std::vector<std::string>& cells, const Table& table, const std::vector<std::size_t>& widths,
+                   const char* colour) const {
+    std::string result;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::string cell = clipped(cells[c], widths[c]);
+      const std::string space(widths[c] - width_of(cell), ' ');
+      result += "  " + (table.numeric[c] ? space + cell : cell + space);
+    }
+    while (!result.empty() && result.back() == ' ') result.pop_back();
+    return paint(result, colour) + "\n";
+  }
+
+  const Style& style_;
+};
+
+}  // namespace
+
+std::string draw_for_terminal(const Document& document, const Style& style) {
+  std::string result;
+  for (const auto& block : document) result += std::visit(Painter(style), block);
+  return result;
+}
+
+std::string terminal(const store::Run& run, const Style& style) {
+  return draw_for_terminal(document(run, Detail::brief), style);
+}
+
+}  // namespace cudal1::report

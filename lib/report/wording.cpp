@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/wording.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace cudal1::report {
+
+namespace {
+
+// Digits after the point so that the interval's half-width shows about two significant digits.
+int decimals(const outcome::Speedup& speedup) {
+  const double half = std::max((speedup.high - speedup.low) / 2, 1e-4);
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 3);
+}
+
+std::string element(const char* which, const outcome::WrongElement& wrong) {
+  return fmt::format("{} wrong element: {}[{}] is {:.9g}, expected {:.9g}\n", which, wrong.output,
+                     fmt::join(wrong.index, ", "), wrong.got, wrong.expected);
+}
+
+}  // namespace
+
+std::string text(const outcome::Speedup& speedup) {
+  const int digits = decimals(speedup);
+  return fmt::format("{:.{}f}x [{:.{}f}, {:.{}f}]", speedup.value, digits, speedup.low, digits, speedup.high, digits);
+}
+
+std::string ratio(double value) { return fmt::format("{:.{}f}x", value, value >= 100 ? 0 : value >= 10 ? 1 : 2); }
+
+std::string milliseconds(double ms) {
+  if (ms <= 0) return "";
+  const int digits = std::clamp(3 - static_cast<int>(std::ceil(std::log10(ms))), 0, 5);
+  return fmt::format("{:.{}f} ms", ms, digits);
+}
+
+std::string percent(double share) { return share > 0 ? fmt::format("{:.0f} %", share * 100) : ""; }
+
+std::string bytes(double count) {
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (count >= 1024 && unit + 1 < std::size(units)) count /= 1024, ++unit;
+  return fmt::format("{:.{}f} {}", count, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string sizes(const std::map<std::string, std::int64_t>& values) {
+  std::string result;
+  for (const auto& [name, value] : values) result += fmt::format("{}{}={}", result.empty() ? "" : " ", name, value);
+  return result;
+}
+
+std::string verdict(const outcome::Judgement& judgement) {
+  return outcome::name(judgement.verdict, judgement.predicted);
+}
+
+double towards_one(double score) {
+  return score >= 1 ? std::max(1.0, std::floor(score * 100) / 100) : std::min(1.0, std::ceil(score * 100) / 100);
+}
+
+std::string evidence(const outcome::Judgement& judgement) {
+  std::string result = base::render(judgement.diagnostics);
+  for (const auto& finding : judgement.findings) result += outcome::render(finding);
+  if (judgement.first_wrong) result += element("first", *judgement.first_wrong);
+  if (judgement.worst_wrong && judgement.first_wrong && judgement.worst_wrong->index != judgement.first_wrong->index)
+    result += element("worst", *judgement.worst_wrong);
+  return result;
+}
+
+}  // namespace cudal1::report

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "outcome/judgement.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace cudal1::report {
+
+// Numbers and verdicts in the words of every format.
+std::string text(const outcome::Speedup& speedup);     // "52.1x [40.2, 67.5]"
+std::string ratio(double value);                        // "52.1x"
+std::string milliseconds(double ms);                    // "0.0523 ms"
+std::string percent(double share);                      // "91 %"; "" for 0
+std::string bytes(double count);                        // "48.0 KiB"
+std::string sizes(const std::map<std::string, std::int64_t>& values);  // "N=4096 M=4096"
+std::string verdict(const outcome::Judgement& judgement);              // "PREDICTED_FASTER"
+
+// A score cut to two decimals towards 1.00, as the CUDA-L1 paper prints it: 1.118 → 1.11, 0.992 → 1.00.
+double towards_one(double score);
+
+// The evidence of a judgement that is not right: diagnostics, findings, wrong elements; several lines or empty.
+std::string evidence(const outcome::Judgement& judgement);
+
+}  // namespace cudal1::report
