@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,8 +20,8 @@ namespace cudal1::kernel {
 using Value = std::variant<std::int64_t, double, bool>;
 using Environment = std::map<std::string, Value>;
 
-// A parsed expression of a directive: + - * / % < <= > >= == != && || ! ?: ( ) min max ceil_div, names and literals.
-// Division truncates as in C. Immutable and cheap to copy.
+// A parsed expression of a directive: + - * / % < <= > >= == != && || ! ?: ( ) min max ceil_div sqrt, names and literals.
+// Integer division truncates as in C; sqrt gives a real. Immutable and cheap to copy.
 class Expression {
  public:
   Expression() = default;
@@ -39,7 +40,9 @@ class Expression {
   bool empty() const { return !root_; }
   bool operator==(const Expression& other) const { return text() == other.text(); }
 
-  struct Node;  // defined in expression.cpp
+  struct Node;  // defined in expression_node.hpp, for this part's own use
+  explicit Expression(std::shared_ptr<const Node> root) : root_(std::move(root)) {}
+  const Node* root() const { return root_.get(); }
 
  private:
   std::shared_ptr<const Node> root_;

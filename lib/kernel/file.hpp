@@ -132,6 +132,16 @@ struct File {
 // Parses a kernel file. Every complaint is reported, not only the first; misspelt directives get a suggestion.
 tl::expected<File, base::Diagnostics> parse(std::string source, std::string name);
 
+// What a whole task must have beyond what parse() demands of any kernel file: an output, a launch, every name that an
+// expression uses, every launched kernel's definition. Empty when all is well.
+base::Diagnostics validate_task(const File& file);
+
+// A note for each `__global__` function that no step of the plan launches.
+base::Diagnostics unlaunched(const File& file);
+
+// Refuses a text that has no directive at all, with the hint to run `cudal1 init`.
+tl::expected<void, base::Diagnostic> valid_host_text(const std::string& source, const std::string& name);
+
 // Checks a parsed answer against its task: no interface directive that differs, no compiler options or includes, a
 // plan that is not empty. Returns the answer with the task's interface filled in.
 tl::expected<File, base::Diagnostics> bind(const File& task, const File& answer);
