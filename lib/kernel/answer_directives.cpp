@@ -153,11 +153,11 @@ void parse_for(Directive& directive, File&, OpenPlan& open) {
 void parse_close(Directive& directive, File& file, OpenPlan& open) {
   if (open.repeats.empty() || !open.repeats.back().braces)
     directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, "`}` closes no `for … {`");
-  if (open.repeats.back().step.body.empty())
-    directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, "this `for` repeats nothing");
   Step step;
+  const bool empty = open.repeats.back().step.body.empty();
   step.step = std::move(open.repeats.back().step);
   open.repeats.pop_back();
+  if (empty) directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, "this `for` repeats nothing");
   open.add(file, std::move(step));
 }
 

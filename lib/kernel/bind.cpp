@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "kernel/check.hpp"
+#include "kernel/directive_lines.hpp"
 #include "kernel/file.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ class Binder {
   Binder(const File& task, const File& answer) : task_(task), answer_(answer) {}
 
   base::Diagnostics differences() {
-    if (!answer_.task.empty() && answer_.task != task_.task) add({}, fmt::format("this answers the task {}, not {}", answer_.task, task_.task));
+    if (!answer_.task.empty() && answer_.task != task_.task) add(place_of("task"), fmt::format("this answers the task {}, not {}", answer_.task, task_.task));
     if (answer_.torch && (!task_.torch || squeezed(answer_.torch->first) != squeezed(task_.torch->first)))
       add(answer_.torch->second, "the torch line differs from the task's", keep);
     if (!answer_.sizes.empty() && !equal(answer_.sizes, task_.sizes)) add(answer_.sizes[0].place, "the size lines differ from the task's", keep);
@@ -45,10 +46,10 @@ class Binder {
     repeated("tolerance", answer_.tolerances, task_.tolerances, [](const Tolerance& t) { return t.output; });
     for (const std::string& include : answer_.includes)
       if (!contains(task_.includes, include))
-        add({}, fmt::format("an answer has no include folders, but names \"{}\"", include), "write what you need into the answer's own code");
+        add(place_of("include"), fmt::format("an answer has no include folders, but names \"{}\"", include), "write what you need into the answer's own code");
     for (const std::string& option : answer_.options)
       if (!contains(task_.options, option))
-        add({}, fmt::format("an answer has no compiler options, but asks for {}", option),
+        add(place_of("option"), fmt::format("an answer has no compiler options, but asks for {}", option),
             "say it in code: __launch_bounds__, intrinsics such as __fdividef, #pragma unroll");
     if (answer_.plan.empty())
       add({}, "the answer launches nothing", "add a line such as //@ launch k<<<ceil_div(N, 256), 256>>>(A, C, N)");
@@ -60,6 +61,13 @@ class Binder {
 
   static bool contains(const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
+  }
+
+  // Of the first directive with this word, for those whose place the file does not keep.
+  Place place_of(std::string_view word) const {
+    for (const DirectiveLine& line : directive_lines(answer_.source))
+      if (const FirstWord first = first_word(line); first.text == word) return {line.line, first.column};
+    return {};
   }
 
   void add(Place place, std::string message, std::string hint = {}) {
@@ -77,7 +85,7 @@ class Binder {
     for (const T& one : ours) {
       const auto same = std::find_if(theirs.begin(), theirs.end(), [&](const T& other) { return name(other) == name(one); });
       if (same == theirs.end())
-        add(one.place, fmt::format("the task has no {} {}", noun, name(one)),
+        add(one.place, name(one).empty() ? fmt::format("the task has no {} of its own", noun) : fmt::format("the task has no {} {}", noun, name(one)),
             noun == "buffer" ? "declare memory of your own as //@ scratch" : keep);
       else if (!equal(one, *same))
         add(one.place, fmt::format("{} {} differs from the task's", noun, name(one)), keep);

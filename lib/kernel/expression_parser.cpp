@@ -71,12 +71,16 @@ class Parser {
     Node::Pointer left = binary(level + 1);
     while (stream_.peek().kind == Token::Kind::symbol && precedence(stream_.peek().text) == level) {
       const Token at = stream_.take();
+      if (at.is(">") && stream_.peek().is(">")) fail_shift();
       Node::Pointer right = binary(level + 1);
       left = make(Kind::binary, at, at.text, {std::move(left), std::move(right)});
     }
-    if (stream_.peek().is("<<"))
-      stream_.fail("expressions have no shifts", "write a product or a quotient, such as N * 4");
+    if (stream_.peek().is("<<")) fail_shift();
     return left;
+  }
+
+  [[noreturn]] void fail_shift() const {
+    stream_.fail("expressions have no shifts", "write a product or a quotient, such as N * 4 or N / 4");
   }
 
   Node::Pointer unary() {

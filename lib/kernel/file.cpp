@@ -53,6 +53,7 @@ class Reader {
         read_one(lines, i, used);
       } catch (Complaint& complaint) {
         diagnostics_.push_back(std::move(complaint.diagnostic));
+        recover(lines[i]);
       }
       i += used;
     }
@@ -91,6 +92,7 @@ class Reader {
         end_column = next.column + static_cast<int>(next.text.size());
       }
     }
+    if (kind->raw) end_column = rest_column + static_cast<int>(std::min(rest.find_first_not_of(" \t"), rest.size()));
     if (!tokens.empty() && used == 1) end_column = tokens.back().column + static_cast<int>(tokens.back().text.size());
     Directive directive{std::string(kind->word),
                         {line.line, first.column},
@@ -107,6 +109,17 @@ class Reader {
       directive.place = {word.line, word.column};
     }
     if (!kind->raw) directive.tokens.expect_end(kind->word);
+  }
+
+  // After a `for … {` that could not be read, its body and its `}` are still there.
+  void recover(const DirectiveLine& line) {
+    if (first_word(line).text != "for" || !base::trim(line.text).ends_with('{')) return;
+    if (!open_.repeats.empty() && open_.repeats.back().step.place.line == line.line) return;
+    OpenPlan::Repeat repeat;
+    repeat.step.variable = "unread";
+    repeat.step.place = {line.line, line.column};
+    repeat.braces = true;
+    open_.repeats.push_back(std::move(repeat));
   }
 
   // The next directive line stands right below and begins no directive of its own.

@@ -36,12 +36,19 @@ std::int64_t evaluate_integer(const Expression& expression, const Environment& e
   return *value;
 }
 
+// The node an expression begins with, for the caret of a message about all of it.
+const Node& start(const Expression& expression) {
+  const Node* node = expression.root();
+  while (node->kind == Node::Kind::binary || node->kind == Node::Kind::conditional) node = node->children[0].get();
+  return *node;
+}
+
 std::vector<std::int64_t> evaluate_shape(const std::vector<Expression>& shape, std::size_t element_bytes, const Environment& environment) {
   std::vector<std::int64_t> extents;
   std::int64_t bytes = static_cast<std::int64_t>(element_bytes);
   for (const Expression& extent : shape) {
     const std::int64_t value = evaluate_integer(extent, environment);
-    const Node& at = *extent.root();
+    const Node& at = start(extent);
     if (value < 0) complain(*at.file, at.line, at.column, fmt::format("an extent is negative: `{}` is {}", extent.text(), value));
     // With a zero extent the product stays zero, whatever the others are.
     if (__builtin_mul_overflow(bytes, value, &bytes) || bytes > buffer_bytes_limit)
@@ -141,9 +148,9 @@ class Resolver {
       values[i] = evaluate_integer(*parts[i], environment_);
       const char axis = "xyz"[i];
       if (values[i] < 1)
-        fail(*parts[i]->root(), fmt::format("the {}'s {} is {}: `{}` must be at least 1", what, axis, values[i], parts[i]->text()));
+        fail(start(*parts[i]), fmt::format("the {}'s {} is {}: `{}` must be at least 1", what, axis, values[i], parts[i]->text()));
       if (values[i] > limit[i])
-        fail(*parts[i]->root(), fmt::format("the {}'s {} is {}, more than CUDA's limit of {}", what, axis, values[i], limit[i]));
+        fail(start(*parts[i]), fmt::format("the {}'s {} is {}, more than CUDA's limit of {}", what, axis, values[i], limit[i]));
     }
     return values;
   }
@@ -157,22 +164,22 @@ class Resolver {
     const auto grid = dimensions(step.grid, "grid", grid_limit);
     const auto block = dimensions(step.block, "block", block_limit);
     if (block[0] * block[1] * block[2] > block_threads_limit)
-      fail(*step.block.x.root(), fmt::format("the block has {} threads, more than CUDA's limit of {}", block[0] * block[1] * block[2], block_threads_limit));
+      fail(start(step.block.x), fmt::format("the block has {} threads, more than CUDA's limit of {}", block[0] * block[1] * block[2], block_threads_limit));
     launch.grid = narrow(grid);
     launch.block = narrow(block);
     if (!step.cluster.x.empty()) {
       const auto cluster = dimensions(step.cluster, "cluster", {cluster_blocks_limit, cluster_blocks_limit, cluster_blocks_limit});
       if (cluster[0] * cluster[1] * cluster[2] > cluster_blocks_limit)
-        fail(*step.cluster.x.root(), fmt::format("the cluster has {} blocks, more than CUDA's limit of {}", cluster[0] * cluster[1] * cluster[2], cluster_blocks_limit));
+        fail(start(step.cluster.x), fmt::format("the cluster has {} blocks, more than CUDA's limit of {}", cluster[0] * cluster[1] * cluster[2], cluster_blocks_limit));
       for (std::size_t i = 0; i < 3; ++i)
         if (grid[i] % cluster[i] != 0)
-          fail(*step.cluster.x.root(), fmt::format("the grid's {} is {}, which is no multiple of the cluster's {}", "xyz"[i], grid[i], cluster[i]));
+          fail(start(step.cluster.x), fmt::format("the grid's {} is {}, which is no multiple of the cluster's {}", "xyz"[i], grid[i], cluster[i]));
       launch.cluster = narrow(cluster);
     }
     if (!step.shared_bytes.empty()) {
       const std::int64_t bytes = evaluate_integer(step.shared_bytes, environment_);
       if (bytes < 0 || bytes > shared_bytes_limit)
-        fail(*step.shared_bytes.root(), fmt::format("{} bytes of dynamic shared memory; a block can have 0 to {}", bytes, shared_bytes_limit));
+        fail(start(step.shared_bytes), fmt::format("{} bytes of dynamic shared memory; a block can have 0 to {}", bytes, shared_bytes_limit));
       launch.shared_bytes = static_cast<std::uint32_t>(bytes);
     }
     launch.cooperative = step.cooperative;
@@ -248,12 +255,12 @@ class Resolver {
         fail(*term->first, "the offset does not fit into 64 bits");
     }
     if (offset < 0 || offset > count)
-      fail(*argument.root(), fmt::format("`{}` begins at element {}, outside {}'s {} elements", argument.text(), offset, buffer.name, count));
+      fail(start(argument), fmt::format("`{}` begins at element {}, outside {}'s {} elements", argument.text(), offset, buffer.name, count));
     return BufferArgument{*index, offset * element};
   }
 
   Argument resolve_argument(const Expression& argument, const Parameter& parameter, const std::string& kernel, const TypeNames& types) const {
-    const Node& at = *argument.root();
+    const Node& at = start(argument);
     const std::string named = parameter.name.empty() ? "an unnamed parameter" : fmt::format("parameter {}", parameter.name);
     if (const auto buffer = buffer_argument(argument)) {
       const std::string& name = plan_.buffers[buffer->buffer].name;
@@ -269,7 +276,7 @@ class Resolver {
              fmt::format("expected {}*", tensor::cuda_name(dtype)));
       return *buffer;
     }
-    const Value value = evaluate_node(at, environment_);
+    const Value value = evaluate_node(*argument.root(), environment_);
     if (parameter.pointer)
       fail(at, fmt::format("`{}` is a number, but {} of {} is {}", argument.text(), named, kernel, parameter.type), "pass a buffer");
     const auto type = scalar_type(parameter.type, types);

@@ -1,0 +1,11 @@
+//@ task    copy
+//@ size    N = 1024
+//@ input   A: float32[N]
+//@ output  C: float32[N]
+//@ for t in 0..4 {
+//@   launch k<<<4, 256>>>(A, C, N)
+
+__global__ void k(const float* A, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = A[i];
+}

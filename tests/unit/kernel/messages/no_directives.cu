@@ -1,0 +1,7 @@
+#include <cstdio>
+
+__global__ void k(const float* A, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = A[i];
+}
+int main() { return 0; }
