@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -80,6 +81,11 @@ struct TimingRequest {
   std::vector<std::size_t> order;           // arm of each sample, chosen by the caller (role-swapped, shuffled)
   bool flush = true;                        // empty the L2 before each sample; false: hot
   std::uint64_t seed = 0;                   // order of sets
+  // Called for each set of an arm before samples are queued that use it, to overwrite outputs and restore what runs
+  // change, with poison() and copy() only. A set is used at most once between two calls.
+  std::function<void(std::size_t arm, std::size_t set)> prepare;
+  // Called for the same sets when these samples are through, while their outputs stand. False ends the timing.
+  std::function<bool(std::size_t arm, std::size_t set)> inspect;
 };
 
 // A place where plans run: the driver API, or the simulator. Not thread-safe. Misuse is an assertion; a lost device or
@@ -96,6 +102,18 @@ class Device {
   virtual void copy(const Region& from, const Region& to) = 0;  // device to device
   // Fills with a repeated 32-bit word and, on the simulator, marks the bytes as never written.
   virtual void poison(const Region& region, std::uint32_t word) = 0;
+
+  // A digest of a region's bytes: equal bytes, equal digest. Devices compute it where the bytes lie.
+  virtual std::uint64_t digest(const Region& region) {
+    std::vector<std::byte> bytes(region.bytes);
+    read(region, bytes);
+    std::uint64_t result = 0xcbf29ce484222325;  // FNV-1a
+    for (const std::byte byte : bytes) result = (result ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+    return result;
+  }
+
+  // The step of the clock that time() reads; 0 where there is none.
+  virtual double tick_ms() const { return 0; }
 
   // The binary's entries ready to launch. The error says what does not fit ("sim does not know …", wrong architecture).
   virtual tl::expected<std::unique_ptr<Module>, RunResult> load(const outcome::Binary& binary) = 0;

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/messages.hpp"
+
+#include "base/error.hpp"
+#include "judge/values.hpp"
+
+namespace cudal1::judge {
+
+static std::string pack(const json& value) {
+  std::string message;
+  json::to_cbor(value, message);
+  return message;
+}
+
+static json unpack(const std::string& message) {
+  json value = json::from_cbor(message, true, false);
+  if (!value.is_object()) throw base::Error(base::Fault::internal, "a device worker sent a message that is not CBOR");
+  return value;
+}
+
+static json to(const Executable& executable) {
+  return {{"binary", to(executable.binary)},
+          {"checks", to_array(executable.checks)},
+          {"workloads", to_array(executable.workloads)}};
+}
+
+static void from(const json& value, Executable& executable) {
+  from(value.at("binary"), executable.binary);
+  from_array(value.at("checks"), executable.checks);
+  from_array(value.at("workloads"), executable.workloads);
+}
+
+static json to(const OpenJob& job) {
+  return {{"device", job.device}, {"gpu", job.gpu},   {"source", job.source},
+          {"path", job.path},     {"seed", job.seed}, {"workloads", to_array(job.workloads)},
+          {"checks", to_array(job.checks)}};
+}
+
+static json to(const ReferenceJob& job) { return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}}; }
+
+static json to(const CheckJob& job) {
+  return {{"executable", to(job.executable)}, {"full_size", job.full_size}, {"fewer", job.fewer}};
+}
+
+static json to(const PredictJob& job) {
+  return {{"executable", job.executable ? to(*job.executable) : json()}, {"workload", job.workload}};
+}
+
+static json to(const TimeJob& job) {
+  json executables = json::array();
+  for (const Executable& executable : job.executables) executables.push_back(to(executable));
+  return {{"executables", std::move(executables)}, {"workload", job.workload}, {"order", job.order},
+          {"cold", job.cold},                      {"seed", job.seed}};
+}
+
+static void from(const json& value, OpenJob& job) {
+  value.at("device").get_to(job.device);
+  value.at("gpu").get_to(job.gpu);
+  value.at("source").get_to(job.source);
+  value.at("path").get_to(job.path);
+  value.at("seed").get_to(job.seed);
+  from_array(value.at("workloads"), job.workloads);
+  from_array(value.at("checks"), job.checks);
+}
+
+static void from(const json& value, ReferenceJob& job) {
+  from(value.at("executable"), job.executable);
+  value.at("declared_trials").get_to(job.declared_trials);
+}
+
+static void from(const json& value, CheckJob& job) {
+  from(value.at("executable"), job.executable);
+  value.at("full_size").get_to(job.full_size);
+  value.at("fewer").get_to(job.fewer);
+}
+
+static void from(const json& value, PredictJob& job) {
+  if (!value.at("executable").is_null()) from(value.at("executable"), job.executable.emplace());
+  value.at("workload").get_to(job.workload);
+}
+
+static void from(const json& value, TimeJob& job) {
+  for (const json& executable : value.at("executables")) from(executable, job.executables.emplace_back());
+  value.at("workload").get_to(job.workload);
+  value.at("order").get_to(job.order);
+  value.at("cold").get_to(job.cold);
+  value.at("seed").get_to(job.seed);
+}
+
+static json to(const Progress& reply) { return {{"executing", reply.executing}}; }
+static json to(const OpenReply& reply) { return {{"facts", to(reply.facts)}}; }
+static json to(const ReferenceReply& reply) {
+  return {{"broken", reply.broken}, {"unsupported", reply.unsupported}, {"oracle", reply.oracle},
+          {"cases", reply.cases},   {"dropped", reply.dropped},         {"errors", to(reply.errors)}};
+}
+static json to(const CheckReply& reply) { return {{"evidence", to(reply.evidence)}}; }
+static json to(const PredictReply& reply) {
+  return {{"prediction", reply.prediction ? to(*reply.prediction) : json()},
+          {"fault", to(reply.fault)},
+          {"message", reply.message},
+          {"findings", to_array(reply.findings)}};
+}
+static json to(const TimeReply& reply) {
+  return {{"samples", to_array(reply.samples)}, {"tick_ms", reply.tick_ms}, {"evidence", to(reply.evidence)}};
+}
+static json to(const FailureReply& reply) { return {{"fault", reply.fault}, {"message", reply.message}}; }
+
+static void from(const json& value, Progress& reply) { value.at("executing").get_to(reply.executing); }
+static void from(const json& value, OpenReply& reply) { from(value.at("facts"), reply.facts); }
+static void from(const json& value, ReferenceReply& reply) {
+  value.at("broken").get_to(reply.broken);
+  value.at("unsupported").get_to(reply.unsupported);
+  value.at("oracle").get_to(reply.oracle);
+  value.at("cases").get_to(reply.cases);
+  value.at("dropped").get_to(reply.dropped);
+  from(value.at("errors"), reply.errors);
+}
+static void from(const json& value, CheckReply& reply) { from(value.at("evidence"), reply.evidence); }
+static void from(const json& value, PredictReply& reply) {
+  if (!value.at("prediction").is_null()) from(value.at("prediction"), reply.prediction.emplace());
+  from(value.at("fault"), reply.fault);
+  value.at("message").get_to(reply.message);
+  from_array(value.at("findings"), reply.findings);
+}
+static void from(const json& value, TimeReply& reply) {
+  from_array(value.at("samples"), reply.samples);
+  value.at("tick_ms").get_to(reply.tick_ms);
+  from(value.at("evidence"), reply.evidence);
+}
+static void from(const json& value, FailureReply& reply) {
+  value.at("fault").get_to(reply.fault);
+  value.at("message").get_to(reply.message);
+}
+
+template <typename Variant>
+static std::string encode_variant(const Variant& variant) {
+  return std::visit(
+      [&](const auto& alternative) { return pack({{"kind", variant.index()}, {"body", to(alternative)}}); }, variant);
+}
+
+template <typename Variant, std::size_t index = 0>
+static Variant decode_variant(std::size_t kind, const json& body) {
+  if constexpr (index < std::variant_size_v<Variant>) {
+    if (kind != index) return decode_variant<Variant, index + 1>(kind, body);
+    std::variant_alternative_t<index, Variant> alternative;
+    from(body, alternative);
+    return alternative;
+  } else {
+    throw base::Error(base::Fault::internal, "a device worker sent an unknown kind of message");
+  }
+}
+
+template <typename Variant>
+static Variant decode(const std::string& message) {
+  const json value = unpack(message);
+  try {
+    return decode_variant<Variant>(value.at("kind").get<std::size_t>(), value.at("body"));
+  } catch (const json::exception& problem) {
+    throw base::Error(base::Fault::internal, std::string("a device worker sent an incomplete message: ") + problem.what());
+  }
+}
+
+std::string encode(const Job& job) { return encode_variant(job); }
+std::string encode(const Reply& reply) { return encode_variant(reply); }
+Job decode_job(const std::string& message) { return decode<Job>(message); }
+Reply decode_reply(const std::string& message) { return decode<Reply>(message); }
+
+}  // namespace cudal1::judge

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device/device.hpp"
+#include "kernel/plan.hpp"
+#include "outcome/binary.hpp"
+#include "outcome/device_facts.hpp"
+#include "outcome/judgement.hpp"
+#include "task/task.hpp"
+#include "verify/check.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+// What the judge and its device worker say to each other. Each message is one CBOR object; both ends are this program,
+// so the format has no version.
+namespace cudal1::judge {
+
+// Opens the device and the task; first, once.
+struct OpenJob {
+  std::string device, gpu;
+  std::string source, path;                       // of the task
+  std::vector<task::Workload> workloads, checks;  // as the judge's task has them
+  std::uint64_t seed = 0;
+};
+
+// A compiled kernel with its plans: one per check size, one per workload.
+struct Executable {
+  outcome::Binary binary;
+  std::vector<kernel::Plan> checks, workloads;
+};
+
+// Loads the reference, runs it on every trial and keeps what is right. Second, once.
+struct ReferenceJob {
+  Executable executable;
+  int declared_trials = 2;
+};
+
+// Verifies a variant at the check sizes, and at the workloads too where that is affordable.
+struct CheckJob {
+  Executable executable;
+  bool full_size = true;
+  bool fewer = false;                             // one trial per size: for a sanitizer, which is slow
+};
+
+// Predicts the time of the reference or of a variant at one workload.
+struct PredictJob {
+  std::optional<Executable> executable;           // empty: the reference
+  std::size_t workload = 0;
+};
+
+// Times arms against each other at one workload: arm 0 is the reference, arm i + 1 is executables[i].
+struct TimeJob {
+  std::vector<Executable> executables;
+  std::size_t workload = 0;
+  std::vector<std::size_t> order;
+  bool cold = true;
+  std::uint64_t seed = 0;
+};
+
+using Job = std::variant<OpenJob, ReferenceJob, CheckJob, PredictJob, TimeJob>;
+
+struct OpenReply {
+  outcome::DeviceFacts facts;
+};
+struct ReferenceReply {
+  std::string broken;                             // why the reference is not right; empty when it is
+  bool unsupported = false;                       // … because the simulator lacks an instruction
+  bool oracle = false;                            // every declared trial was compared with y64
+  int cases = 0;
+  std::vector<std::string> dropped;               // trials that the reference itself does not survive
+  outcome::ErrorFigures errors;
+};
+struct CheckReply {
+  verify::Evidence evidence;
+};
+struct PredictReply {
+  std::optional<device::Prediction> prediction;
+  std::optional<outcome::Verdict> fault;
+  std::string message;
+  std::vector<outcome::Finding> findings;
+};
+struct TimeReply {
+  std::vector<device::Sample> samples;
+  double tick_ms = 0;                             // of the device's clock
+  verify::Evidence evidence;                      // of the timed outputs
+};
+// The worker could not do its job for a reason that is not the variant's: thrown by the judge as base::Error.
+struct FailureReply {
+  int fault = 0;                                  // base::Fault
+  std::string message;
+};
+// An execution on the device begins or has ended: the watchdog's clock.
+struct Progress {
+  bool executing = false;
+};
+
+using Reply =
+    std::variant<Progress, OpenReply, ReferenceReply, CheckReply, PredictReply, TimeReply, FailureReply>;
+
+std::string encode(const Job& job);
+std::string encode(const Reply& reply);
+Job decode_job(const std::string& message);      // throw base::Error(internal) on anything unexpected
+Reply decode_reply(const std::string& message);
+
+}  // namespace cudal1::judge

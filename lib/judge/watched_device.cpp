@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/watched_device.hpp"
+
+#include <utility>
+
+namespace cudal1::judge {
+
+namespace {
+
+class WatchedDevice final : public device::Device {
+ public:
+  WatchedDevice(std::unique_ptr<device::Device> inner, std::function<void(bool)> tell)
+      : inner_(std::move(inner)), tell_(std::move(tell)) {}
+
+  const outcome::DeviceFacts& facts() const override { return inner_->facts(); }
+  device::MemoryId allocate(std::size_t bytes, const std::string& name) override { return inner_->allocate(bytes, name); }
+  void release(device::MemoryId memory) override { inner_->release(memory); }
+  void write(const device::Region& region, std::span<const std::byte> bytes) override { inner_->write(region, bytes); }
+  void read(const device::Region& region, std::span<std::byte> bytes) override { inner_->read(region, bytes); }
+  void copy(const device::Region& from, const device::Region& to) override { inner_->copy(from, to); }
+  void poison(const device::Region& region, std::uint32_t word) override { inner_->poison(region, word); }
+  std::uint64_t digest(const device::Region& region) override { return inner_->digest(region); }
+  double tick_ms() const override { return inner_->tick_ms(); }
+  tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override {
+    return inner_->load(binary);
+  }
+
+  device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override {
+    const Execution execution(tell_);
+    return inner_->run(plan, options);
+  }
+  std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override {
+    const Execution execution(tell_);
+    return inner_->time(request);
+  }
+  std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override {
+    const Execution execution(tell_);
+    return inner_->predict(plan);
+  }
+
+ private:
+  struct Execution {
+    explicit Execution(const std::function<void(bool)>& tell) : tell_(tell) { tell_(true); }
+    ~Execution() { tell_(false); }
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+    const std::function<void(bool)>& tell_;
+  };
+
+  std::unique_ptr<device::Device> inner_;
+  std::function<void(bool)> tell_;
+};
+
+}  // namespace
+
+std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool)> tell) {
+  return std::make_unique<WatchedDevice>(std::move(device), std::move(tell));
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device/device.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace cudal1::judge {
+
+// A device that tells when an execution begins and ends, so that the parent can tell a hang from honest host work.
+std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool executing)> tell);
+
+}  // namespace cudal1::judge

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/buffers.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace cudal1::reference {
+
+namespace {
+
+using Role = kernel::PlanBuffer::Role;
+
+constexpr std::size_t guard_bytes = 4096;
+
+bool poisonable(const kernel::PlanBuffer& buffer) {
+  return buffer.role == Role::output || (buffer.role == Role::scratch && !buffer.initial);
+}
+
+std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace
+
+std::uint32_t nan_word(tensor::Dtype dtype, base::Random& random) {
+  const auto bits = static_cast<std::uint32_t>(random.next());
+  if (!tensor::is_floating(dtype)) return bits;
+  if (dtype == tensor::Dtype::float64) return 0x7ff80000U | (bits & 0x7ffffU);
+  return 0x7f817f81U | (bits & 0x007e007eU);
+}
+
+Buffers::Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random)
+    : device_(device), plan_(plan), random_(random) {
+  const std::size_t guard = device.facts().simulated ? 0 : guard_bytes;
+  for (const kernel::PlanBuffer& buffer : plan.buffers) {
+    Place place;
+    place.guard = guard;
+    place.guard_word = static_cast<std::uint32_t>(random.next());
+    const std::size_t bytes = guard == 0 ? std::max<std::size_t>(buffer.bytes, 1) : rounded(buffer.bytes);
+    place.region.memory = device.allocate(bytes + 2 * guard, buffer.name);
+    place.region.offset = guard;
+    place.region.bytes = buffer.bytes;
+    places_.push_back(place);
+    // The guard behind starts at the buffer's very end, so that a single element too far is seen.
+    if (guard != 0) device.poison({place.region.memory, 0, bytes + 2 * guard}, place.guard_word);
+  }
+}
+
+Buffers::~Buffers() {
+  for (const Place& place : places_) device_.release(place.region.memory);
+}
+
+void Buffers::load(const std::vector<Bytes>& inputs) {
+  inputs_ = &inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].empty()) device_.write(places_[i].region, inputs[i]);
+}
+
+void Buffers::restore_inouts() {
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].role == Role::inout && places_[i].region.bytes != 0)
+      device_.write(places_[i].region, (*inputs_)[i]);
+}
+
+void Buffers::poison(Fill fill) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const kernel::PlanBuffer& buffer = plan_.buffers[i];
+    if (!poisonable(buffer) || buffer.bytes == 0) continue;
+    std::uint32_t word = nan_word(buffer.dtype, random_);
+    if (fill == Fill::finite && tensor::is_floating(buffer.dtype))  // about 1.0 … 1.9 in each floating type
+      word = tensor::size_of(buffer.dtype) == 2 ? 0x3c003c00U | (word & 0x007f007fU) : 0x3f800000U | (word & 0x7fffffU);
+    places_[i].poison_word = word;
+    places_[i].poisoned = true;
+    device_.poison(places_[i].region, word);
+  }
+}
+
+bool Buffers::untouched(std::size_t buffer, const Bytes& bytes, std::size_t element) const {
+  const Place& place = places_[buffer];
+  if (!place.poisoned) return false;
+  const std::size_t size = tensor::size_of(plan_.buffers[buffer].dtype);
+  std::byte word[4];
+  std::memcpy(word, &place.poison_word, sizeof word);
+  for (std::size_t i = 0; i < size; ++i)
+    if (bytes[element * size + i] != word[(element * size + i) % 4]) return false;
+  return true;
+}
+
+device::BoundPlan Buffers::bind(const device::Module& module) const {
+  device::BoundPlan bound;
+  bound.module = &module;
+  bound.plan = &plan_;
+  for (const Place& place : places_) bound.buffers.push_back(place.region);
+  return bound;
+}
+
+Bytes Buffers::read(std::size_t buffer) const {
+  Bytes bytes(places_[buffer].region.bytes);
+  if (!bytes.empty()) device_.read(places_[buffer].region, bytes);
+  return bytes;
+}
+
+std::string Buffers::damage() const {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const kernel::PlanBuffer& buffer = plan_.buffers[i];
+    const Place& place = places_[i];
+    if (buffer.role == Role::input && inputs_ != nullptr && read(i) != (*inputs_)[i])
+      return fmt::format("input {} was changed; inputs are read-only", buffer.name);
+    if (place.guard == 0) continue;
+    const std::size_t behind = place.guard + buffer.bytes;
+    const std::size_t total = place.guard + rounded(buffer.bytes) + place.guard;
+    for (const auto& [from, to] : {std::pair{std::size_t{0}, place.guard}, std::pair{behind, total}}) {
+      Bytes zone(to - from);
+      device_.read({place.region.memory, from, zone.size()}, zone);
+      for (std::size_t k = 0; k < zone.size(); ++k) {
+        const auto expected = static_cast<std::byte>(place.guard_word >> (8 * ((from + k) % 4)));
+        if (zone[k] == expected) continue;
+        const auto offset = static_cast<std::int64_t>(from + k) - static_cast<std::int64_t>(place.guard);
+        return fmt::format("memory outside {} was written, at byte {} of a buffer of {} bytes", buffer.name, offset,
+                           buffer.bytes);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace cudal1::reference

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/random.hpp"
+#include "device/device.hpp"
+#include "reference/trial.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudal1::reference {
+
+// Device memory for one plan: a region for each of its buffers. On a GPU each lies between guard zones filled with
+// words that nobody could have known; the simulator checks bounds itself. Released by the destructor; must not outlive
+// the device or the plan.
+class Buffers {
+ public:
+  Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random);
+  ~Buffers();
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  // Writes inputs and inouts; `inputs` as reference::inputs() gives them. They stay what "intact" is measured against.
+  void load(const std::vector<Bytes>& inputs);
+  void restore_inouts();
+
+  enum class Fill {
+    nan,      // a random NaN payload (random words for integers): a kernel that leaves elements out shows
+    finite,   // plausible but wrong values: a kernel that looks for NaN in its outputs shows
+  };
+  // Overwrites outputs, and scratch memory that the plan does not initialise.
+  void poison(Fill fill);
+  // True for an output's element that still holds what poison() left there.
+  bool untouched(std::size_t buffer, const Bytes& bytes, std::size_t element) const;
+
+  device::BoundPlan bind(const device::Module& module) const;
+  Bytes read(std::size_t buffer) const;
+
+  // What was written although it must not be: "input A was changed", "memory behind C was written"; empty when intact.
+  std::string damage() const;
+
+ private:
+  struct Place {
+    device::Region region;           // of the buffer itself
+    std::size_t guard = 0;           // bytes on both sides
+    std::uint32_t guard_word = 0, poison_word = 0;
+    bool poisoned = false;
+  };
+  device::Device& device_;
+  const kernel::Plan& plan_;
+  base::Random& random_;
+  std::vector<Place> places_;
+  const std::vector<Bytes>* inputs_ = nullptr;
+};
+
+// A word that is NaN in every floating type of its width when repeated, with a random payload; random for integers.
+std::uint32_t nan_word(tensor::Dtype dtype, base::Random& random);
+
+}  // namespace cudal1::reference

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/random.hpp"
+#include "device/device.hpp"
+#include "outcome/judgement.hpp"
+#include "reference/truth.hpp"
+#include "task/task.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cudal1::verify {
+
+// One trial at one size: inputs, and what every output must be.
+struct Case {
+  task::Workload workload;
+  reference::Trial trial;
+  std::vector<reference::Bytes> inputs;        // one per buffer of the task
+  std::vector<reference::Expected> expected;   // one per output, in order of declaration
+  bool oracle = false;                         // truth is y64; false: the reference's own output
+  std::string label() const;                   // "N=33 M=70, normal inputs"
+};
+
+// A kernel loaded together with its resolved plan for one size.
+struct Program {
+  const device::Module* module = nullptr;
+  const kernel::Plan* plan = nullptr;
+};
+
+struct CaseOptions {
+  std::size_t assignment = 0;    // of task.assignments(), for the count of operations
+  bool perturb = true;           // also evaluate at inputs moved by one rounding
+  bool checks = true;            // the simulator's
+  double noise = 0;              // relative error to allow where no oracle is affordable; 0: by the dtype and length
+  int threads = 1;
+};
+
+// Runs the reference on a trial and sets beside it what is right. The message of an unexpected result says how the
+// reference itself failed: to launch, with findings, or with the first wrong element.
+tl::expected<Case, std::string> make_case(device::Device& device, const task::Task& task, const task::Workload& workload,
+                                          const reference::Trial& trial, const Program& program, base::Random& random,
+                                          const CaseOptions& options);
+
+// "C[3, 70] is 0.5, expected 0.25"
+std::string describe(const outcome::WrongElement& element);
+
+}  // namespace cudal1::verify

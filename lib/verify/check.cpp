@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/check.hpp"
+
+#include "verify/compare.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::verify {
+
+namespace {
+
+using outcome::Verdict;
+using reference::Buffers;
+using Role = kernel::PlanBuffer::Role;
+
+// The elements that still hold the poison: said before any number is compared, because it explains the numbers.
+std::optional<std::string> unwritten(const Buffers& buffers, std::size_t buffer, const kernel::PlanBuffer& output,
+                                     const reference::Bytes& bytes) {
+  if (!tensor::is_floating(output.dtype)) return std::nullopt;
+  const std::size_t count = bytes.size() / tensor::size_of(output.dtype);
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < count; ++i) missing += buffers.untouched(buffer, bytes, i) ? 1 : 0;
+  if (missing == 0) return std::nullopt;
+  return fmt::format("{} of {} elements of {} were never written", missing, count, output.name);
+}
+
+}  // namespace
+
+void Evidence::merge(Evidence other) {
+  errors.relative_l2 = std::max(errors.relative_l2, other.errors.relative_l2);
+  errors.max_absolute = std::max(errors.max_absolute, other.errors.max_absolute);
+  errors.reference_relative_l2 = std::max(errors.reference_relative_l2, other.errors.reference_relative_l2);
+  errors.trials += other.errors.trials;
+  if (fault || !other.fault) return;
+  fault = other.fault;
+  message = std::move(other.message);
+  findings = std::move(other.findings);
+  first_wrong = std::move(other.first_wrong);
+  worst_wrong = std::move(other.worst_wrong);
+}
+
+std::optional<Verdict> fault(const device::RunResult& result) {
+  using Status = device::RunResult::Status;
+  switch (result.status) {
+    case Status::ok: return std::nullopt;
+    case Status::unsupported: return Verdict::unsupported;
+    case Status::runtime_failed: return Verdict::runtime_failed;
+    case Status::timeout: return Verdict::timeout;
+    case Status::findings: return Verdict::sanitizer_failed;
+  }
+  return std::nullopt;
+}
+
+Evidence compare_outputs(const kernel::File& task, const Buffers& buffers, const kernel::Plan& plan,
+                         const Case& subject) {
+  Evidence evidence;
+  evidence.errors.trials = 1;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < task.buffers.size(); ++i) {
+    if (plan.buffers[i].role == Role::input) continue;
+    const reference::Expected& expected = subject.expected[next++];
+    const reference::Bytes bytes = buffers.read(i);
+    const Comparison comparison =
+        compare(expected, reference::decode(expected.dtype, bytes), declared_bounds(task, expected.output));
+    Evidence one;
+    one.errors = {comparison.relative_l2, comparison.max_absolute, comparison.reference_relative_l2, 0};
+    if (!comparison.right) {
+      one.fault = Verdict::wrong_result;
+      const auto missing = unwritten(buffers, i, plan.buffers[i], bytes);
+      one.message = fmt::format("{}: {} ({})", describe(*comparison.first), missing ? *missing : comparison.why,
+                                subject.label());
+      one.first_wrong = comparison.first;
+      one.worst_wrong = comparison.worst;
+    }
+    evidence.merge(std::move(one));
+  }
+  return evidence;
+}
+
+Evidence check(device::Device& device, const kernel::File& task, const Program& program, const Case& subject,
+               base::Random& random, bool twice, bool checks) {
+  Evidence evidence;
+  Buffers buffers(device, *program.plan, random);
+  buffers.load(subject.inputs);
+  for (const auto fill : {Buffers::Fill::nan, Buffers::Fill::finite}) {
+    if (fill == Buffers::Fill::finite) {
+      if (!twice) break;
+      buffers.restore_inouts();
+    }
+    buffers.poison(fill);
+    const device::RunResult run = device.run(buffers.bind(*program.module), {checks, 0});
+    Evidence one;
+    if (const auto failed = fault(run)) {
+      one.fault = failed;
+      one.message = fmt::format("{} ({})", run.message, subject.label());
+      one.findings = run.findings;
+    } else {
+      one = compare_outputs(task, buffers, *program.plan, subject);
+      if (const std::string damage = buffers.damage(); !damage.empty()) {
+        one.fault = Verdict::tampered;
+        one.message = fmt::format("{} ({})", damage, subject.label());
+      }
+    }
+    evidence.merge(std::move(one));
+    if (evidence.fault) break;
+  }
+  evidence.errors.trials = 1;
+  return evidence;
+}
+
+}  // namespace cudal1::verify

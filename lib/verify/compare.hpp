@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "outcome/judgement.hpp"
+#include "reference/truth.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1::verify {
+
+// How one output compares with what is right.
+struct Comparison {
+  bool right = true;
+  std::string why;                                 // one line when not right
+  std::optional<outcome::WrongElement> first, worst;
+  double relative_l2 = 0, max_absolute = 0;        // errors against the truth
+  double reference_relative_l2 = 0, reference_max_absolute = 0;
+};
+
+// Elementwise bounds |got − truth| ≤ absolute + relative·|truth|.
+struct Bounds {
+  double relative = 0, absolute = 0;
+};
+
+// The bounds of a dtype as PyTorch's assert_close has them, the absolute one scaled down for small outputs, for which
+// it would let zeros pass.
+Bounds dtype_bounds(tensor::Dtype dtype, double root_mean_square);
+
+// Judges the values of one output. Right is, for the whole and for every row and batch: an error at most k times the
+// reference's own (k = 2, or 3 for short types and small outputs), or every element within the dtype's bounds. The
+// pattern of NaN and infinities must be the truth's, and integers must be equal (for the index of a largest or
+// smallest element: the elements at the indices). `declared` bounds, when the task has them, decide alone.
+Comparison compare(const reference::Expected& expected, const std::vector<double>& got,
+                   const std::optional<Bounds>& declared);
+
+// The bounds that a task declares for an output.
+std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output);
+
+}  // namespace cudal1::verify
