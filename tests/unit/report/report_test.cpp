@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "catch.hpp"
+#include "report/diff.hpp"
+#include "report/judgement_table.hpp"
+#include "report/report.hpp"
+#include "report/wording.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+using namespace cudal1;
+using report::unified_diff;
+
+namespace {
+
+const char* const task_source = R"(//@ task   copy
+//@ torch  C = A * 1
+//@ size   N = 1024
+//@ input  A: float32[N]
+//@ output C: float32[N]
+//@ launch copy<<<ceil_div(N, 32), 32>>>(A, C, N)
+__global__ void copy(const float* A, float* C, int N) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < N) C[i] = A[i];
+}
+)";
+
+outcome::Judgement faster(double speedup) {
+  outcome::Judgement judgement;
+  judgement.verdict = outcome::Verdict::faster;
+  judgement.predicted = true;
+  judgement.message = "predicted to be faster";
+  judgement.speedup = outcome::Speedup{speedup, speedup * 0.9, speedup * 1.1};
+  judgement.workloads.push_back({{{"N", 1024}}, 0.5, 0.5 / speedup, *judgement.speedup, 0, 0, 0.8, "memory bandwidth"});
+  judgement.resources.push_back({"fast", 18, 0, 0, 0, 0, 0, 1024});
+  judgement.occupancy = 1;
+  judgement.occupancy_limited_by = "threads";
+  judgement.counters.warp_instructions = 1000;
+  return judgement;
+}
+
+// A run of two rounds: one wrong answer with hostile text, one faster, one faster still and confirmed.
+store::Run example_run() {
+  store::Run run;
+  run.folder = "cudal1-runs/copy-01234567";
+  run.identity.task_name = "copy";
+  run.identity.task_path = "copy.cu";
+  run.identity.task_digest = std::string(64, 'a');
+  run.identity.task_source = task_source;
+  run.identity.device = "sim:H200";
+  run.identity.version = "0.1.0";
+  run.identity.models = {"builtin"};
+  run.identity.samples = 2;
+  run.complete = true;
+  run.best_file = "cudal1-runs/copy-01234567/best.cu";
+  auto& result = run.result;
+  result.start.device.name = "NVIDIA H200";
+  result.start.reference.predicted = true;
+  result.start.reference.oracle = true;
+  result.start.reference.times.push_back({"N=1024", 0.5, 0.05, "latency"});
+  result.start.reference.judgement = faster(1);
+  result.start.reference.judgement.counters.warp_instructions = 123456;
+
+  search::Variant wrong;
+  wrong.id = "r01-s01";
+  wrong.model = "builtin";
+  wrong.key = {1, 1, 0};
+  wrong.analysis = "<script>alert(1)</script>";
+  wrong.judgement.verdict = outcome::Verdict::wrong_result;
+  wrong.judgement.message = "C[3] is 1, expected 2 | 5 of 1024 elements differ";
+  wrong.judgement.first_wrong = outcome::WrongElement{"C", {3}, 2, 1};
+  search::Variant first;
+  first.id = "r01-s02";
+  first.model = "builtin";
+  first.key = {1, 2, 0};
+  first.source = task_source;
+  first.analysis = "Vectorised loads.\x1b[31m";
+  first.techniques = {"vectorisation"};
+  first.judgement = faster(2);
+  search::Variant best = first;
+  best.id = "r02-s01";
+  best.key = {2, 1, 0};
+  best.exemplars = {"r01-s02"};
+  best.source = std::string(task_source) + "// wider\n";
+  best.judgement = faster(4);
+  best.confirmation = faster(3.9);
+  best.confirmation->level = outcome::Level::final_;
+  result.variants = {wrong, first, best};
+  result.best_index = 2;
+  result.rounds = {{1, 2, 2, 2, 1, 1, 0}, {2, 4, 4, 1, 1, 1, 0}};
+  result.reason = "both rounds are done";
+  return run;
+}
+
+// A missing golden fails; CUDAL1_ACCEPT=1 writes what was drawn, for review in the diff.
+void check_golden(const std::string& name, const std::string& text) {
+  const auto path = std::filesystem::path(CUDAL1_SOURCE_DIR) / "tests/unit/report/golden" / name;
+  if (std::getenv("CUDAL1_ACCEPT")) base::write_file(path, text);
+  CHECK(text == base::read_file(path));
+}
+
+}  // namespace
+
+TEST_CASE("every format draws the same run as its golden") {
+  const auto run = example_run();
+  check_golden("run.txt", report::render(run, "terminal"));
+  check_golden("run.md", report::render(run, "markdown"));
+  check_golden("run.html", report::render(run, "html"));
+  check_golden("run.json", report::render(run, "json"));
+}
+
+TEST_CASE("text from a model can neither colour a terminal nor add markup") {
+  const auto run = example_run();
+  CHECK(report::render(run, "terminal").find('\x1b') == std::string::npos);
+  CHECK(report::render(run, "html").find("<script>") == std::string::npos);
+  CHECK(report::render(run, "markdown").find("expected 2 |") == std::string::npos);
+}
+
+TEST_CASE("an unknown format is refused with the nearest name") {
+  CHECK_THROWS_WITH(report::render(example_run(), "markdwon"), containing("did you mean \"markdown\""));
+}
+
+TEST_CASE("a failing variant is shown with its evidence") {
+  auto run = example_run();
+  const auto table = report::judgement_table({{"mine.cu", run.result.variants[0].judgement}}, {});
+  CHECK_THAT(table, containing("WRONG_RESULT"));
+  CHECK_THAT(table, containing("C[3] is 1, expected 2"));
+}
+
+TEST_CASE("a unified diff shows changed lines with their surroundings") {
+  CHECK(unified_diff("a\nb\nc\n", "a\nB\nc\n", "x", "y") == "--- x\n+++ y\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+  CHECK(unified_diff("same\n", "same\n", "x", "y").empty());
+  std::string many, changed;
+  for (int i = 0; i < 40; ++i) many += std::to_string(i) + "\n", changed += (i == 5 || i == 30 ? "new" : std::to_string(i)) + "\n";
+  const auto diff = unified_diff(many, changed, "x", "y");
+  CHECK_THAT(diff, containing("@@ -3,7 +3,7 @@"));
+  CHECK_THAT(diff, containing("@@ -28,7 +28,7 @@"));
+}
+
+TEST_CASE("a speed-up is written with the digits that its interval deserves") {
+  CHECK(report::text(outcome::Speedup{52.14, 40.2, 67.5}) == "52x [40, 68]");
+  CHECK(report::text(outcome::Speedup{1.0031, 0.998, 1.0081}) == "1.003x [0.998, 1.008]");
+  CHECK(report::towards_one(1.118) == 1.11);
+  CHECK(report::towards_one(0.992) == 1.0);
+}
