@@ -33,6 +33,7 @@ struct Exemplar {
 struct Question {
   Key key;
   std::string system, user;            // the rendered prompt
+  std::vector<std::string> cut;        // what was left out of it to fit, one sentence each
   outcome::DeviceFacts device;
   std::vector<Exemplar> exemplars;     // by rising score
   std::optional<Exemplar> failure;     // the latest answer that failed, or the one to repair when key.attempt is 1

@@ -55,6 +55,8 @@ Rendered render(const Templates& templates, const Setting& setting, const Reques
 
 // A judgement in the words of a prompt: score, time, interval, share of the limit, resources, counters, hot lines.
 std::string describe_success(const outcome::Judgement& judgement, const std::string& source);
+std::string describe_facts(const outcome::Judgement& judgement);      // of these: score, times, resources
+std::string describe_counters(const outcome::Judgement& judgement);   // and counters
 // Verdict, message, diagnostics with their source lines, wrong elements, findings.
 std::string describe_failure(const outcome::Judgement& judgement, const std::string& source);
 

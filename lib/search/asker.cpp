@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/asker.hpp"
+
+#include <exception>
+
+#include <fmt/format.h>
+
+namespace cudal1::search {
+
+namespace {
+
+// A reply that was received, and so paid for: it is remembered and never asked for again.
+bool received(const model::Reply& reply) {
+  using enum model::Reply::Status;
+  return reply.status == ok || reply.status == refused || reply.status == truncated;
+}
+
+// A model that throws is one that cannot be reached: the run ends in order, and the reason is kept.
+model::Reply answer(model::Model& model, const model::Question& question, const std::stop_token& stop) {
+  try {
+    return model.answer(question, stop);
+  } catch (const std::exception& problem) {
+    model::Reply reply;
+    reply.status = model::Reply::Status::unreachable;
+    reply.reason = fmt::format("{}: {}", model.name(), problem.what());
+    return reply;
+  }
+}
+
+}  // namespace
+
+Asker::Asker(Observer& observer, const Recall& recall, Budget& budget, std::stop_token stop)
+    : observer_(observer), recall_(recall), budget_(budget), outer_stop_(std::move(stop), [this] { give_up_.request_stop(); }) {}
+
+Asker::~Asker() { give_up_.request_stop(); }
+
+void Asker::submit(const std::vector<Asked*>& batch) {
+  for (auto& [_, line] : lines_) line.warm = false;
+  for (auto* asked : batch) {
+    if (auto reply = recall_.reply(asked->question.key)) {
+      asked->reply = std::move(reply);
+      asked->recalled = true;
+    } else if (threaded(*asked->model)) {
+      lines_[asked->model].waiting.push_back(asked);
+    }
+  }
+  start_more();
+}
+
+const model::Reply* Asker::wait(Asked& asked) {
+  if (asked.recalled) {
+    asked.recalled = false;
+    observer_.asked(asked.question, asked.model->name());
+    budget_.spend(asked.reply->usage);
+    observer_.replied(asked.question.key, recall_.model(asked.question.key).value_or(asked.model->name()), *asked.reply);
+  } else if (threaded(*asked.model)) {
+    // An unasked question is only under way, or allowed as soon as another one has arrived.
+    handle_until([&] { return asked.reply || under_way_ == 0; });
+  } else if (!asked.reply && budget_.allows(under_way_)) {
+    observer_.asked(asked.question, asked.model->name());
+    ++under_way_;
+    arrive(asked, answer(*asked.model, asked.question, give_up_.get_token()));
+  }
+  return asked.reply ? &*asked.reply : nullptr;
+}
+
+void Asker::work(const std::function<void()>& job) {
+  if (under_way_ == 0) return job();
+  std::exception_ptr problem;
+  bool done = false;
+  std::jthread worker([&] {
+    try {
+      job();
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    done = true;
+    arrived_.notify_all();
+  });
+  handle_until([&] { return done; });
+  worker.join();
+  if (problem) std::rethrow_exception(problem);
+}
+
+void Asker::finish(bool give_up) {
+  for (auto& [_, line] : lines_) line.waiting.clear();
+  if (give_up) give_up_.request_stop();
+  handle_until([&] { return under_way_ == 0; });
+}
+
+void Asker::start_more() {
+  for (auto& [model, line] : lines_) {
+    const int most = line.warm ? model->parallel() : 1;
+    while (!line.waiting.empty() && line.under_way < most && budget_.allows(under_way_)) {
+      auto* asked = line.waiting.front();
+      line.waiting.pop_front();
+      ++line.under_way;
+      start(*asked);
+    }
+  }
+}
+
+void Asker::start(Asked& asked) {
+  observer_.asked(asked.question, asked.model->name());
+  ++under_way_;
+  threads_.emplace_back([this, &asked] {
+    auto reply = answer(*asked.model, asked.question, give_up_.get_token());
+    const std::lock_guard lock(mutex_);
+    arrivals_.emplace_back(&asked, std::move(reply));
+    arrived_.notify_all();
+  });
+}
+
+void Asker::arrive(Asked& asked, model::Reply reply) {
+  --under_way_;
+  asked.reply = std::move(reply);
+  budget_.spend(asked.reply->usage);
+  if (received(*asked.reply)) observer_.replied(asked.question.key, asked.model->name(), *asked.reply);
+}
+
+void Asker::handle_until(const std::function<bool()>& enough) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (!arrivals_.empty()) {
+      auto [asked, reply] = std::move(arrivals_.front());
+      arrivals_.pop_front();
+      lock.unlock();
+      auto& line = lines_[asked->model];
+      --line.under_way;
+      line.warm = true;
+      arrive(*asked, std::move(reply));
+      start_more();
+      lock.lock();
+    }
+    if (enough()) return;
+    arrived_.wait(lock);
+  }
+}
+
+}  // namespace cudal1::search

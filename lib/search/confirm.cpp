@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/rounds.hpp"
+
+#include <algorithm>
+
+namespace cudal1::search {
+
+namespace {
+
+// Variants worth a final verdict: right and not known to be slower.
+std::vector<std::size_t> candidates(const std::vector<Variant>& variants) {
+  std::vector<std::size_t> list;
+  for (std::size_t index = 0; index < variants.size(); ++index) {
+    const auto& variant = variants[index];
+    const auto verdict = variant.judgement.verdict;
+    const bool open = verdict == outcome::Verdict::faster || verdict == outcome::Verdict::inconclusive;
+    if (variant.status == Variant::Status::judged && open && variant.judgement.score() > 1) list.push_back(index);
+  }
+  std::stable_sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
+    return variants[a].judgement.score() > variants[b].judgement.score();
+  });
+  return list;
+}
+
+std::optional<std::size_t> best_right(const std::vector<Variant>& variants) {
+  std::optional<std::size_t> best;
+  for (std::size_t index = 0; index < variants.size(); ++index)
+    if (variants[index].score() > (best ? variants[*best].score() : 0)) best = index;
+  return best;
+}
+
+}  // namespace
+
+bool confirm_best(Result& result, Referee& referee, const Options& options, Observer& observer, const Recall& recall,
+                  const std::stop_token& stop) {
+  int tries = 0;
+  bool complete = true;
+  for (const auto index : candidates(result.variants)) {
+    auto& variant = result.variants[index];
+    variant.confirmation = recall.confirmation(variant.id);
+    if (!variant.confirmation) {
+      if (stop.stop_requested() || tries == options.confirmations) {
+        complete = false;
+        break;
+      }
+      observer.confirming(variant);
+      variant.confirmation = referee.confirm(variant.source, variant.id + ".cu", variant.judgement.tunables);
+    }
+    ++tries;
+    observer.confirmed(variant);
+    if (variant.confirmation->verdict == outcome::Verdict::faster) {
+      result.best_index = index;
+      return true;
+    }
+  }
+  result.best_index = best_right(result.variants);
+  return complete;
+}
+
+}  // namespace cudal1::search

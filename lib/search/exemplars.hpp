@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "search/options.hpp"
+#include "search/variant.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace cudal1::search {
+
+// The variants that question `key` shows, by rising score, as indices into `variants`. Only right ones with a score and
+// no duplicates take part. A draw depends on seed, round and sample alone, never on how many draws came before.
+std::vector<std::size_t> choose_exemplars(const std::vector<Variant>& variants, const Options& options,
+                                          const model::Key& key);
+
+}  // namespace cudal1::search

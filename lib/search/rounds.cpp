@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/rounds.hpp"
+
+#include "base/random.hpp"
+#include "model/answer.hpp"
+#include "search/exemplars.hpp"
+#include "search/fingerprint.hpp"
+#include "search/lessons.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::search {
+
+namespace {
+
+using Status = model::Reply::Status;
+
+constexpr std::uint64_t reply_stream = 2;  // exemplars draw from others
+
+std::uint64_t reply_seed(std::uint64_t seed, const model::Key& key) {
+  const auto counter = (static_cast<std::uint64_t>(key.round) << 40) | (static_cast<std::uint64_t>(key.sample) << 8) |
+                       static_cast<std::uint64_t>(key.attempt);
+  const auto words = base::philox(seed, counter, reply_stream);
+  return (std::uint64_t{words[0]} << 32) | words[1];
+}
+
+bool failed(const Variant& variant) {
+  if (variant.status == Variant::Status::malformed) return true;
+  return variant.status == Variant::Status::judged && !outcome::is_right(variant.judgement.verdict);
+}
+
+// What a device cannot run, and what is too good to be true, the same model will not mend.
+bool deserves_repair(const Variant& variant) {
+  return failed(variant) && variant.key.attempt == 0 && variant.key.round > 0 &&
+         variant.judgement.verdict != outcome::Verdict::unsupported &&
+         variant.judgement.verdict != outcome::Verdict::implausible;
+}
+
+double share_of_limit(const outcome::Judgement& judgement) {
+  double least = judgement.workloads.empty() ? 0 : 1;
+  for (const auto& workload : judgement.workloads) least = std::min(least, workload.share_of_limit);
+  return least;
+}
+
+}  // namespace
+
+Rounds::Rounds(const task::Task& task, Referee& referee, const std::vector<model::Model*>& models,
+               const prompt::Templates& templates, const Options& options, Observer& observer, const Recall& recall,
+               std::stop_token stop)
+    : task_(task), referee_(referee), models_(models), templates_(templates), options_(options), observer_(observer),
+      recall_(recall), stop_(std::move(stop)), budget_(options), asker_(observer, recall, budget_, stop_) {}
+
+Result Rounds::run() {
+  begin();
+  for (int round = 1; round <= options_.rounds && !stopped_; ++round) play(round);
+  if (!stopped_)
+    stop(Stop::rounds, options_.rounds == 1 ? "its round is done" : fmt::format("all {} rounds are done", options_.rounds));
+  result_.usage = budget_.spent();
+  // Where the run goes on later, a final verdict would be taken of a best that is not final.
+  const bool unfinished = result_.stopped_because == Stop::pending || result_.stopped_because == Stop::interrupted;
+  Options options = options_;
+  if (unfinished) options.confirmations = 0;
+  if (!confirm_best(result_, referee_, options, observer_, recall_, stop_) && stop_.stop_requested() && !unfinished) {
+    result_.stopped_because = Stop::interrupted;
+    result_.reason = "it was interrupted before a final verdict";
+  }
+  observer_.stopped(result_);
+  return std::move(result_);
+}
+
+void Rounds::begin() {
+  if (auto start = recall_.start())
+    result_.start = *std::move(start);
+  else
+    result_.start = {referee_.device(), referee_.reference()};
+  setting_ = setting(task_, result_.start, options_.hint);
+  observer_.started(result_.start);
+  check_limits();
+  if (options_.start_from.empty() || stopped_) return;
+  Variant variant;
+  variant.id = "start";
+  variant.key = {0, 0, 0};
+  variant.source = options_.start_from;
+  judge(std::move(variant));
+}
+
+void Rounds::play(int round) {
+  const std::size_t first = result_.variants.size();
+  std::vector<Asked> batch;
+  for (int sample = 1; sample <= options_.samples; ++sample) batch.push_back(ask({round, sample, 0}));
+  exhausted_ = 0;
+  const auto to_repair = process(batch);
+  if (!stopped_ && exhausted_ == options_.samples)
+    return stop(Stop::replies_exhausted, batch.front().reply ? batch.front().reply->reason : "there are no more replies");
+  if (!stopped_ && options_.repair && !to_repair.empty()) {
+    std::vector<Asked> repairs;
+    for (const auto index : to_repair) repairs.push_back(ask_repair(result_.variants[index]));
+    process(repairs);
+  }
+  if (!stopped_) finish_round(round, first);
+}
+
+std::vector<std::size_t> Rounds::process(std::vector<Asked>& batch) {
+  std::vector<Asked*> pointers;
+  for (auto& asked : batch) pointers.push_back(&asked);
+  asker_.submit(pointers);
+  try {
+    return process_in_order(batch);
+  } catch (...) {
+    asker_.finish(true);  // no thread may outlive the questions it works on
+    throw;
+  }
+}
+
+std::vector<std::size_t> Rounds::process_in_order(std::vector<Asked>& batch) {
+  std::vector<std::size_t> to_repair;
+  const model::Reply* pending = nullptr;
+  for (auto& asked : batch) {
+    const auto* reply = asker_.wait(asked);
+    if (stop_.stop_requested() && !(reply && reply->status == Status::ok)) stop(Stop::interrupted, "it was interrupted");
+    if (!reply && !stopped_)
+      stop(budget_.cost_used_up(0) ? Stop::cost_limit : Stop::token_limit, "another reply would exceed the limit");
+    if (stopped_) break;
+    if (reply->status == Status::pending && !pending) pending = reply;
+    // Every question is put once, so that all prompts of a round can be answered together; what comes after a missing
+    // reply is judged when that one is there, in the same order as if it had never been missing.
+    if (pending) continue;
+    const std::size_t before = result_.variants.size();
+    take(asked);
+    if (result_.variants.size() > before && deserves_repair(result_.variants.back())) to_repair.push_back(before);
+    check_limits();
+    if (stopped_) break;
+  }
+  if (pending && !stopped_) stop(Stop::pending, pending->reason);
+  // Replies on their way when a model fails or credit ends are paid for; after a limit or an interrupt nobody waits.
+  asker_.finish(stopped_ && result_.stopped_because != Stop::model_unreachable && result_.stopped_because != Stop::no_credit);
+  return to_repair;
+}
+
+void Rounds::take(Asked& asked) {
+  auto& reply = *asked.reply;
+  Variant variant;
+  variant.key = asked.question.key;
+  variant.id = variant.key.text();
+  variant.model = recall_.model(variant.key).value_or(asked.model->name());
+  for (const auto& shown : asked.question.exemplars) variant.exemplars.push_back(shown.id);
+  if (variant.key.attempt > 0) variant.repairs = model::Key{variant.key.round, variant.key.sample, 0}.text();
+  switch (reply.status) {
+    case Status::unreachable: return stop(Stop::model_unreachable, reply.reason);
+    case Status::no_credit: return stop(Stop::no_credit, reply.reason);
+    case Status::exhausted: ++exhausted_; return;
+    case Status::pending: return;
+    case Status::refused:
+    case Status::truncated:
+      variant.status = reply.status == Status::refused ? Variant::Status::refused : Variant::Status::truncated;
+      variant.reason = reply.reason;
+      break;
+    case Status::ok:
+      if (auto answer = model::parse_answer(reply.text)) {
+        variant.analysis = std::move(answer->analysis);
+        variant.design = std::move(answer->design);
+        variant.source = std::move(answer->source);
+        variant.techniques = std::move(answer->techniques);
+        return judge(std::move(variant));
+      } else {
+        variant.status = Variant::Status::malformed;
+        variant.reason = answer.error();
+        replies_[variant.id] = reply.text;
+      }
+      break;
+  }
+  result_.variants.push_back(std::move(variant));
+  observer_.judged(result_.variants.back());
+}
+
+void Rounds::judge(Variant variant) {
+  const auto [found, fresh] = fingerprints_.emplace(fingerprint(variant.source), variant.id);
+  if (!fresh) {
+    const auto twin = std::find_if(result_.variants.begin(), result_.variants.end(),
+                                   [&](const Variant& earlier) { return earlier.id == found->second; });
+    variant.status = Variant::Status::duplicate;
+    variant.same_as = twin->id;
+    variant.judgement = twin->judgement;
+  } else if (auto known = recall_.judgement(variant.id)) {
+    variant.judgement = *std::move(known);
+  } else {
+    observer_.judging(variant);
+    asker_.work([&] { variant.judgement = referee_.screen(variant.source, variant.id + ".cu"); });
+  }
+  result_.variants.push_back(std::move(variant));
+  const auto& judged = result_.variants.back();
+  observer_.judged(judged);
+  if (judged.score() > best_score_) {
+    best_score_ = judged.score();
+    observer_.improved(judged);
+  }
+}
+
+void Rounds::finish_round(int number, std::size_t first_variant) {
+  Round round;
+  round.round = number;
+  round.best_so_far = best_score_;
+  for (std::size_t index = first_variant; index < result_.variants.size(); ++index) {
+    const auto& variant = result_.variants[index];
+    ++round.answers;
+    if (variant.status == Variant::Status::duplicate) ++round.duplicates;
+    if (variant.right()) ++round.right;
+    if (variant.right() && variant.judgement.verdict == outcome::Verdict::faster) ++round.faster;
+    round.best = std::max(round.best, variant.score());
+  }
+  result_.rounds.push_back(round);
+  observer_.round_finished(round);
+
+  if (!options_.stagnation || number >= options_.rounds) return;
+  int idle = 0;
+  for (auto last = result_.rounds.rbegin(); last != result_.rounds.rend(); ++last, ++idle) {
+    const auto before = std::next(last);
+    if (last->best_so_far > (before == result_.rounds.rend() ? 0 : before->best_so_far)) break;
+  }
+  if (idle >= *options_.stagnation)
+    stop(Stop::stagnation, fmt::format("{} round{} brought nothing better", idle, idle == 1 ? "" : "s"));
+}
+
+void Rounds::check_limits() {
+  if (stopped_) return;
+  if (stop_.stop_requested()) return stop(Stop::interrupted, "it was interrupted");
+  const auto elapsed = base::now() - began_;
+  if (options_.wall_limit && elapsed >= *options_.wall_limit)
+    return stop(Stop::wall_limit, fmt::format("its {:.0f} s are over", options_.wall_limit->count()));
+  if (options_.target_speedup && best_score_ >= *options_.target_speedup)
+    return stop(Stop::target_speedup, fmt::format("{:.2f}× reaches the target of {:.2f}×", best_score_, *options_.target_speedup));
+  if (options_.share_of_limit)
+    for (const auto& variant : result_.variants)
+      if (variant.right() && share_of_limit(variant.judgement) >= *options_.share_of_limit)
+        return stop(Stop::share_of_limit, fmt::format("{} reaches {:.0f} % of the speed of light", variant.id,
+                                                      100 * share_of_limit(variant.judgement)));
+}
+
+void Rounds::stop(Stop because, std::string reason) {
+  if (stopped_) return;
+  stopped_ = true;
+  result_.stopped_because = because;
+  result_.reason = std::move(reason);
+}
+
+Asked Rounds::ask(const model::Key& key) {
+  Asked asked;
+  asked.question.key = key;
+  const auto turn = static_cast<std::size_t>((key.round - 1) * options_.samples + key.sample - 1);
+  asked.model = models_[turn % models_.size()];
+  prompt::Request request;
+  request.exemplars = exemplars(key);
+  if (const auto* failure = latest_failure(key.round)) {
+    request.failure = exemplar(*failure);
+    request.failure_format = failure->status == Variant::Status::malformed ? failure->reason : "";
+  }
+  if (options_.sampling != Sampling::none) request.lessons = lessons(result_.variants);
+  request.technique = suggest_technique(result_.variants, key.sample);
+  render(asked, std::move(request));
+  return asked;
+}
+
+Asked Rounds::ask_repair(const Variant& variant) {
+  Asked asked;
+  asked.question.key = {variant.key.round, variant.key.sample, 1};
+  const auto by_name = [&](const model::Model* model) { return model->name() == variant.model; };
+  const auto author = std::find_if(models_.begin(), models_.end(), by_name);
+  asked.model = author == models_.end() ? models_.front() : *author;
+  prompt::Request request;
+  request.exemplars = exemplars({variant.key.round, variant.key.sample, 0});
+  request.failure = exemplar(variant);
+  if (variant.status == Variant::Status::malformed) {
+    request.failure_format = variant.reason;
+    request.failure_reply = replies_[variant.id];
+  }
+  render(asked, std::move(request));
+  return asked;
+}
+
+void Rounds::render(Asked& asked, prompt::Request request) {
+  auto& question = asked.question;
+  request.key = question.key;
+  auto rendered = prompt::render(templates_, setting_, request);
+  question.system = std::move(rendered.system);
+  question.user = std::move(rendered.user);
+  question.cut = std::move(rendered.cut);
+  question.device = setting_.device;
+  question.exemplars = std::move(request.exemplars);
+  question.failure = std::move(request.failure);
+  question.hint = options_.hint;
+  question.seed = reply_seed(options_.seed, question.key);
+}
+
+model::Exemplar Rounds::exemplar(const Variant& variant) const {
+  model::Exemplar shown{variant.id, variant.source, variant.analysis, variant.judgement};
+  if (variant.status == Variant::Status::malformed) shown.judgement.message = variant.reason;
+  return shown;
+}
+
+std::vector<model::Exemplar> Rounds::exemplars(const model::Key& key) const {
+  // A round sees earlier rounds only, whatever of it is already judged.
+  std::vector<Variant> earlier;
+  for (const auto& variant : result_.variants)
+    if (variant.key.round < key.round) earlier.push_back(variant);
+  std::vector<model::Exemplar> shown;
+  for (const auto index : choose_exemplars(earlier, options_, key)) shown.push_back(exemplar(earlier[index]));
+  const auto wanted = static_cast<std::size_t>(std::max(options_.exemplars, 0));
+  if (shown.empty() || shown.size() >= wanted) return shown;
+  model::Exemplar reference{"reference", task_.file.source, "", result_.start.reference.judgement};
+  if (!reference.judgement.speedup) reference.judgement.speedup = outcome::Speedup{};
+  const auto slower = std::find_if(shown.begin(), shown.end(),
+                                   [](const model::Exemplar& other) { return other.judgement.score() > 1; });
+  shown.insert(slower, std::move(reference));
+  return shown;
+}
+
+const Variant* Rounds::latest_failure(int before_round) const {
+  const auto repaired = [&](const Variant& variant) {
+    return std::any_of(result_.variants.begin(), result_.variants.end(), [&](const Variant& later) {
+      return later.repairs == variant.id && later.right();
+    });
+  };
+  for (auto variant = result_.variants.rbegin(); variant != result_.variants.rend(); ++variant)
+    if (variant->key.round < before_round && failed(*variant) && !repaired(*variant)) return &*variant;
+  return nullptr;
+}
+
+}  // namespace cudal1::search

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "search/asker.hpp"
+#include "search/budget.hpp"
+#include "search/search.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1::search {
+
+// One execution of the contrastive rounds; see search.hpp.
+class Rounds {
+ public:
+  Rounds(const task::Task& task, Referee& referee, const std::vector<model::Model*>& models,
+         const prompt::Templates& templates, const Options& options, Observer& observer, const Recall& recall,
+         std::stop_token stop);
+  Result run();
+
+ private:
+  void begin();
+  void play(int round);
+  // Waits for the replies of one batch and judges them in order. Returns the answers that deserve a repair.
+  std::vector<std::size_t> process(std::vector<Asked>& batch);
+  std::vector<std::size_t> process_in_order(std::vector<Asked>& batch);
+  void take(Asked& asked);
+  void judge(Variant variant);
+  void finish_round(int round, std::size_t first_variant);
+  void check_limits();
+  void stop(Stop because, std::string reason);
+
+  Asked ask(const model::Key& key);
+  Asked ask_repair(const Variant& failed);
+  void render(Asked& asked, prompt::Request request);
+  model::Exemplar exemplar(const Variant& variant) const;
+  std::vector<model::Exemplar> exemplars(const model::Key& key) const;
+  const Variant* latest_failure(int before_round) const;
+
+  const task::Task& task_;
+  Referee& referee_;
+  const std::vector<model::Model*>& models_;
+  const prompt::Templates& templates_;
+  const Options& options_;
+  Observer& observer_;
+  const Recall& recall_;
+  std::stop_token stop_;
+
+  base::Seconds began_ = base::now();
+  Budget budget_;
+  Asker asker_;
+  prompt::Setting setting_;
+  Result result_;
+  bool stopped_ = false;
+  double best_score_ = 0;
+  int exhausted_ = 0;                                 // of the batch
+  std::map<std::string, std::string> fingerprints_;   // → id of the first variant with it
+  std::map<std::string, std::string> replies_;        // of malformed answers, for their repair
+};
+
+// Final verdicts, best first, until one holds. Sets each one's confirmation and the result's best. False: the stop or
+// the number of confirmations cut it short.
+bool confirm_best(Result& result, Referee& referee, const Options& options, Observer& observer, const Recall& recall,
+                  const std::stop_token& stop);
+
+}  // namespace cudal1::search
