@@ -6,22 +6,22 @@
 
 namespace cudal1::task {
 
-std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::File& file) {
+std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::Assignment& declared) {
   // Neither multiples of a warp nor of each other; the second proposal turns the order round, so that no kernel is
   // right only because one extent exceeds another.
   constexpr std::array<std::int64_t, 6> extents{33, 70, 45, 19, 101, 26};
   constexpr std::int64_t keep_up_to = 8;
   std::vector<std::map<std::string, std::int64_t>> proposals;
-  if (file.sizes.empty()) return proposals;
+  if (declared.values.empty()) return proposals;
   for (const bool reversed : {false, true}) {
     std::map<std::string, std::int64_t> sizes;
     std::size_t next = 0;
-    for (const auto& [name, expression] : file.sizes.front().values) {
+    for (const auto& [name, expression] : declared.values) {
       if (!expression.names().empty()) continue;  // derived: follows from the others
-      const auto declared = expression.evaluate_integer({});
-      if (!declared) continue;
+      const auto value = expression.evaluate_integer({});
+      if (!value) continue;
       const auto ragged = extents[(reversed ? extents.size() - 1 - next : next) % extents.size()];
-      sizes[name] = *declared <= keep_up_to ? *declared : std::min(*declared, ragged);
+      sizes[name] = *value <= keep_up_to ? *value : std::min(*value, ragged);
       next = (next + 1) % extents.size();
     }
     proposals.push_back(std::move(sizes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernel/file.hpp"
+#include "kernel/workload.hpp"
 
 #include <cstdint>
 #include <map>
@@ -12,6 +12,6 @@ namespace cudal1::task {
 
 // Small ragged sizes for a task that declares no `check`: proposals in order of preference, each giving every literal
 // size a value. Sizes of at most eight are kept, because they are often kernel extents, strides or dimensions.
-std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::File& file);
+std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::Assignment& declared);
 
 }  // namespace cudal1::task

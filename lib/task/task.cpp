@@ -4,6 +4,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "kernel/plan.hpp"
 #include "kernel/workload.hpp"
 #include "task/check_sizes.hpp"
@@ -28,22 +29,22 @@ T value_or_refuse(tl::expected<T, E> result) {
   return std::move(*result);
 }
 
-Workload make_workload(const kernel::File& file, kernel::Environment environment, double weight) {
+Workload make_workload(const kernel::Assignment& assignment, kernel::Environment environment) {
   Workload workload;
   for (const auto& [name, value] : environment)
     if (const auto* integer = std::get_if<std::int64_t>(&value)) workload.sizes[name] = *integer;
   workload.environment = std::move(environment);
-  workload.weight = weight;
-  if (!file.sizes.empty())
-    for (const auto& [name, expression] : file.sizes.front().values)
-      if (expression.names().empty()) workload.declared.push_back(name);
+  workload.weight = assignment.weight;
+  for (const auto& [name, expression] : assignment.values)
+    if (expression.names().empty()) workload.declared.push_back(name);
   return workload;
 }
 
+kernel::Environment values_of(const Overrides& overrides) { return {overrides.begin(), overrides.end()}; }
+
 void require_known_overrides(const kernel::File& file, const Overrides& overrides) {
   std::vector<std::string> known;
-  for (const auto& line : file.sizes)
-    for (const auto& [name, expression] : line.values) known.push_back(name);
+  for (const auto& [name, expression] : kernel::workloads(file).front().values) known.push_back(name);
   for (const auto& [name, value] : overrides) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto near = base::nearest(name, known);
@@ -129,20 +130,21 @@ void read_torch_line(Task& task) {
 
 void add_checks(Task& task, const Overrides& overrides) {
   const auto& file = task.file;
-  for (const auto& check : file.checks)
-    task.checks.push_back(make_workload(file, value_or_refuse(kernel::environment(file, 0, &check, {})), 1));
+  for (const auto& check : kernel::checks(file))
+    task.checks.push_back(make_workload(check, value_or_refuse(kernel::environment(file, check))));
   if (!task.checks.empty()) return;
   // Without a check line, small ragged sizes that the task's own shapes allow; its real sizes as the last resort.
-  for (const auto& sizes : ragged_sizes(file)) {
-    auto environment = kernel::environment(file, 0, nullptr, sizes);
+  const auto first = kernel::workloads(file).front();
+  for (const auto& sizes : ragged_sizes(first)) {
+    auto environment = kernel::environment(file, first, values_of(sizes));
     if (!environment || !kernel::resolve(file, *environment)) continue;
     Task trial = task;
-    trial.checks = {make_workload(file, *environment, 1)};
+    trial.checks = {make_workload(first, *environment)};
     if (trial.torch && !tensor::infer(*trial.torch, trial.input_types(), trial.assignments())) continue;
     task.checks.push_back(trial.checks.front());
   }
   if (task.checks.empty())
-    task.checks.push_back(make_workload(file, value_or_refuse(kernel::environment(file, 0, nullptr, overrides)), 1));
+    task.checks.push_back(make_workload(first, value_or_refuse(kernel::environment(file, first, values_of(overrides)))));
 }
 
 }  // namespace
@@ -214,12 +216,9 @@ Task from_source(std::string source, const std::filesystem::path& path, const Ov
                        file.tunables.front().name));
   require_known_overrides(file, overrides);
 
-  const std::size_t count = std::max<std::size_t>(file.sizes.size(), 1);
-  for (std::size_t index = 0; index < count; ++index) {
-    const double weight = file.sizes.empty() ? 1 : file.sizes[index].weight;
+  for (const auto& assignment : kernel::workloads(file))
     task.workloads.push_back(
-        make_workload(file, value_or_refuse(kernel::environment(file, index, nullptr, overrides)), weight));
-  }
+        make_workload(assignment, value_or_refuse(kernel::environment(file, assignment, values_of(overrides)))));
   read_torch_line(task);
   add_checks(task, overrides);
   for (const auto& workload : task.workloads) require_plan(file, workload, memory_limit);
