@@ -20,7 +20,7 @@ struct Request {
   std::string source;                        // the kernel file's whole text
   std::string name;                          // its name in diagnostics and line information
   std::string prelude;                       // constants of tunables, placed in front without shifting line numbers
-  std::vector<std::string> kernels;          // name expressions that the plan launches
+  std::vector<std::string> kernels;          // name expressions that the plan launches; empty: every __global__ function
   std::string arch = "sm_90a";
   std::vector<std::string> options;          // the task's own; never an answer's
   std::vector<std::filesystem::path> include_folders;  // likewise
@@ -55,6 +55,10 @@ struct CompilerOptions {
   bool sandbox = true;                       // false only after the user said --no-sandbox
 };
 
+// A rejection's diagnostics quote lines of the request's source only: text that NVRTC read from other files never gets
+// into them. Device code may keep nothing between launches (Rejection::stateful) and may not use the device's heap or
+// start kernels (forbidden_code); both are judged on the PTX, so that no spelling in the source hides them.
+//
 // Compiles in warm, sandboxed child processes (one per concurrent call), with a content-addressed cache on disk whose
 // key holds source, options and compiler identity. Safe to call from several threads. Throws base::Error: no_device
 // when NVRTC is not found (saying where it was looked for and how to get it), usage when no sandbox can be had.
@@ -72,12 +76,14 @@ class Compiler {
 // Where NVRTC was found and what it is; empty path when not found.
 struct NvrtcIdentity {
   std::filesystem::path library, builtins;
-  int major = 0, minor = 0;
+  int major = 0, minor = 0;                  // as the file names say
+  std::filesystem::path include_folder;      // of the same toolkit's headers (cuda_fp16.h, mma.h …); empty: none
   std::vector<std::string> searched;         // one line for each place tried, for `doctor`
 };
 NvrtcIdentity find_nvrtc();
 
-// What the sandbox of this machine can do: "Landlock ABI 7, seccomp", or why there is none.
+// What the sandbox of this machine can do: "Landlock ABI 7, seccomp", or why there is none. Without Landlock, seccomp
+// alone still is a sandbox, but one in which no header can be opened.
 struct SandboxState {
   bool available = false;
   std::string description;

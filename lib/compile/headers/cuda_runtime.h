@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stand-in for a header that NVRTC does not have. NVRTC declares what device code needs of it: vector types, dim3, built-in variables and functions.
+#pragma once
+#include <stddef.h>

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stand-in for a header that NVRTC does not have.
+#pragma once
+#include <climits>

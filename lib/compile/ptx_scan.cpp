@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/ptx_scan.hpp"
+
+#include "compile/ptx_statements.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+#include <cxxabi.h>
+
+namespace cudal1::compile {
+namespace {
+
+using Words = Statement;
+
+bool has(const Words& words, std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); }
+
+// Functions of the device's run-time that print or stop, and keep nothing.
+bool is_harmless(std::string_view name) { return name == "vprintf" || name == "__assertfail"; }
+
+bool is_forbidden(std::string_view name) {
+  static constexpr std::string_view names[] = {"malloc", "free", "realloc", "calloc", "memalign", "aligned_alloc"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names) || name.starts_with("cuda") ||
+         name.starts_with("__cuda") || name.starts_with("cnp") || name.starts_with("__cnp");
+}
+
+// The symbols that one declaration declares: the words in front of "[", "=", "<", a comma or the end.
+Words declared(const Words& words) {
+  Words names;
+  int depth = 0;
+  bool named = false;
+  for (std::size_t i = 0; i <= words.size(); ++i) {
+    const std::string_view word = i < words.size() ? words[i] : ",";
+    if (!named && i > 0 && depth == 0 && (word == "[" || word == "=" || word == "<" || word == ",")) {
+      names.push_back(words[i - 1]);
+      named = true;
+    }
+    if (depth == 0 && word == ",") named = false;
+    if (word == "{" || word == "(" || word == "[") ++depth;
+    if (word == "}" || word == ")" || word == "]") --depth;
+  }
+  return names;
+}
+
+// The symbol of an .entry or .func: behind the word and, for functions, the result in parentheses.
+std::string_view function_name(const Words& words, std::string_view kind) {
+  auto i = std::find(words.begin(), words.end(), kind);
+  if (i == words.end()) return {};
+  ++i;
+  if (i != words.end() && *i == "(") {
+    i = std::find(i, words.end(), ")");
+    if (i != words.end()) ++i;
+  }
+  return i != words.end() ? *i : std::string_view();
+}
+
+int thread_bound(const Words& words) {
+  const auto i = std::find(words.begin(), words.end(), ".maxntid");
+  long long product = 1;
+  if (i == words.end()) return 0;
+  for (auto j = i + 1; j != words.end(); ++j) {
+    int number = 0;
+    const auto [end, fault] = std::from_chars(j->data(), j->data() + j->size(), number);
+    if (*j == ",") continue;
+    if (fault != std::errc() || end != j->data() + j->size()) break;
+    product = std::min<long long>(product * number, 1 << 20);
+  }
+  return static_cast<int>(product);
+}
+
+// One operand of an instruction: [address], {vector}, (list) or a single word.
+struct Operand {
+  bool address = false;
+  std::vector<std::string_view> words;
+};
+
+std::vector<Operand> operands(const Words& words, std::size_t first) {
+  std::vector<Operand> all(1);
+  int depth = 0;
+  for (std::size_t i = first; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "[" && depth == 0) all.back().address = true;
+    if (word == "[" || word == "{" || word == "(") ++depth;
+    else if (word == "]" || word == "}" || word == ")") --depth;
+    else if (word == "," && depth == 0) all.emplace_back();
+    else all.back().words.push_back(word);
+  }
+  return all;
+}
+
+using Variables = std::set<int>;
+
+// Follows addresses of global variables through the registers of one function.
+class AddressFlow {
+ public:
+  AddressFlow(const std::map<std::string_view, int>& variables, std::vector<bool>& written)
+      : variables_(variables), written_(written) {}
+
+  void run(const std::vector<const Words*>& body) {
+    // Registers only gain variables, so this ends; loops need a second look, chains through them seldom a third.
+    do {
+      changed_ = false;
+      passed_.clear();
+      for (const Words* words : body) visit(*words);
+    } while (changed_);
+  }
+
+ private:
+  Variables in(const Operand& operand) const {
+    Variables found;
+    for (const std::string_view word : operand.words) {
+      if (const auto variable = variables_.find(word); variable != variables_.end()) found.insert(variable->second);
+      if (const auto held = registers_.find(word); held != registers_.end()) found.insert(held->second.begin(), held->second.end());
+    }
+    return found;
+  }
+
+  void mark(const Variables& found) {
+    for (const int variable : found) written_[static_cast<std::size_t>(variable)] = true;
+  }
+
+  void visit(const Words& words) {
+    std::size_t first = 0;
+    if (!words.empty() && words[0].starts_with("@")) {  // a guard: "@", "%p1" or "@", "!", "%p1"
+      first = words.size() > 1 && words[1] == "!" ? 3 : 2;
+    }
+    if (first >= words.size() || words[first].starts_with(".")) return;
+    const std::string_view opcode = words[first];
+    const std::vector<Operand> all = operands(words, first + 1);
+    const std::string_view verb = opcode.substr(0, opcode.find('.'));
+    const auto contains = [&](std::string_view part) { return opcode.find(part) != std::string_view::npos; };
+
+    if (verb == "ld" || verb == "ldu" || verb == "prefetch" || verb == "prefetchu" || verb == "ldmatrix" ||
+        (verb == "wmma" && contains(".load")))
+      return;
+    if (verb == "st" && opcode.starts_with("st.param")) {
+      for (std::size_t i = 1; i < all.size(); ++i) passed_.merge(in(all[i]));
+      return;
+    }
+    if (verb == "call" || verb == "call_uni") return called(all);
+    if (verb == "cp" && contains(".shared") && contains(".global") && !contains(".global.shared")) return;  // global is the source
+    const bool stores = std::any_of(all.begin(), all.end(), [](const Operand& operand) { return operand.address; });
+    if (stores) {  // st, atom, red, cp and whatever else works on memory
+      for (const Operand& operand : all) mark(in(operand));
+      return;
+    }
+    Variables sources;
+    for (std::size_t i = 1; i < all.size(); ++i) sources.merge(in(all[i]));
+    if (sources.empty() || all.empty()) return;
+    for (const std::string_view word : all[0].words) {
+      Variables& held = registers_[word];
+      const std::size_t before = held.size();
+      held.insert(sources.begin(), sources.end());
+      changed_ = changed_ || held.size() != before;
+    }
+  }
+
+  // The result, if any, stands first in parentheses; then comes the function.
+  void called(const std::vector<Operand>& all) {
+    Variables given = passed_;
+    passed_.clear();
+    bool harmless = false;
+    for (const Operand& operand : all) {
+      given.merge(in(operand));
+      harmless = harmless || (operand.words.size() == 1 && is_harmless(operand.words[0]));
+    }
+    if (!harmless) mark(given);
+  }
+
+  const std::map<std::string_view, int>& variables_;
+  std::vector<bool>& written_;
+  std::map<std::string_view, Variables> registers_;
+  Variables passed_;  // into the parameters of the call that comes next
+  bool changed_ = false;
+};
+
+}  // namespace
+
+PtxScan scan_ptx(std::string_view ptx) {
+  const std::vector<Statement> statements = ptx_statements(ptx);
+  PtxScan scan;
+  std::map<std::string_view, int> variables;
+  std::set<std::string_view> defined, called;
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Words& words = statements[i];
+    const bool body = i + 1 < statements.size() && statements[i + 1] == Words{"{"};
+    if (has(words, ".entry")) {
+      if (body) scan.entries[std::string(function_name(words, ".entry"))] = thread_bound(words);
+    } else if (has(words, ".func")) {
+      const std::string_view name = function_name(words, ".func");
+      if (body) defined.insert(name);
+      else if (has(words, ".extern")) called.insert(name);
+    } else if (has(words, ".global") && words[0].starts_with(".")) {
+      const bool family = has(words, "<");  // v<4> stands for v0 … v3, whose uses are not followed
+      for (const std::string_view name : declared(words)) {
+        if (family) scan.written.emplace_back(name);
+        else variables.emplace(name, static_cast<int>(variables.size()));
+      }
+    }
+  }
+  std::vector<bool> written(variables.size());
+  std::vector<const Words*> body;
+  int depth = 0;
+  for (const Words& words : statements) {
+    if (words == Words{"{"}) {
+      if (depth++ == 0) body.clear();
+    } else if (words == Words{"}"}) {
+      if (--depth == 0 && !variables.empty()) AddressFlow(variables, written).run(body);
+    } else if (depth > 0) {
+      body.push_back(&words);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i].starts_with("call"))
+          for (std::size_t j = i + 1; j < words.size(); ++j)
+            if (is_forbidden(words[j])) called.insert(words[j]);
+    } else if (has(words, ".global")) {  // an initialiser that holds another variable's address lets that one get away
+      const auto equals = std::find(words.begin(), words.end(), "=");
+      for (auto word = equals; word != words.end(); ++word)
+        if (const auto variable = variables.find(*word); variable != variables.end())
+          written[static_cast<std::size_t>(variable->second)] = true;
+    }
+  }
+  for (const std::string_view name : called) {
+    if (defined.count(name) != 0 || is_harmless(name)) continue;
+    (is_forbidden(name) ? scan.forbidden : scan.unresolved).emplace_back(name);
+  }
+  for (const auto& [name, index] : variables)
+    if (written[static_cast<std::size_t>(index)]) scan.written.emplace_back(name);
+  return scan;
+}
+
+std::string readable_symbol(const std::string& symbol, bool parameters) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !text) return symbol;
+  std::string name = text.get();
+  if (parameters || !name.ends_with(')')) return name;
+  int depth = 0;
+  std::size_t open = name.size();
+  while (open > 0) {
+    --open;
+    depth += name[open] == ')' ? 1 : name[open] == '(' ? -1 : 0;
+    if (depth == 0) break;
+  }
+  name.resize(open);
+  // A template's symbol starts with its result: "void k<128>".
+  if (name.starts_with("void ")) name.erase(0, 5);
+  return name;
+}
+
+}  // namespace cudal1::compile

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/sandbox.hpp"
+
+#include "base/error.hpp"
+#include "compile/compiler.hpp"
+
+#include <sys/prctl.h>
+
+namespace cudal1::compile {
+
+SandboxState sandbox_state() {
+  SandboxState state;
+  const int abi = landlock_abi();
+  state.available = seccomp_available();
+  if (!state.available) state.description = "none: this kernel or container refuses seccomp filters";
+  else if (abi > 0) state.description = "Landlock ABI " + std::to_string(abi) + ", seccomp";
+  else state.description = "seccomp alone: this kernel has no Landlock, so kernels cannot include headers of the CUDA Toolkit";
+  return state;
+}
+
+void confine(const std::vector<std::filesystem::path>& readable) {
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // both halves ask for it
+  const bool files = confine_files(readable);
+  if (!confine_calls(files))
+    throw base::Error(base::Fault::usage, "the sandbox for the compiler cannot be set up (" + sandbox_state().description +
+                                              "); --no-sandbox goes on without one");
+}
+
+}  // namespace cudal1::compile
