@@ -5,7 +5,9 @@
 #include "base/error.hpp"
 #include "compile/headers.hpp"
 
+#include <new>
 #include <string>
+#include <type_traits>
 
 #include <dlfcn.h>
 #include <nvrtc.h>
@@ -15,6 +17,9 @@ namespace {
 
 // A log holds ptxas's facts at its end and a flood of warnings, if there is one, in front.
 constexpr std::size_t log_head = std::size_t{4} << 20, log_tail = std::size_t{1} << 20;
+
+// A constant array of 400 MB is 2 GB of PTX; nobody's kernel is.
+constexpr std::size_t product_limit = std::size_t{128} << 20;
 
 void bound(std::string& log) {
   if (log.size() > log_head + log_tail) log.replace(log_head, log.size() - log_head - log_tail, "\n");
@@ -109,6 +114,7 @@ Product Nvrtc::compile(const Job& job) const {
     std::size_t size = 0;
     std::string bytes;
     if (size_of(raw, &size) != NVRTC_SUCCESS || size == 0) return bytes;
+    if (size > product_limit) throw std::bad_alloc();
     bytes.resize(size);
     if (fill(raw, bytes.data()) != NVRTC_SUCCESS) return std::string();
     if (terminated) bytes.resize(size - 1);

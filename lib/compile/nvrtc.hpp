@@ -22,6 +22,7 @@ class Nvrtc {
   std::vector<int> architectures() const;
 
   // The embedded headers are visible to the source; they come before those of -I folders.
+  // Throws std::bad_alloc when memory or the size of the result gets out of hand.
   Product compile(const Job& job) const;
 
  private:
