@@ -112,6 +112,9 @@ class Device {
     return result;
   }
 
+  // True when the device, or a tool around it, reports accesses outside a buffer itself: then no guard zones are laid.
+  virtual bool checks_memory() const { return facts().simulated; }
+
   // The step of the clock that time() reads; 0 where there is none.
   virtual double tick_ms() const { return 0; }
 

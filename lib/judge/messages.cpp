@@ -33,18 +33,21 @@ static void from(const json& value, Executable& executable) {
 static json to(const OpenJob& job) {
   return {{"device", job.device}, {"gpu", job.gpu},   {"source", job.source},
           {"path", job.path},     {"seed", job.seed}, {"workloads", to_array(job.workloads)},
-          {"checks", to_array(job.checks)}};
+          {"checks", to_array(job.checks)}, {"bare", job.bare}};
 }
 
 static json to(const ReferenceJob& job) { return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}}; }
 
 static json to(const CheckJob& job) {
-  return {{"executable", to(job.executable)}, {"full_size", job.full_size}, {"fewer", job.fewer}};
+  return {{"executable", to(job.executable)}, {"full_size", job.full_size}, {"only_run", job.only_run}};
 }
 
 static json to(const PredictJob& job) {
   return {{"executable", job.executable ? to(*job.executable) : json()}, {"workload", job.workload}};
 }
+
+static json to(const EndJob&) { return json::object(); }
+static void from(const json&, EndJob&) {}
 
 static json to(const TimeJob& job) {
   json executables = json::array();
@@ -59,6 +62,7 @@ static void from(const json& value, OpenJob& job) {
   value.at("source").get_to(job.source);
   value.at("path").get_to(job.path);
   value.at("seed").get_to(job.seed);
+  value.at("bare").get_to(job.bare);
   from_array(value.at("workloads"), job.workloads);
   from_array(value.at("checks"), job.checks);
 }
@@ -71,7 +75,7 @@ static void from(const json& value, ReferenceJob& job) {
 static void from(const json& value, CheckJob& job) {
   from(value.at("executable"), job.executable);
   value.at("full_size").get_to(job.full_size);
-  value.at("fewer").get_to(job.fewer);
+  value.at("only_run").get_to(job.only_run);
 }
 
 static void from(const json& value, PredictJob& job) {

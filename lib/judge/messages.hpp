@@ -25,6 +25,7 @@ struct OpenJob {
   std::string source, path;                       // of the task
   std::vector<task::Workload> workloads, checks;  // as the judge's task has them
   std::uint64_t seed = 0;
+  bool bare = false;                              // no guards, no poison: a sanitizer looks at the memory itself
 };
 
 // A compiled kernel with its plans: one per check size, one per workload.
@@ -43,7 +44,7 @@ struct ReferenceJob {
 struct CheckJob {
   Executable executable;
   bool full_size = true;
-  bool fewer = false;                             // one trial per size: for a sanitizer, which is slow
+  bool only_run = false;                          // nothing is compared and no reference is needed: for a sanitizer
 };
 
 // Predicts the time of the reference or of a variant at one workload.
@@ -61,7 +62,10 @@ struct TimeJob {
   std::uint64_t seed = 0;
 };
 
-using Job = std::variant<OpenJob, ReferenceJob, CheckJob, PredictJob, TimeJob>;
+// The worker ends by itself, so that a tool around it can say its last word.
+struct EndJob {};
+
+using Job = std::variant<OpenJob, ReferenceJob, CheckJob, PredictJob, TimeJob, EndJob>;
 
 struct OpenReply {
   outcome::DeviceFacts facts;

@@ -9,8 +9,8 @@ namespace {
 
 class WatchedDevice final : public device::Device {
  public:
-  WatchedDevice(std::unique_ptr<device::Device> inner, std::function<void(bool)> tell)
-      : inner_(std::move(inner)), tell_(std::move(tell)) {}
+  WatchedDevice(std::unique_ptr<device::Device> inner, std::function<void(bool)> tell, bool bare)
+      : inner_(std::move(inner)), tell_(std::move(tell)), bare_(bare) {}
 
   const outcome::DeviceFacts& facts() const override { return inner_->facts(); }
   device::MemoryId allocate(std::size_t bytes, const std::string& name) override { return inner_->allocate(bytes, name); }
@@ -18,7 +18,10 @@ class WatchedDevice final : public device::Device {
   void write(const device::Region& region, std::span<const std::byte> bytes) override { inner_->write(region, bytes); }
   void read(const device::Region& region, std::span<std::byte> bytes) override { inner_->read(region, bytes); }
   void copy(const device::Region& from, const device::Region& to) override { inner_->copy(from, to); }
-  void poison(const device::Region& region, std::uint32_t word) override { inner_->poison(region, word); }
+  void poison(const device::Region& region, std::uint32_t word) override {
+    if (!bare_) inner_->poison(region, word);
+  }
+  bool checks_memory() const override { return bare_ || inner_->checks_memory(); }
   std::uint64_t digest(const device::Region& region) override { return inner_->digest(region); }
   double tick_ms() const override { return inner_->tick_ms(); }
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override {
@@ -49,12 +52,13 @@ class WatchedDevice final : public device::Device {
 
   std::unique_ptr<device::Device> inner_;
   std::function<void(bool)> tell_;
+  bool bare_;
 };
 
 }  // namespace
 
-std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool)> tell) {
-  return std::make_unique<WatchedDevice>(std::move(device), std::move(tell));
+std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool)> tell, bool bare) {
+  return std::make_unique<WatchedDevice>(std::move(device), std::move(tell), bare);
 }
 
 }  // namespace cudal1::judge

@@ -9,6 +9,8 @@
 namespace cudal1::judge {
 
 // A device that tells when an execution begins and ends, so that the parent can tell a hang from honest host work.
-std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool executing)> tell);
+// `bare` leaves memory as it was allocated, without guards and poison, for a sanitizer to see what a kernel reads.
+std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool executing)> tell,
+                                      bool bare);
 
 }  // namespace cudal1::judge

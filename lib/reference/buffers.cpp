@@ -32,20 +32,26 @@ std::uint32_t nan_word(tensor::Dtype dtype, base::Random& random) {
 
 Buffers::Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random)
     : device_(device), plan_(plan), random_(random) {
-  const std::size_t guard = device.facts().simulated ? 0 : guard_bytes;
+  const std::size_t guard = device.checks_memory() ? 0 : guard_bytes;
   for (const kernel::PlanBuffer& buffer : plan.buffers) {
     Place place;
     place.guard = guard;
     place.guard_word = static_cast<std::uint32_t>(random.next());
-    const std::size_t bytes = guard == 0 ? std::max<std::size_t>(buffer.bytes, 1) : rounded(buffer.bytes);
-    place.region.memory = device.allocate(bytes + 2 * guard, buffer.name);
+    place.total = guard == 0 ? std::max<std::size_t>(buffer.bytes, 1) : rounded(buffer.bytes) + 2 * guard;
+    place.region.memory = device.allocate(place.total, buffer.name);
     place.region.offset = guard;
     place.region.bytes = buffer.bytes;
+    if (guard != 0) {
+      device.poison({place.region.memory, 0, place.total}, place.guard_word);
+      place.front_digest = device.digest({place.region.memory, 0, guard});
+      place.behind_digest = device.digest({place.region.memory, guard + buffer.bytes, behind_bytes(place)});
+    }
     places_.push_back(place);
-    // The guard behind starts at the buffer's very end, so that a single element too far is seen.
-    if (guard != 0) device.poison({place.region.memory, 0, bytes + 2 * guard}, place.guard_word);
   }
 }
+
+// The zone behind starts at the buffer's very end, so that a single element too far is seen.
+std::size_t Buffers::behind_bytes(const Place& place) { return place.total - place.guard - place.region.bytes; }
 
 Buffers::~Buffers() {
   for (const Place& place : places_) device_.release(place.region.memory);
@@ -53,14 +59,29 @@ Buffers::~Buffers() {
 
 void Buffers::load(const std::vector<Bytes>& inputs) {
   inputs_ = &inputs;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].empty()) device_.write(places_[i].region, inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].empty()) continue;
+    device_.write(places_[i].region, inputs[i]);
+    places_[i].digest = device_.digest(places_[i].region);
+  }
+}
+
+void Buffers::load(const Buffers& pristine) {
+  pristine_ = &pristine;
+  for (std::size_t i = 0; i < std::min(places_.size(), pristine.places_.size()); ++i) {
+    const Role role = plan_.buffers[i].role;
+    if ((role != Role::input && role != Role::inout) || plan_.buffers[i].bytes == 0) continue;
+    device_.copy(pristine.places_[i].region, places_[i].region);
+    places_[i].digest = pristine.places_[i].digest;
+  }
 }
 
 void Buffers::restore_inouts() {
-  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-    if (plan_.buffers[i].role == Role::inout && places_[i].region.bytes != 0)
-      device_.write(places_[i].region, (*inputs_)[i]);
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (plan_.buffers[i].role != Role::inout || plan_.buffers[i].bytes == 0) continue;
+    if (pristine_ != nullptr) device_.copy(pristine_->places_[i].region, places_[i].region);
+    else device_.write(places_[i].region, (*inputs_)[i]);
+  }
 }
 
 void Buffers::poison(Fill fill) {
@@ -105,24 +126,28 @@ std::string Buffers::damage() const {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const kernel::PlanBuffer& buffer = plan_.buffers[i];
     const Place& place = places_[i];
-    if (buffer.role == Role::input && inputs_ != nullptr && read(i) != (*inputs_)[i])
+    const bool loaded = inputs_ != nullptr || pristine_ != nullptr;
+    if (loaded && buffer.role == Role::input && buffer.bytes != 0 && device_.digest(place.region) != place.digest)
       return fmt::format("input {} was changed; inputs are read-only", buffer.name);
     if (place.guard == 0) continue;
-    const std::size_t behind = place.guard + buffer.bytes;
-    const std::size_t total = place.guard + rounded(buffer.bytes) + place.guard;
-    for (const auto& [from, to] : {std::pair{std::size_t{0}, place.guard}, std::pair{behind, total}}) {
-      Bytes zone(to - from);
-      device_.read({place.region.memory, from, zone.size()}, zone);
-      for (std::size_t k = 0; k < zone.size(); ++k) {
-        const auto expected = static_cast<std::byte>(place.guard_word >> (8 * ((from + k) % 4)));
-        if (zone[k] == expected) continue;
-        const auto offset = static_cast<std::int64_t>(from + k) - static_cast<std::int64_t>(place.guard);
-        return fmt::format("memory outside {} was written, at byte {} of a buffer of {} bytes", buffer.name, offset,
-                           buffer.bytes);
-      }
-    }
+    if (device_.digest({place.region.memory, 0, place.guard}) != place.front_digest ||
+        device_.digest({place.region.memory, place.guard + buffer.bytes, behind_bytes(place)}) != place.behind_digest)
+      return guard_damage(i);
   }
   return "";
+}
+
+std::string Buffers::guard_damage(std::size_t buffer) const {
+  const Place& place = places_[buffer];
+  Bytes bytes(place.total);
+  device_.read({place.region.memory, 0, place.total}, bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i >= place.guard && i < place.guard + place.region.bytes) continue;
+    if (bytes[i] == static_cast<std::byte>(place.guard_word >> (8 * (i % 4)))) continue;
+    return fmt::format("memory outside {} was written, at byte {} of a buffer of {} bytes", plan_.buffers[buffer].name,
+                       static_cast<std::int64_t>(i) - static_cast<std::int64_t>(place.guard), place.region.bytes);
+  }
+  return fmt::format("memory outside {} was written", plan_.buffers[buffer].name);
 }
 
 }  // namespace cudal1::reference

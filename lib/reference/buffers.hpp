@@ -22,8 +22,10 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Writes inputs and inouts; `inputs` as reference::inputs() gives them. They stay what "intact" is measured against.
+  // Writes inputs and inouts, `inputs` as reference::inputs() gives them; they must outlive this object.
   void load(const std::vector<Bytes>& inputs);
+  // The same from memory of the device that no kernel runs on; it must outlive this object.
+  void load(const Buffers& pristine);
   void restore_inouts();
 
   enum class Fill {
@@ -44,15 +46,21 @@ class Buffers {
  private:
   struct Place {
     device::Region region;           // of the buffer itself
+    std::size_t total = 0;           // bytes of the memory it lies in
     std::size_t guard = 0;           // bytes on both sides
     std::uint32_t guard_word = 0, poison_word = 0;
     bool poisoned = false;
+    std::uint64_t digest = 0, front_digest = 0, behind_digest = 0;  // of an input's bytes, of the guard zones
   };
+  static std::size_t behind_bytes(const Place& place);
+  std::string guard_damage(std::size_t buffer) const;
+
   device::Device& device_;
   const kernel::Plan& plan_;
   base::Random& random_;
   std::vector<Place> places_;
   const std::vector<Bytes>* inputs_ = nullptr;
+  const Buffers* pristine_ = nullptr;
 };
 
 // A word that is NaN in every floating type of its width when repeated, with a random payload; random for integers.

@@ -17,7 +17,11 @@ struct Inventory {
 };
 Inventory inventory();
 
+struct Options {
+  bool exact_allocations = false;  // each buffer its own allocation of exactly its size, for a sanitizer's sake
+};
+
 // Opens GPU `index` through the driver API, which is loaded at run time. Throws base::Error(no_device).
-std::unique_ptr<device::Device> open(int index);
+std::unique_ptr<device::Device> open(int index, const Options& options = {});
 
 }  // namespace cudal1::cuda

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/digest.hpp"
+#include "judge/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Verdict;
+
+constexpr double agreement = 0.01;   // of two processes' log speed-ups, beside their intervals
+
+}  // namespace
+
+outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kernel::Environment& tunables,
+                                         const std::string& source) {
+  auto executable = build(task, candidate, tunables, compiler, arch());
+  if (!executable) return std::move(executable.error());
+  outcome::Judgement judgement = describe(*executable, tunables);
+  const std::string key = base::sha256(source) + kernel::tunable_prelude(tunables);
+  if (hung.contains(key)) {
+    judgement.verdict = Verdict::timeout;
+    judgement.message = "it did not end when it ran before, and is not run again";
+    return judgement;
+  }
+  if (!facts.simulated) return confirm_measured(std::move(judgement), *executable, key);
+  DeviceHost fresh(options.worker);
+  return confirm_predicted(fresh, std::move(judgement), *executable, key);
+}
+
+namespace {
+
+// Keeps what is known about the kernel and takes over why it failed.
+outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault) {
+  judgement.verdict = fault.verdict;
+  judgement.message = fault.message;
+  judgement.diagnostics = fault.diagnostics;
+  judgement.findings = fault.findings;
+  judgement.first_wrong = fault.first_wrong;
+  judgement.worst_wrong = fault.worst_wrong;
+  judgement.errors = fault.errors;
+  judgement.speedup.reset();
+  return judgement;
+}
+
+}  // namespace
+
+outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::Judgement judgement,
+                                                   const Executable& executable, const std::string& key) {
+  open(fresh, random.next());
+  load_reference(fresh);
+  const auto checked = check(fresh, executable, key);
+  if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
+  judgement.errors = checked->errors;
+  const auto timed = predict(fresh, executable, key);
+  if (!timed) return with_fault(std::move(judgement), timed.error());
+  apply(*timed, judgement);
+  return judgement;
+}
+
+outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, const Executable& executable,
+                                                  const std::string& key) {
+  host.stop();  // two workers on one GPU would disturb each other's times
+  ready = false;
+  std::vector<Timed> results;
+  const auto apart = [&] {
+    const auto& a = results[results.size() - 2].estimate;
+    const auto& b = results.back().estimate;
+    return std::fabs(a.mean - b.mean) > a.half_width + b.half_width + agreement;
+  };
+  for (int process = 0; process < 3; ++process) {
+    DeviceHost fresh(options.worker);
+    open(fresh, random.next());
+    load_reference(fresh);
+    const auto checked = check(fresh, executable, key);
+    if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
+    judgement.errors = checked->errors;
+    auto timed = measure(fresh, executable, bench::Purpose::final_, key);
+    if (!timed) return with_fault(std::move(judgement), timed.error());
+    results.push_back(*std::move(timed));
+    if (process == 1 && !apart()) break;
+  }
+  Timed& result = results.back();
+  const Timed& other = results[results.size() - 2];
+  if (apart()) {
+    result.verdict = Verdict::inconclusive;
+    judgement.message = fmt::format("two fresh processes disagree: {:.3g}x and {:.3g}x", std::exp(other.estimate.mean),
+                                    std::exp(result.estimate.mean));
+  } else if (result.verdict != other.verdict) {
+    result.verdict = Verdict::inconclusive;
+    judgement.message = fmt::format("one fresh process found {}, another {}", name(other.verdict), name(result.verdict));
+  }
+  // The interval covers both processes: where a buffer lies differs from one to the next.
+  const double low = std::min(result.estimate.low(), other.estimate.low());
+  const double high = std::max(result.estimate.high(), other.estimate.high());
+  result.estimate.mean = 0.5 * (result.estimate.mean + other.estimate.mean);
+  apply(result, judgement);
+  if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
+  for (std::size_t w = 0; w < judgement.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
+  if (options.sanitizer && judgement.verdict == Verdict::faster) sanitize(judgement, executable);
+  return judgement;
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/state.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Verdict;
+
+// The launch with the most threads stands for the plan.
+const kernel::Launch* largest_launch(const kernel::Plan& plan) {
+  const kernel::Launch* largest = nullptr;
+  double most = -1;
+  for (const auto& step : plan.steps) {
+    const auto* launch = std::get_if<kernel::Launch>(&step);
+    if (launch == nullptr) continue;
+    double threads = 1;
+    for (const auto& extent : {launch->grid, launch->block})
+      for (const std::uint32_t part : extent) threads *= part;
+    if (threads > most) most = threads, largest = launch;
+  }
+  return largest;
+}
+
+}  // namespace
+
+outcome::Judgement Judge::State::describe(const Executable& executable, const kernel::Environment& tunables) const {
+  outcome::Judgement judgement;
+  judgement.tunables = integers(tunables);
+  judgement.resources = executable.binary.resources;
+  if (executable.workloads.empty()) return judgement;
+  const kernel::Launch* launch = largest_launch(executable.workloads.front());
+  if (launch == nullptr) return judgement;
+  for (const outcome::ResourceFacts& resources : judgement.resources) {
+    if (resources.kernel != launch->kernel) continue;
+    const auto threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
+    const outcome::Occupancy occupancy =
+        outcome::occupancy(facts, resources.registers, resources.shared_bytes + launch->shared_bytes, threads);
+    judgement.occupancy = occupancy.fraction;
+    judgement.occupancy_limited_by = occupancy.limited_by;
+  }
+  return judgement;
+}
+
+void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, base::Seconds began) const {
+  judgement.level = level;
+  judgement.seconds = (base::now() - began).count();
+  judgement.predicted = facts.simulated && outcome::is_right(judgement.verdict);
+  if (reference_facts && !reference_facts->oracle) judgement.labels.insert(outcome::Label::no_oracle);
+  if (!judgement.speedup || !judgement.message.empty()) return;
+  const outcome::Speedup& speedup = *judgement.speedup;
+  judgement.message = fmt::format("{:.3g}x the reference [{:.3g}, {:.3g}]{}", speedup.value, speedup.low, speedup.high,
+                                  judgement.predicted ? ", predicted" : "");
+}
+
+}  // namespace cudal1::judge

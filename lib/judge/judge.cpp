@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/judge.hpp"
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "bench/order.hpp"
+#include "judge/state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Verdict;
+
+constexpr std::size_t family_sample = 16;    // members tried of a family before the neighbours of the best
+constexpr int climbing_steps = 3;            // rounds of neighbours
+
+std::string key_of(const std::string& source, const kernel::Environment& tunables) {
+  return base::sha256(source) + kernel::tunable_prelude(tunables);
+}
+
+}  // namespace
+
+Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler, Options the_options)
+    : task(the_task), compiler(the_compiler), options(std::move(the_options)), host(options.worker),
+      seed(options.seed ? *options.seed : base::secret_seed()), random(seed, 2) {
+  open(host, seed);
+}
+
+// The simulator reads PTX, so it needs no feature of exactly one GPU.
+std::string Judge::State::arch() const {
+  std::string arch = facts.arch();
+  if (facts.simulated && !arch.empty() && arch.back() == 'a') arch.pop_back();
+  return arch;
+}
+
+base::Seconds Judge::State::execution_limit(bool whole_workload) const {
+  return whole_workload ? std::max(base::Seconds{120}, 12 * options.run_limit) : options.run_limit;
+}
+
+void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
+  OpenJob job;
+  job.device = options.device;
+  job.gpu = options.gpu;
+  job.source = task.file.source;
+  job.path = task.path.string();
+  job.workloads = task.workloads;
+  job.checks = task.checks;
+  job.seed = with_seed;
+  job.bare = bare;
+  DeviceHost::Answer answer = where.ask(job, base::Seconds{60}, base::Seconds{120});
+  auto* reply = answer.reply ? std::get_if<OpenReply>(&*answer.reply) : nullptr;
+  if (reply == nullptr)
+    throw base::Error(base::Fault::no_device, fmt::format("{} cannot be opened: {}", options.device, answer.last_words));
+  facts = std::move(reply->facts);
+}
+
+ReferenceReply Judge::State::load_reference(DeviceHost& where) {
+  auto reply = ask<ReferenceReply>(where, ReferenceJob{reference}, true, "");
+  if (!reply)
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel does not run: {}",
+                                                          task.file.name, reply.error().message));
+  if (reply->unsupported)
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: the simulator cannot run the task's own kernel: {}",
+                                                          task.file.name, reply->broken));
+  if (!reply->broken.empty())
+    throw base::Error(base::Fault::bad_input,
+                      fmt::format("{}: the task's own kernel is not right: {}", task.file.name, reply->broken));
+  return *std::move(reply);
+}
+
+void Judge::State::lost(const DeviceHost& where) {
+  if (&where == &host) ready = false;
+}
+
+void Judge::State::ensure_ready() {
+  if (ready && host.alive()) return;
+  if (!host.alive()) open(host, seed);
+  reference_reply = load_reference(host);
+  ready = true;
+}
+
+const ReferenceFacts& Judge::State::ensure_reference() {
+  if (reference_facts) {
+    ensure_ready();
+    return *reference_facts;
+  }
+  const base::Seconds began = base::now();
+  const auto fail = [&](const Rejected& rejected) {
+    const std::string detail =
+        rejected.diagnostics.empty() ? rejected.message : "\n" + base::render(rejected.diagnostics);
+    throw base::Error(base::Fault::bad_input,
+                      fmt::format("{}: the task's own kernel: {} {}", task.file.name, name(rejected.verdict), detail));
+  };
+  auto candidate = candidate_of(task.file);
+  if (!candidate) fail(candidate.error());
+  const kernel::Environment tunables = candidate->family.front();
+  auto built = build(task, *candidate, tunables, compiler, arch());
+  if (!built) fail(built.error());
+  reference = *std::move(built);
+  ensure_ready();
+
+  ReferenceFacts result;
+  result.predicted = facts.simulated;
+  result.oracle = reference_reply.oracle;
+  result.note = task.torch ? "the torch line in double precision" : task.no_oracle_reason;
+  result.judgement = describe(reference, tunables);
+  result.judgement.errors = reference_reply.errors;
+  result.judgement.verdict = Verdict::equivalent;
+  result.judgement.message = "the task's own kernel";
+  result.judgement.speedup = outcome::Speedup{};
+  result.judgement.predicted = facts.simulated;
+  if (!result.oracle) result.judgement.labels.insert(outcome::Label::no_oracle);
+
+  for (std::size_t w = 0; w < task.workloads.size(); ++w) {
+    ReferenceFacts::Time time;
+    time.workload = task.workloads[w].label();
+    const bench::Limit limit = bench::limit(task.necessary_bytes(w), task.written_operations(w), facts);
+    time.speed_of_light_ms = limit.memory_ms;
+    if (facts.simulated) {
+      PredictJob job;
+      job.workload = w;
+      auto reply = ask<PredictReply>(host, job, true, "");
+      if (!reply) fail(reply.error());
+      if (!reply->prediction)
+        throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel fails at {}: {}",
+                                                              task.file.name, time.workload, reply->message));
+      time.ms = reply->prediction->ms;
+      time.limited_by = reply->prediction->limited_by;
+      result.judgement.counters += reply->prediction->counters;
+      if (w == 0) result.judgement.hot_lines = reply->prediction->lines;
+      reference_predictions.push_back(*std::move(reply));
+    } else {
+      TimeJob job;
+      job.workload = w;
+      job.order.assign(12, 0);
+      job.seed = random.next();
+      auto reply = ask<TimeReply>(host, job, true, "");
+      if (!reply) fail(reply.error());
+      if (reply->evidence.fault)
+        throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel fails at {}: {}",
+                                                              task.file.name, time.workload, reply->evidence.message));
+      time.ms = bench::median_ms(reply->samples, 0);
+    }
+    outcome::WorkloadTiming timing_here = timing(w, time.ms, time.ms, bench::Estimate{});
+    if (!time.limited_by.empty()) timing_here.limited_by = time.limited_by;
+    time.limited_by = timing_here.limited_by;
+    result.judgement.workloads.push_back(std::move(timing_here));
+    result.times.push_back(std::move(time));
+  }
+  result.judgement.seconds = (base::now() - began).count();
+  reference_facts = std::move(result);
+  return *reference_facts;
+}
+
+std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key) {
+  CheckJob job;
+  job.executable = executable;
+  auto reply = ask<CheckReply>(where, job, !facts.simulated, key);
+  if (!reply) return std::move(reply.error());
+  verify::Evidence& evidence = reply->evidence;
+  if (!evidence.fault) {
+    Rejected fine;
+    fine.errors = evidence.errors;
+    return fine;
+  }
+  Rejected judgement;
+  judgement.verdict = *evidence.fault;
+  judgement.message = std::move(evidence.message);
+  judgement.findings = std::move(evidence.findings);
+  judgement.first_wrong = std::move(evidence.first_wrong);
+  judgement.worst_wrong = std::move(evidence.worst_wrong);
+  judgement.errors = evidence.errors;
+  // On a GPU such a fault is sticky: the process is of no more use.
+  if (!facts.simulated && (judgement.verdict == Verdict::runtime_failed || judgement.verdict == Verdict::timeout)) {
+    where.stop();
+    lost(where);
+  }
+  if (judgement.verdict == Verdict::timeout) hung.insert(key);
+  return judgement;
+}
+
+outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source) {
+  // Members of the family that were compiled, with what is known about each.
+  struct Member {
+    kernel::Environment tunables;
+    std::string key;
+    tl::expected<Executable, Rejected> executable;
+    std::optional<Rejected> checked;       // verdict inconclusive: right
+    std::optional<Timed> timed;
+  };
+  std::map<std::size_t, Member> members;
+  std::optional<Rejected> first_fault;
+  const auto note = [&](const Rejected& rejected, const kernel::Environment& tunables) {
+    if (first_fault) return;
+    first_fault = rejected;
+    first_fault->tunables = integers(tunables);
+  };
+  const auto member = [&](std::size_t index) -> Member& {
+    const auto found = members.find(index);
+    if (found != members.end()) return found->second;
+    const kernel::Environment& tunables = candidate.family[index];
+    Member made{tunables, key_of(source, tunables), build(task, candidate, tunables, compiler, arch()), {}, {}};
+    if (!made.executable) note(made.executable.error(), tunables);
+    return members.emplace(index, std::move(made)).first->second;
+  };
+  const auto right = [&](Member& subject) {
+    if (!subject.executable) return false;
+    if (!subject.checked) {
+      if (hung.contains(subject.key)) {
+        subject.checked.emplace();
+        subject.checked->verdict = Verdict::timeout;
+        subject.checked->message = "it did not end when it ran before, and is not run again";
+      } else {
+        ensure_ready();
+        subject.checked = check(host, *subject.executable, subject.key);
+      }
+      if (subject.checked->verdict != Verdict::inconclusive) {
+        Rejected fault = describe(*subject.executable, subject.tunables);
+        Rejected& found = *subject.checked;
+        fault.verdict = found.verdict;
+        fault.message = found.message;
+        fault.findings = found.findings;
+        fault.first_wrong = found.first_wrong;
+        fault.worst_wrong = found.worst_wrong;
+        fault.errors = found.errors;
+        note(fault, subject.tunables);
+      }
+    }
+    return subject.checked->verdict == Verdict::inconclusive;
+  };
+  const auto timed = [&](Member& subject) {
+    if (!subject.executable || subject.timed) return;
+    ensure_ready();
+    auto result = facts.simulated ? predict(host, *subject.executable, subject.key)
+                                  : measure(host, *subject.executable, bench::Purpose::screening, subject.key);
+    if (result) subject.timed = *std::move(result);
+    else note(result.error(), subject.tunables);
+  };
+
+  std::vector<std::size_t> chosen = spread(candidate.family.size(), family_sample);
+  // A member that is wrong usually means that all are: find one that is right before the rest is compiled and timed.
+  std::optional<std::size_t> sound;
+  int tries = 0;
+  for (const std::size_t index : chosen) {
+    if (right(member(index))) {
+      sound = index;
+      break;
+    }
+    if (++tries >= 3 && members.at(index).executable) break;
+  }
+  if (!sound) return *first_fault;
+
+  std::optional<std::size_t> best;
+  if (candidate.family.size() == 1 || facts.simulated) {
+    const auto consider = [&](const std::vector<std::size_t>& indices) {
+      bool better = false;
+      for (const std::size_t index : indices) {
+        Member& subject = member(index);
+        timed(subject);
+        if (!subject.timed) continue;
+        if (best && subject.timed->estimate.mean <= members.at(*best).timed->estimate.mean) continue;
+        if (!right(subject)) continue;
+        best = index;
+        better = true;
+      }
+      return better;
+    };
+    consider(chosen);
+    for (int step = 0; step < climbing_steps && best && candidate.family.size() > chosen.size(); ++step) {
+      std::vector<std::size_t> fresh;
+      for (const std::size_t index : neighbours(candidate.family, *best))
+        if (!members.contains(index)) fresh.push_back(index);
+      if (!consider(fresh)) break;
+    }
+  } else {
+    std::vector<Executable> runners;
+    std::vector<std::size_t> indices;
+    for (const std::size_t index : chosen) {
+      Member& subject = member(index);
+      if (!right(subject)) continue;
+      runners.push_back(*subject.executable);
+      indices.push_back(index);
+    }
+    ensure_ready();
+    auto winner = race(runners, members.at(indices.front()).key);
+    if (!winner) return winner.error();
+    best = indices[*winner];
+    timed(members.at(*best));
+    if (!members.at(*best).timed) best.reset();
+  }
+  if (!best) return *first_fault;
+
+  Member& winner = members.at(*best);
+  outcome::Judgement judgement = describe(*winner.executable, winner.tunables);
+  judgement.errors = winner.checked->errors;
+  apply(*winner.timed, judgement);
+  return judgement;
+}
+
+outcome::Judgement Judge::State::screen(const std::string& source, const std::string& name) {
+  auto candidate = read_candidate(task, source, name);
+  if (!candidate) return std::move(candidate.error());
+  ensure_reference();
+  return judge(*candidate, source);
+}
+
+Judge::Judge(const task::Task& task, compile::Compiler& compiler, Options options)
+    : state_(std::make_unique<State>(task, compiler, std::move(options))) {}
+
+Judge::~Judge() = default;
+
+const outcome::DeviceFacts& Judge::device() const { return state_->facts; }
+
+const ReferenceFacts& Judge::reference() {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ensure_reference();
+}
+
+outcome::Judgement Judge::screen(const std::string& source, const std::string& name) {
+  const std::lock_guard lock(state_->mutex);
+  const base::Seconds began = base::now();
+  outcome::Judgement judgement = state_->screen(source, name);
+  state_->finish(judgement, outcome::Level::screening, began);
+  return judgement;
+}
+
+outcome::Judgement Judge::confirm(const std::string& source, const std::string& name,
+                                  const std::map<std::string, std::int64_t>& tunables) {
+  const std::lock_guard lock(state_->mutex);
+  const base::Seconds began = base::now();
+  auto candidate = read_candidate(state_->task, source, name);
+  outcome::Judgement judgement;
+  if (candidate) {
+    kernel::Environment environment(tunables.begin(), tunables.end());
+    state_->ensure_reference();
+    judgement = state_->confirm(*candidate, environment, source);
+  } else {
+    judgement = std::move(candidate.error());
+  }
+  state_->finish(judgement, outcome::Level::final_, began);
+  return judgement;
+}
+
+}  // namespace cudal1::judge

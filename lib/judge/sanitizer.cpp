@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/sanitizer.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "judge/state.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Finding;
+using outcome::Verdict;
+
+constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+
+Finding::Kind kind_of(std::string_view tool) {
+  if (tool == "memcheck") return Finding::Kind::out_of_bounds;
+  if (tool == "racecheck") return Finding::Kind::shared_race;
+  if (tool == "initcheck") return Finding::Kind::uninitialised;
+  return Finding::Kind::divergent_barrier;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> find_sanitizer() {
+  const auto usable = [](const std::filesystem::path& path) { return ::access(path.c_str(), X_OK) == 0; };
+  if (const char* path = std::getenv("PATH")) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const std::size_t end = rest.find(':');
+      const std::filesystem::path candidate = std::filesystem::path(rest.substr(0, end)) / "compute-sanitizer";
+      if (candidate.is_absolute() && usable(candidate)) return candidate;
+      rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+    }
+  }
+  for (const char* place : {"/usr/local/cuda/bin/compute-sanitizer", "/usr/local/cuda/compute-sanitizer/compute-sanitizer"})
+    if (usable(place)) return place;
+  return std::nullopt;
+}
+
+// Lines begin with "========="; the summary is "ERROR SUMMARY: 3 errors" or "RACECHECK SUMMARY: 1 hazard displayed
+// (1 error, 0 warnings)".
+SanitizerLog read_sanitizer_log(std::string_view log) {
+  SanitizerLog result;
+  bool ended = false;
+  std::string first;
+  for (const std::string& line : base::split_lines(base::printable(log))) {
+    std::string_view text = line;
+    while (text.starts_with('=')) text.remove_prefix(1);
+    text = base::trim(text);
+    const std::size_t summary = text.find("SUMMARY: ");
+    if (summary != std::string_view::npos) {
+      ended = true;
+      result.state = text.substr(summary + 9).starts_with("0 ") ? SanitizerLog::State::passed : SanitizerLog::State::found;
+    } else if (first.empty() && !text.empty() && !text.starts_with("COMPUTE-SANITIZER") && text != line) {
+      first = std::string(text);
+    }
+  }
+  if (!ended) result.state = SanitizerLog::State::refused;
+  result.first_error = std::move(first);
+  return result;
+}
+
+void Judge::State::sanitize(outcome::Judgement& judgement, const Executable& executable) {
+  const auto program = find_sanitizer();
+  if (!program) {
+    judgement.sanitizer = "absent";
+    return;
+  }
+  judgement.sanitizer = "passed";
+  for (const char* tool : tools) {
+    const base::TemporaryFolder folder;
+    const std::filesystem::path log = folder.path() / "log";
+    base::Program worker{*program, {"--tool", tool, "--log-file", log.string(), options.worker.executable.string()}};
+    worker.arguments.insert(worker.arguments.end(), options.worker.arguments.begin(), options.worker.arguments.end());
+    bool ran = false;
+    try {
+      DeviceHost fresh(worker);
+      open(fresh, random.next(), true);
+      CheckJob job;
+      job.executable = executable;
+      job.only_run = true;
+      // 100 times slower than a plain run is usual.
+      ran = ask<CheckReply>(fresh, job, true, "").has_value();
+      fresh.finish();
+    } catch (const base::Error&) {
+      ran = false;  // the tool does not let the device be opened
+    }
+    std::error_code missing;
+    const SanitizerLog read =
+        std::filesystem::exists(log, missing) ? read_sanitizer_log(base::read_file(log)) : SanitizerLog{};
+    if (read.state == SanitizerLog::State::found && ran) {
+      judgement.sanitizer = "found";
+      judgement.verdict = Verdict::sanitizer_failed;
+      judgement.message = fmt::format("compute-sanitizer's {}: {}", tool, read.first_error);
+      Finding finding;
+      finding.kind = kind_of(tool);
+      finding.message = read.first_error;
+      judgement.findings.push_back(std::move(finding));
+      judgement.speedup.reset();
+      return;
+    }
+    if (read.state != SanitizerLog::State::passed || !ran) {
+      judgement.sanitizer = "refused";
+      return;
+    }
+  }
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/session.hpp"
+
+#include "base/error.hpp"
+#include "cuda/cuda.hpp"
+#include "judge/watched_device.hpp"
+#include "sim/sim.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Verdict;
+using Status = device::RunResult::Status;
+
+constexpr std::size_t input_versions = 3;     // of different values, at full size
+constexpr double simulated_threads = 65536;   // above this the simulator does not run a whole workload to verify it
+constexpr double simulated_operations = 2e7;
+
+std::unique_ptr<device::Device> open_device(const OpenJob& job) {
+  if (job.device == "sim") return sim::open({job.gpu, 0});
+  constexpr std::string_view prefix = "cuda:";
+  if (job.device.starts_with(prefix))
+    return cuda::open(std::stoi(job.device.substr(prefix.size())), {.exact_allocations = job.bare});
+  throw base::Error(base::Fault::usage, fmt::format("\"{}\" is no device; give sim or cuda:N", job.device));
+}
+
+task::Task read_task(const OpenJob& job) {
+  task::Task task = task::from_source(job.source, job.path, {}, std::numeric_limits<std::size_t>::max());
+  task.workloads = job.workloads;  // as the user's overrides made them
+  task.checks = job.checks;
+  return task;
+}
+
+double threads_of(const kernel::Plan& plan) {
+  double threads = 0;
+  for (const auto& step : plan.steps) {
+    const auto* launch = std::get_if<kernel::Launch>(&step);
+    if (launch == nullptr) continue;
+    double count = 1;
+    for (const auto& extent : {launch->grid, launch->block})
+      for (const std::uint32_t part : extent) count *= part;
+    threads += count;
+  }
+  return threads;
+}
+
+}  // namespace
+
+Session::Session(const OpenJob& job, std::function<void(bool)> tell)
+    : device_(watch(open_device(job), std::move(tell), job.bare)), task_(read_task(job)), random_(job.seed, 1), seed_(job.seed),
+      threads_(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U))) {}
+
+Session::Loaded Session::load(const outcome::Binary& binary) {
+  Loaded loaded;
+  auto module = device_->load(binary);
+  if (module) loaded.module = *std::move(module);
+  else loaded.failure = module.error();
+  return loaded;
+}
+
+bool Session::small_enough(const kernel::Plan& plan, std::size_t workload) const {
+  if (!device_->facts().simulated) return true;
+  return threads_of(plan) <= simulated_threads && reference::operations(task_, workload) <= simulated_operations;
+}
+
+ReferenceReply Session::reference(ReferenceJob job) {
+  ReferenceReply reply;
+  timed_.clear();
+  full_cases_.clear();
+  cases_.clear();
+  case_sizes_.clear();
+  reference_ = std::move(job.executable);
+  reference_module_ = load(reference_.binary);
+  if (reference_module_.failure) {
+    reply.broken = reference_module_.failure->message;
+    reply.unsupported = reference_module_.failure->status == Status::unsupported;
+    return reply;
+  }
+  reply.oracle = task_.torch.has_value();
+  const auto trials = reference::trials(seed_, job.declared_trials);
+  for (std::size_t size = 0; size < task_.checks.size(); ++size) {
+    const verify::Program program{reference_module_.module.get(), &reference_.checks[size]};
+    verify::CaseOptions options;
+    options.assignment = task_.workloads.size() + size;
+    options.threads = threads_;
+    for (const reference::Trial& trial : trials) {
+      auto made = verify::make_case(*device_, task_, task_.checks[size], trial, program, random_, options);
+      if (made) {
+        reply.oracle = reply.oracle && made->oracle;
+        for (const reference::Expected& expected : made->expected) {
+          if (expected.reference.empty()) continue;
+          double error = 0;
+          double norm = 0;
+          for (std::size_t i = 0; i < expected.truth.size(); ++i) {
+            if (!std::isfinite(expected.truth[i])) continue;
+            error += std::pow(expected.reference[i] - expected.truth[i], 2);
+            norm += std::pow(expected.truth[i], 2);
+          }
+          if (norm > 0)
+            reply.errors.reference_relative_l2 =
+                std::max(reply.errors.reference_relative_l2, std::sqrt(error / norm));
+        }
+        cases_.push_back(*std::move(made));
+        case_sizes_.push_back(size);
+        continue;
+      }
+      const std::string label = fmt::format("{}, {}", task_.checks[size].label(), reference::name(trial.pattern));
+      if (trial.pattern == reference::Pattern::declared) {
+        reply.broken = fmt::format("{} ({})", made.error(), label);
+        return reply;
+      }
+      reply.dropped.push_back(fmt::format("{} ({})", made.error(), label));
+    }
+  }
+  reply.cases = static_cast<int>(cases_.size());
+  reply.errors.trials = reply.cases;
+  return reply;
+}
+
+CheckReply Session::check(const CheckJob& job) {
+  CheckReply reply;
+  const Loaded variant = load(job.executable.binary);
+  if (variant.failure) {
+    reply.evidence.fault = verify::fault(*variant.failure);
+    reply.evidence.message = variant.failure->message;
+    return reply;
+  }
+  if (job.only_run) {
+    only_run(job.executable, *variant.module, reply.evidence);
+    return reply;
+  }
+  std::vector<bool> seen(task_.checks.size());
+  for (std::size_t i = 0; i < cases_.size() && !reply.evidence.fault; ++i) {
+    const bool first = !seen[case_sizes_[i]];
+    seen[case_sizes_[i]] = true;
+    const verify::Program program{variant.module.get(), &job.executable.checks[case_sizes_[i]]};
+    reply.evidence.merge(verify::check(*device_, task_.file, program, cases_[i], random_, first));
+  }
+  for (std::size_t w = 0; w < job.executable.workloads.size() && job.full_size && !reply.evidence.fault; ++w) {
+    if (!small_enough(reference_.workloads[w], w) || !small_enough(job.executable.workloads[w], w)) continue;
+    const verify::Case* subject = full_case(w, 0);
+    if (subject == nullptr) continue;
+    const verify::Program program{variant.module.get(), &job.executable.workloads[w]};
+    reply.evidence.merge(verify::check(*device_, task_.file, program, *subject, random_, false));
+  }
+  return reply;
+}
+
+void Session::only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence) {
+  for (std::size_t i = 0; i < task_.checks.size() && !evidence.fault; ++i) {
+    const auto inputs = reference::inputs(task_, task_.checks[i], {reference::Pattern::declared, seed_});
+    reference::Buffers buffers(*device_, executable.checks[i], random_);
+    buffers.load(inputs);
+    buffers.poison(reference::Buffers::Fill::nan);
+    const device::RunResult run = device_->run(buffers.bind(module), {});
+    evidence.fault = verify::fault(run);
+    evidence.message = run.message;
+    evidence.findings = run.findings;
+    ++evidence.errors.trials;
+  }
+}
+
+verify::CaseOptions Session::full_size_options(std::size_t workload) const {
+  verify::CaseOptions options;
+  options.assignment = workload;
+  options.perturb = false;
+  options.threads = threads_;
+  // Without y64 at this size the bound comes from the errors seen at the check sizes, grown with the sums' length.
+  double error = 0;
+  double check_operations = 1;
+  double unit = 0;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    for (const reference::Expected& expected : cases_[i].expected) {
+      check_operations = std::max(check_operations, expected.operations);
+      unit = std::max(unit, tensor::unit_roundoff(expected.dtype));
+      double squares = 0;
+      double norm = 0;
+      for (std::size_t k = 0; k < expected.reference.size(); ++k) {
+        if (!std::isfinite(expected.truth[k])) continue;
+        squares += std::pow(expected.reference[k] - expected.truth[k], 2);
+        norm += std::pow(expected.truth[k], 2);
+      }
+      if (norm > 0 && cases_[i].trial.pattern == reference::Pattern::declared)
+        error = std::max(error, std::sqrt(squares / norm));
+    }
+  }
+  double elements = 1;
+  for (const reference::Expected& expected : reference::outputs(task_, task_.workloads[workload])) {
+    double count = 1;
+    for (const std::int64_t extent : expected.shape) count *= static_cast<double>(extent);
+    elements = std::max(elements, count);
+  }
+  if (!task_.torch) return options;
+  const double growth = std::max(1.0, reference::operations(task_, workload) / elements / check_operations);
+  options.noise = std::min(1e-3, 2 * (error + unit) * growth);
+  return options;
+}
+
+const verify::Case* Session::full_case(std::size_t workload, std::size_t version) {
+  auto& held = full_cases_[{workload, version}];
+  if (held) return held.get();
+  const verify::Program program{reference_module_.module.get(), &reference_.workloads[workload]};
+  const reference::Trial trial{reference::Pattern::declared, seed_ + 0x51ab * (version + 1)};
+  auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
+                                full_size_options(workload));
+  if (!made) return nullptr;
+  held = std::make_unique<verify::Case>(*std::move(made));
+  return held.get();
+}
+
+const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload) {
+  auto [place, fresh] = inputs_.try_emplace(workload);
+  if (fresh)
+    place->second = reference::inputs(task_, task_.workloads[workload],
+                                      {reference::Pattern::declared, seed_ + 0x51ab});
+  return place->second;
+}
+
+PredictReply Session::predict(const PredictJob& job) {
+  PredictReply reply;
+  const Executable& executable = job.executable ? *job.executable : reference_;
+  Loaded own;
+  const device::Module* module = reference_module_.module.get();
+  if (job.executable) {
+    own = load(executable.binary);
+    if (own.failure) {
+      reply.fault = verify::fault(*own.failure);
+      reply.message = own.failure->message;
+      return reply;
+    }
+    module = own.module.get();
+  }
+  reference::Buffers buffers(*device_, executable.workloads[job.workload], random_);
+  buffers.load(workload_inputs(job.workload));
+  buffers.poison(reference::Buffers::Fill::nan);
+  auto prediction = device_->predict(buffers.bind(*module));
+  if (!prediction) throw base::Error(base::Fault::internal, "this device measures; it does not predict");
+  if (*prediction) {
+    reply.prediction = **std::move(prediction);
+    return reply;
+  }
+  const device::RunResult& failure = prediction->error();
+  reply.fault = verify::fault(failure).value_or(Verdict::runtime_failed);
+  reply.message = failure.message;
+  reply.findings = failure.findings;
+  return reply;
+}
+
+TimeReply Session::time(const TimeJob& job) {
+  TimeReply reply;
+  reply.tick_ms = device_->tick_ms();
+  std::vector<Loaded> modules;
+  std::vector<verify::Program> variants;
+  for (const Executable& executable : job.executables) {
+    modules.push_back(load(executable.binary));
+    if (modules.back().failure) {
+      reply.evidence.fault = verify::fault(*modules.back().failure);
+      reply.evidence.message = modules.back().failure->message;
+      return reply;
+    }
+    variants.push_back({modules.back().module.get(), &executable.workloads[job.workload]});
+  }
+  auto& timed = timed_[job.workload];
+  if (!timed) {
+    std::vector<const verify::Case*> cases;
+    for (std::size_t version = 0; version < input_versions; ++version)
+      if (const verify::Case* subject = full_case(job.workload, version)) cases.push_back(subject);
+    if (cases.empty()) throw base::Error(base::Fault::bad_input, "the reference does not run at full size");
+    timed = std::make_unique<TimedReference>(
+        *device_, verify::Program{reference_module_.module.get(), &reference_.workloads[job.workload]}, cases, random_,
+        512);
+  }
+  TimedArms arms(*device_, task_.file, *timed, std::move(variants), random_);
+  reply.samples = arms.run(job.order, job.cold, job.seed);
+  reply.evidence = arms.evidence();
+  return reply;
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "judge/messages.hpp"
+#include "judge/timed_arms.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace cudal1::judge {
+
+// The device worker's side: one device, one task, the reference and what is right. Holds nothing that decides a
+// verdict: it returns raw figures.
+class Session {
+ public:
+  Session(const OpenJob& job, std::function<void(bool)> tell);
+
+  const device::Device& device() const { return *device_; }
+  ReferenceReply reference(ReferenceJob job);
+  CheckReply check(const CheckJob& job);
+  PredictReply predict(const PredictJob& job);
+  TimeReply time(const TimeJob& job);
+
+ private:
+  struct Loaded {
+    std::unique_ptr<device::Module> module;
+    std::optional<device::RunResult> failure;
+  };
+  Loaded load(const outcome::Binary& binary);
+  const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
+  void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
+  bool small_enough(const kernel::Plan& plan, std::size_t workload) const;
+  // A case at full size; null when the reference cannot give one.
+  const verify::Case* full_case(std::size_t workload, std::size_t version);
+  verify::CaseOptions full_size_options(std::size_t workload) const;
+
+  std::unique_ptr<device::Device> device_;
+  task::Task task_;
+  base::Random random_;
+  std::uint64_t seed_;
+  int threads_;
+  Executable reference_;
+  Loaded reference_module_;
+  std::vector<verify::Case> cases_;                                   // at the check sizes
+  std::vector<std::size_t> case_sizes_;                               // index of each case's check size
+  std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<verify::Case>> full_cases_;
+  std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
+  std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
+};
+
+}  // namespace cudal1::judge

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reference/buffers.hpp"
+#include "verify/check.hpp"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace cudal1::judge {
+
+// The reference at one workload, ready to be timed: inputs of several values in memory that no kernel touches, and its
+// own sets of buffers. The sets together exceed the L2 cache several times where memory allows, so that a rotation
+// through them is cold.
+struct TimedReference {
+  TimedReference(device::Device& device, const verify::Program& program,
+                 std::vector<const verify::Case*> cases, base::Random& random, std::size_t set_limit);
+
+  std::vector<const verify::Case*> cases;                       // one per version of the inputs
+  std::vector<std::unique_ptr<reference::Buffers>> pristine;    // one per version
+  std::vector<std::unique_ptr<reference::Buffers>> sets;        // set i holds version i % versions
+  verify::Program program;
+};
+
+// Times variants against a reference. Every output of a variant that a chunk of samples leaves is verified: by its
+// digest when an equal one was compared element by element before.
+class TimedArms {
+ public:
+  TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference,
+            std::vector<verify::Program> variants, base::Random& random);
+
+  std::vector<device::Sample> run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed);
+  const verify::Evidence& evidence() const { return evidence_; }
+
+ private:
+  bool inspect(std::size_t arm, std::size_t set);
+  reference::Buffers& buffers(std::size_t arm, std::size_t set);
+
+  device::Device& device_;
+  const kernel::File& task_;
+  TimedReference& reference_;
+  std::vector<verify::Program> variants_;
+  base::Random& random_;
+  std::vector<std::vector<std::unique_ptr<reference::Buffers>>> sets_;    // of each variant
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint64_t>> verified_;  // (arm, version) → digests
+  int compared_ = 0;
+  verify::Evidence evidence_;
+};
+
+}  // namespace cudal1::judge

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "base/process.hpp"
+#include "judge/judge.hpp"
+#include "judge/session.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace cudal1::judge {
+
+namespace {
+
+class Answerer {
+ public:
+  explicit Answerer(base::Channel& channel) : channel_(channel) {}
+
+  Reply operator()(EndJob&) { return Progress{}; }
+  Reply operator()(OpenJob& job) {
+    session_.reset();  // first: two sessions would hold the device's memory twice
+    session_ = std::make_unique<Session>(job, [this](bool executing) { channel_.send(encode(Reply(Progress{executing}))); });
+    return OpenReply{session_->device().facts()};
+  }
+  Reply operator()(ReferenceJob& job) { return session().reference(std::move(job)); }
+  Reply operator()(CheckJob& job) { return session().check(job); }
+  Reply operator()(PredictJob& job) { return session().predict(job); }
+  Reply operator()(TimeJob& job) { return session().time(job); }
+
+ private:
+  Session& session() {
+    if (!session_) throw base::Error(base::Fault::internal, "a device worker got a job before it was opened");
+    return *session_;
+  }
+
+  base::Channel& channel_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace
+
+int worker_main() {
+  base::Channel channel = base::worker_channel();
+  Answerer answerer(channel);
+  std::string message;
+  while (channel.receive(message) == base::Channel::Status::message) {
+    Reply reply;
+    try {
+      Job job = decode_job(message);
+      if (std::holds_alternative<EndJob>(job)) return 0;
+      reply = std::visit(answerer, job);
+    } catch (const base::Error& error) {
+      reply = FailureReply{static_cast<int>(error.fault()), error.what()};
+    } catch (const std::bad_alloc&) {
+      reply = FailureReply{static_cast<int>(base::Fault::no_device), "out of memory; use smaller sizes (--set)"};
+    } catch (const std::exception& error) {
+      reply = FailureReply{static_cast<int>(base::Fault::internal), error.what()};
+    }
+    if (!channel.send(encode(reply))) return 0;
+  }
+  return 0;
+}
+
+}  // namespace cudal1::judge
