@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/ptx_scan.hpp"
+
+#include "catch.hpp"
+
+#include <string>
+#include <vector>
+
+using cudal1::compile::scan_ptx;
+using Names = std::vector<std::string>;
+
+namespace {
+
+std::string kernel(const std::string& declarations, const std::string& body) {
+  return ".version 9.0\n.target sm_90a\n.address_size 64\n" + declarations +
+         "\n.visible .entry k(\n\t.param .u64 k_param_0\n)\n.maxntid 16, 8, 1\n{\n\t.reg .b64 %rd<9>;\n\t.loc 1 2 3\n" + body + "\n\tret;\n}\n";
+}
+
+Names written(const std::string& body) { return scan_ptx(kernel(".global .align 4 .u32 v;\n.global .align 4 .b8 w[8] = {1, 2};", body)).written; }
+
+}  // namespace
+
+TEST_CASE("entries are found with their bounds, and demangled") {
+  const auto scan = scan_ptx(kernel("", "") + ".weak .entry _Z1tILi7EEvPi(.param .u64 p)\n{\nret;\n}\n.func (.param .b32 r) f(.param .b32 a)\n{\nret;\n}\n");
+  REQUIRE(scan.entries.size() == 2);
+  CHECK(scan.entries.at("k") == 128);
+  CHECK(scan.entries.at("_Z1tILi7EEvPi") == 0);
+  CHECK(cudal1::compile::readable_symbol("_Z1tILi7EEvPi", false) == "t<7>");
+  CHECK(cudal1::compile::readable_symbol("_Z4fillPfi", true) == "fill(float*, int)");
+  CHECK(cudal1::compile::readable_symbol("k", false) == "k");
+}
+
+TEST_CASE("a variable that is only read is not written") {
+  CHECK(written("").empty());
+  CHECK(written("ld.global.u32 %r1, [v];").empty());
+  CHECK(written("mov.u64 %rd1, v;\nadd.s64 %rd2, %rd1, 8;\ncvta.global.u64 %rd3, %rd2;\nld.u32 %r1, [%rd3+4];\nst.global.u32 [%rd4], %r1;").empty());
+  CHECK(written("mov.u64 %rd1, w;\ncp.async.cg.shared.global [%r1], [%rd1], 16;").empty());
+  CHECK(written("// st.global.u32 [v], 1;\n/* st.global.u32 [v], 1; */").empty());
+}
+
+TEST_CASE("every way to write a variable is seen") {
+  CHECK(written("st.global.u32 [v], %r1;") == Names{"v"});
+  CHECK(written("@%p1 st.global.u32 [v+4], %r1;") == Names{"v"});
+  CHECK(written("@!%p1 st.global.u32 [w], %r1;") == Names{"w"});
+  CHECK(written("atom.global.add.u32 %r1, [v], 1;") == Names{"v"});
+  CHECK(written("red.global.add.u32 [v], 1;") == Names{"v"});
+  CHECK(written("mov.u64 %rd1, v;\nmad.wide.s32 %rd2, %r1, 4, %rd1;\nselp.b64 %rd3, %rd2, %rd4, %p1;\nst.u32 [%rd3], 1;") == Names{"v"});
+  CHECK(written("cp.async.bulk.global.shared::cta.bulk_group [v], [%r1], 16;") == Names{"v"});
+}
+
+TEST_CASE("an address that gets away counts as written") {
+  CHECK(written("mov.u64 %rd1, v;\nst.global.u64 [%rd2], %rd1;") == Names{"v"});
+  CHECK(written("mov.u64 %rd1, w;\n{\n.param .b64 param0;\nst.param.b64 [param0+0], %rd1;\ncall.uni g, (param0);\n}") == Names{"w"});
+  CHECK(written("mov.b64 {%r1, %r2}, %rd1;\nmov.u64 %rd1, v;\nmov.b64 %rd5, {%r1, %r2};\nst.u32 [%rd5], 1;") == Names{"v"});
+  CHECK(scan_ptx(kernel(".global .u32 v;\n.global .u64 p[1] = {generic(v)};", "")).written == Names{"v"});
+}
+
+TEST_CASE("an address reaches a store through a loop, against the order of the text") {
+  CHECK(written("mov.u64 %rd1, %rd7;\n$L__BB0_1:\nst.u32 [%rd1], 1;\nmov.u64 %rd1, %rd2;\nmov.u64 %rd2, %rd3;\nmov.u64 %rd3, v;\n@%p1 bra $L__BB0_1;") == Names{"v"});
+}
+
+TEST_CASE("what printf and assert take is not written") {
+  const std::string call = "mov.u64 %rd1, w;\ncvta.global.u64 %rd2, %rd1;\n{ // callseq 0, 0\n.reg .b32 temp_param_reg;\n.param .b64 param0;\n"
+                           "st.param.b64 [param0+0], %rd2;\n.param .b32 retval0;\ncall.uni (retval0),\n";
+  CHECK(written(call + "vprintf,\n(\nparam0\n);\n}").empty());
+  CHECK(written(call + "_Z1gPi,\n(\nparam0\n);\n}") == Names{"w"});
+}
+
+TEST_CASE("several variables of one declaration and declarations inside a function are seen") {
+  CHECK(scan_ptx(kernel(".global .u32 a, b[2], c = 1;", "st.global.u32 [a], 1;\nst.global.u32 [b+4], 1;")).written == Names{"a", "b"});
+  CHECK(scan_ptx(kernel("", "{ .global .u32 x; st.global.u32 [x], 1; }")).written == Names{"x"});
+  CHECK(scan_ptx(kernel(".global .u32 v<4>;", "")).written == Names{"v"});
+}
+
+TEST_CASE("calls of the device's run-time are forbidden, and others must be defined") {
+  const auto extern_of = [](const std::string& name) { return ".extern .func (.param .b64 r) " + name + "\n(\n.param .b64 p\n)\n;\n"; };
+  CHECK(scan_ptx(kernel(extern_of("malloc"), "")).forbidden == Names{"malloc"});
+  CHECK(scan_ptx(kernel(extern_of("cudaLaunchDeviceV2"), "")).forbidden == Names{"cudaLaunchDeviceV2"});
+  CHECK(scan_ptx(kernel(extern_of("vprintf"), "")).forbidden.empty());
+  CHECK(scan_ptx(kernel(extern_of("elsewhere"), "")).unresolved == Names{"elsewhere"});
+  CHECK(scan_ptx(kernel("", "call.uni cudaGetParameterBufferV2, (param0);")).forbidden == Names{"cudaGetParameterBufferV2"});
+  CHECK(scan_ptx(kernel(".func malloc(.param .b64 p)\n{\nret;\n}", "call.uni malloc, (param0);")).forbidden.empty());
+}
+
+TEST_CASE("broken PTX is survived") {
+  for (const char* text : {"", "{", "}", "}}{{", ".global", ".entry", ".func (", ".section .debug {", "\"", "/*", "mov", "call", "@", "@!", ".extern .func"}) {
+    INFO(text);
+    CHECK_NOTHROW(scan_ptx(text));
+  }
+}
