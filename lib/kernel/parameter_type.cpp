@@ -114,6 +114,10 @@ std::optional<ScalarType> scalar_type(std::string_view text, const TypeNames& na
   return type;
 }
 
+std::string plain_type(std::string_view text, const TypeNames& names) {
+  return fmt::format("{}", fmt::join(words_of(text, names), " "));
+}
+
 std::string unknown_type(std::string_view text, const TypeNames& names) {
   for (const std::string& word : words_of(text, names))
     if (!is_integer_word(word) && !named_type(word)) return word;

@@ -28,6 +28,9 @@ using TypeNames = std::map<std::string, std::string, std::less<>>;
 // "const unsigned int" → unsigned, 4 bytes. The pointee's type when `text` names a pointer. Empty when not known.
 std::optional<ScalarType> scalar_type(std::string_view text, const TypeNames& names);
 
+// The type's words without qualifiers and without what follows a `*`, aliases replaced: "unsigned int".
+std::string plain_type(std::string_view text, const TypeNames& names);
+
 // The word that is not known in such a text, for the message: "index_t".
 std::string unknown_type(std::string_view text, const TypeNames& names);
 

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/host_launcher.hpp"
+
+#include "kernel/expression_node.hpp"
+#include "kernel/parameter_type.hpp"
+#include "kernel/signature.hpp"
+#include "kernel/source_lexer.hpp"
+#include "kernel/workload.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace cudal1::kernel {
+
+namespace {
+
+using Node = Expression::Node;
+
+constexpr std::int64_t shared_bytes_without_asking = 48 * 1024;
+
+constexpr const char* pointer_helper = R"(#ifndef CUDAL1_POINTER
+#define CUDAL1_POINTER
+namespace cudal1_host {
+// A device pointer handed to a kernel that names its element type otherwise.
+struct pointer {
+  const void* address;
+  template <typename T>
+  operator T*() const { return (T*)address; }
+};
+}  // namespace cudal1_host
+#endif
+)";
+
+constexpr const char* fill_helper = R"(#ifndef CUDAL1_FILL
+#define CUDAL1_FILL
+namespace cudal1_host {
+template <typename T>
+__global__ void fill(T* data, long long count, T bits) {
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) data[i] = bits;
+}
+}  // namespace cudal1_host
+#endif
+)";
+
+// What a caller passes for a scalar: 16-bit types travel as float.
+std::string_view scalar_c_type(tensor::Dtype dtype) {
+  switch (dtype) {
+    case tensor::Dtype::float64: return "double";
+    case tensor::Dtype::float32:
+    case tensor::Dtype::float16:
+    case tensor::Dtype::bfloat16: return "float";
+    case tensor::Dtype::bool_: return "bool";
+    default: return "long long";
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(const File& file) : file_(file), sizes_(workloads(file).front()), signatures_(signatures(without_host_part(file.source))) {
+    for (const auto& [name, type] : type_aliases(without_host_part(file.source))) aliases_.emplace(name, type);
+    for (const Scalar& scalar : file.scalars)
+      if (tensor::is_floating(scalar.dtype)) real_scalars_.insert(scalar.name);
+  }
+
+  std::string run() {
+    const std::string parameters = parameter_list();
+    line(fmt::format("  cudaError_t cudal1_status = cudaSuccess;"));
+    derived_values();
+    for (const Scratch& scratch : file_.scratches) allocate(scratch);
+    for (const Scratch& scratch : file_.scratches)
+      if (scratch.initial) initialise(scratch);
+    steps(file_.plan);
+    for (auto scratch = file_.scratches.rbegin(); scratch != file_.scratches.rend(); ++scratch) {
+      line(fmt::format("  if ({0}) {{\n    const cudaError_t cudal1_freed = cudaFreeAsync({0}, stream);\n"
+                       "    if (cudal1_status == cudaSuccess) cudal1_status = cudal1_freed;\n  }}", scratch->name));
+    }
+    line("  return cudal1_status;");
+
+    std::string out = "#include <cuda_runtime.h>\n";
+    if (uses(tensor::Dtype::float16)) out += "#include <cuda_fp16.h>\n";
+    if (uses(tensor::Dtype::bfloat16)) out += "#include <cuda_bf16.h>\n";
+    for (const std::string& name : macros_in_the_way()) out += fmt::format("#undef {}\n", name);
+    if (needs_pointer_) out += pointer_helper;
+    if (needs_fill_) out += fill_helper;
+    out += fmt::format("\n// Issues the plan on `stream`. Pointers are device pointers; the call returns before the work is done.\n"
+                       "{}cudaError_t {}({}) {{\n", file_.task.empty() ? "inline " : "", function_name(), parameters);
+    out += helper_lambdas();
+    out += body_;
+    out += "}\n";
+    return out;
+  }
+
+ private:
+  void line(const std::string& text) { body_ += std::string(static_cast<std::size_t>(2 * nesting_), ' ') + text + "\n"; }
+
+  bool uses(tensor::Dtype dtype) const {
+    return std::any_of(file_.buffers.begin(), file_.buffers.end(), [&](const Buffer& b) { return b.dtype == dtype; }) ||
+           std::any_of(file_.scratches.begin(), file_.scratches.end(), [&](const Scratch& s) { return s.dtype == dtype; }) ||
+           std::any_of(file_.scalars.begin(), file_.scalars.end(), [&](const Scalar& s) { return s.dtype == dtype; });
+  }
+
+  // The task's name, unless something else in the file is called so that a function cannot overload.
+  std::string function_name() const {
+    std::string name = file_.task;
+    if (name.empty())
+      for (const char c : std::filesystem::path(file_.name).stem().string()) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "launch_" + name;
+    const auto tokens = lex_code(without_host_part(file_.source));
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      static const std::set<std::string_view> nouns = {"namespace", "struct", "class", "union", "enum", "using", "concept"};
+      if (nouns.contains(tokens[i].text) && tokens[i + 1].text == name) return name + "_launch";
+    }
+    return name;
+  }
+
+  // Macros of the device code that are named as something the function declares.
+  std::set<std::string> macros_in_the_way() const {
+    std::set<std::string> ours = {function_name(), "stream"}, found;
+    for (const Assignment& assignment : workloads(file_))
+      for (const auto& [name, value] : assignment.values) ours.insert(name);
+    for (const Scalar& scalar : file_.scalars) ours.insert(scalar.name);
+    for (const Buffer& buffer : file_.buffers) ours.insert(buffer.name);
+    for (const Scratch& scratch : file_.scratches) ours.insert(scratch.name);
+    ours.insert(function_names().begin(), function_names().end());
+    ours.insert(repeat_variables_.begin(), repeat_variables_.end());
+    for (const SourceToken& token : lex_source(without_host_part(file_.source))) {
+      if (token.kind != SourceToken::Kind::preprocessor) continue;
+      const auto words = lex_code(token.text.substr(1));
+      if (words.size() >= 2 && words[0].is("define") && ours.contains(std::string(words[1].text))) found.insert(std::string(words[1].text));
+    }
+    return found;
+  }
+
+  std::string parameter_list() const {
+    std::vector<std::string> parameters;
+    for (const Buffer& buffer : file_.buffers)
+      parameters.push_back(fmt::format("{}{}* {}", buffer.role == Buffer::Role::input ? "const " : "", tensor::cuda_name(buffer.dtype), buffer.name));
+    for (const auto& [name, value] : sizes_.values)
+      if (value.names().empty()) parameters.push_back("long long " + name);
+    for (const Scalar& scalar : file_.scalars)
+      if (scalar.value.names().empty()) parameters.push_back(fmt::format("{} {}", scalar_c_type(scalar.dtype), scalar.name));
+    parameters.emplace_back("cudaStream_t stream");
+    return fmt::format("{}", fmt::join(parameters, ", "));
+  }
+
+  // Derived sizes and scalars, each after those it needs.
+  void derived_values() {
+    std::map<std::string, std::pair<std::string, Expression>> open;  // name → type, value
+    std::vector<std::string> order;
+    for (const auto& [name, value] : sizes_.values)
+      if (!value.names().empty()) {
+        open[name] = {"long long", value};
+        order.push_back(name);
+      }
+    for (const Scalar& scalar : file_.scalars)
+      if (!scalar.value.names().empty()) {
+        open[scalar.name] = {std::string(scalar_c_type(scalar.dtype)), scalar.value};
+        order.push_back(scalar.name);
+      }
+    while (!open.empty()) {
+      const std::size_t before = open.size();
+      for (const std::string& name : order) {
+        const auto found = open.find(name);
+        if (found == open.end()) continue;
+        const auto names = found->second.second.names();
+        if (std::any_of(names.begin(), names.end(), [&](const std::string& needed) { return open.contains(needed); })) continue;
+        line(fmt::format("  const {0} {1} = ({0})({2});", found->second.first, name, text(found->second.second)));
+        open.erase(found);
+      }
+      if (open.size() == before) return;  // a cycle: environment() diagnoses it
+    }
+  }
+
+  std::string count(const std::vector<Expression>& shape) {
+    std::string product = "1LL";
+    for (const Expression& extent : shape) product += fmt::format(" * ({})", text(extent));
+    return product;
+  }
+
+  void allocate(const Scratch& scratch) {
+    const std::string_view type = tensor::cuda_name(scratch.dtype);
+    line(fmt::format("  {}* {} = nullptr;", type, scratch.name));
+    line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaMallocAsync((void**)&{}, ({}) * sizeof({}) + 1, stream);",
+                     scratch.name, count(scratch.shape), type));
+  }
+
+  void initialise(const Scratch& scratch) {
+    std::byte element[8] = {};
+    tensor::store(scratch.dtype, *scratch.initial, element);
+    const std::size_t size = tensor::size_of(scratch.dtype);
+    if (std::all_of(element, element + size, [&](std::byte b) { return b == element[0]; })) {
+      line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaMemsetAsync({}, {}, ({}) * {}, stream);", scratch.name,
+                       static_cast<int>(element[0]), count(scratch.shape), size));
+      return;
+    }
+    needs_fill_ = true;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, element, size);
+    const char* const type = size == 2 ? "unsigned short" : size == 4 ? "unsigned int" : "unsigned long long";
+    line(fmt::format("  if (cudal1_status == cudaSuccess && {} > 0) {{", count(scratch.shape)));
+    line(fmt::format("    cudal1_host::fill<{0}><<<1024, 256, 0, stream>>>(({0}*){1}, {2}, ({0}){3:#x}ULL);  // {4}", type, scratch.name,
+                     count(scratch.shape), bits, *scratch.initial));
+    line("    cudal1_status = cudaGetLastError();");
+    line("  }");
+  }
+
+  void steps(const std::vector<Step>& all) {
+    for (const Step& step : all) {
+      if (const auto* launch = std::get_if<LaunchStep>(&step.step)) {
+        write_launch(*launch);
+      } else if (const auto* memset = std::get_if<MemsetStep>(&step.step)) {
+        write_memset(*memset);
+      } else {
+        const auto& repeat = std::get<RepeatStep>(step.step);
+        repeat_variables_.insert(repeat.variable);
+        line(fmt::format("  for (long long {0} = {1}; {0} < {2} && cudal1_status == cudaSuccess; ++{0}) {{", repeat.variable,
+                         text(repeat.from), operand(repeat.to)));
+        ++nesting_;
+        steps(repeat.body);
+        --nesting_;
+        line("  }");
+      }
+    }
+  }
+
+  void write_memset(const MemsetStep& memset) {
+    const std::vector<Expression>* shape = nullptr;
+    tensor::Dtype dtype = tensor::Dtype::float32;
+    for (const Buffer& buffer : file_.buffers)
+      if (buffer.name == memset.buffer) shape = &buffer.shape, dtype = buffer.dtype;
+    for (const Scratch& scratch : file_.scratches)
+      if (scratch.name == memset.buffer) shape = &scratch.shape, dtype = scratch.dtype;
+    if (shape == nullptr) return;
+    line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaMemsetAsync({}, {}, ({}) * {}, stream);", memset.buffer,
+                     memset.value, count(*shape), tensor::size_of(dtype)));
+  }
+
+  std::string dim(const Dim3Expression& dim) {
+    std::string out = "dim3(";
+    for (const Expression* part : {&dim.x, &dim.y, &dim.z}) {
+      if (part->empty()) continue;
+      if (part != &dim.x) out += ", ";
+      out += fmt::format("(unsigned)({})", text(*part));
+    }
+    return out + ")";
+  }
+
+  // The kernel as an expression: qualified, because a parameter may have its name, and picked among overloads.
+  std::string kernel_expression(const LaunchStep& launch, const Signature* signature) const {
+    std::string name = launch.kernel.starts_with("::") ? launch.kernel : "::" + launch.kernel;
+    if (signature == nullptr || signature->name != function_name() || !signature->template_parameters.empty()) return name;
+    std::vector<std::string> types;
+    for (const Parameter& parameter : signature->parameters) types.push_back(parameter.type);
+    return fmt::format("static_cast<void (*)({})>({})", fmt::join(types, ", "), name);
+  }
+
+  void write_launch(const LaunchStep& launch) {
+    const Signature* signature = find_signature(signatures_, split_kernel_name(launch.kernel).name);
+    const std::string kernel = kernel_expression(launch, signature);
+    const std::string shared = launch.shared_bytes.empty() ? "0" : text(launch.shared_bytes);
+    line("  if (cudal1_status == cudaSuccess) {");
+    ++nesting_;
+    const auto constant = launch.shared_bytes.evaluate_integer({});
+    if (!launch.shared_bytes.empty() && (!constant || *constant > shared_bytes_without_asking))
+      line(fmt::format("  if ({0} > {1}) cudal1_status = cudaFuncSetAttribute((const void*){2}, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)({0}));",
+                       operand(launch.shared_bytes), shared_bytes_without_asking, kernel));
+    std::vector<std::string> arguments;
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+      arguments.push_back(argument(launch, i, signature));
+    const std::string list = fmt::format("{}", fmt::join(arguments, ", "));
+    if (launch.cooperative || !launch.cluster.x.empty()) {
+      write_extended(launch, kernel, shared, list);
+    } else {
+      line(fmt::format("  {}<<<{}, {}, {}, stream>>>({});", kernel, dim(launch.grid), dim(launch.block), shared, list));
+      line("  if (cudal1_status == cudaSuccess) cudal1_status = cudaGetLastError();");
+    }
+    --nesting_;
+    line("  }");
+  }
+
+  void write_extended(const LaunchStep& launch, const std::string& kernel, const std::string& shared, const std::string& arguments) {
+    line("  cudaLaunchConfig_t cudal1_config = {};");
+    line("  cudaLaunchAttribute cudal1_attributes[2] = {};");
+    line(fmt::format("  cudal1_config.gridDim = {};", dim(launch.grid)));
+    line(fmt::format("  cudal1_config.blockDim = {};", dim(launch.block)));
+    line(fmt::format("  cudal1_config.dynamicSmemBytes = {};", shared));
+    line("  cudal1_config.stream = stream;");
+    line("  cudal1_config.attrs = cudal1_attributes;");
+    if (launch.cooperative) {
+      line("  cudal1_attributes[cudal1_config.numAttrs].id = cudaLaunchAttributeCooperative;");
+      line("  cudal1_attributes[cudal1_config.numAttrs++].val.cooperative = 1;");
+    }
+    if (!launch.cluster.x.empty()) {
+      line(fmt::format("  const dim3 cudal1_cluster = {};", dim(launch.cluster)));
+      line("  if (cudal1_cluster.x * cudal1_cluster.y * cudal1_cluster.z > 8 && cudal1_status == cudaSuccess)");
+      line(fmt::format("    cudal1_status = cudaFuncSetAttribute((const void*){}, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);", kernel));
+      line("  cudal1_attributes[cudal1_config.numAttrs].id = cudaLaunchAttributeClusterDimension;");
+      for (const char axis : {'x', 'y', 'z'})
+        line(fmt::format("  cudal1_attributes[cudal1_config.numAttrs{0}].val.clusterDim.{1} = cudal1_cluster.{1};", axis == 'z' ? "++" : "", axis));
+    }
+    line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaLaunchKernelEx(&cudal1_config, {}{}{});", kernel,
+                     arguments.empty() ? "" : ", ", arguments));
+  }
+
+  std::string argument(const LaunchStep& launch, std::size_t index, const Signature* signature) {
+    const Expression& expression = launch.arguments[index];
+    const Node* node = expression.root();
+    while (node->kind == Node::Kind::binary && (node->text == "+" || node->text == "-")) node = node->children[0].get();
+    std::optional<tensor::Dtype> dtype;
+    bool input = false;
+    for (const Buffer& buffer : file_.buffers)
+      if (buffer.name == node->text) dtype = buffer.dtype, input = buffer.role == Buffer::Role::input;
+    for (const Scratch& scratch : file_.scratches)
+      if (scratch.name == node->text) dtype = scratch.dtype;
+    if (node->kind != Node::Kind::name || !dtype) return text(expression);
+    bool same = false;
+    if (signature != nullptr && index < signature->parameters.size()) {
+      const std::string& type = signature->parameters[index].type;
+      TypeNames types = aliases_;
+      const KernelName name = split_kernel_name(launch.kernel);
+      for (std::size_t i = 0; i < signature->template_parameters.size(); ++i) {
+        const TemplateParameter parameter = split_template_parameter(signature->template_parameters[i]);
+        types[parameter.name] = i < name.template_arguments.size() ? name.template_arguments[i] : parameter.fallback;
+      }
+      const std::size_t star = type.find('*');
+      const bool one_star = star != std::string::npos && type.find('*', star + 1) == std::string::npos;
+      const bool constant = type.substr(0, star).find("const") != std::string::npos;
+      same = one_star && plain_type(type, types) == tensor::cuda_name(*dtype) && (constant || !input);
+    }
+    if (same) return text(expression);
+    needs_pointer_ = true;
+    return fmt::format("cudal1_host::pointer{{{}}}", text(expression));
+  }
+
+  std::string operand(const Expression& expression) {
+    const std::string out = text(expression);
+    return expression.root()->children.empty() ? out : "(" + out + ")";
+  }
+
+  std::string text(const Expression& expression) {
+    std::string out;
+    write(*expression.root(), out);
+    return out;
+  }
+
+  void write_child(const Node& node, bool parenthesise, std::string& out) {
+    if (parenthesise) out += '(';
+    write(node, out);
+    if (parenthesise) out += ')';
+  }
+
+  // As C++ in 64-bit integers and doubles.
+  void write(const Node& node, std::string& out) {
+    switch (node.kind) {
+      case Node::Kind::integer:
+        if (node.integer == std::numeric_limits<std::int64_t>::min())
+          out += "(-9223372036854775807LL - 1)";
+        else
+          out += node.integer < 0 ? fmt::format("({}LL)", node.integer) : fmt::format("{}LL", node.integer);
+        break;
+      case Node::Kind::real: out += real_text(node.real); break;
+      case Node::Kind::boolean: out += node.integer ? "true" : "false"; break;
+      case Node::Kind::name: out += real_scalars_.contains(node.text) ? fmt::format("(double){}", node.text) : node.text; break;
+      case Node::Kind::negate:
+      case Node::Kind::logical_not:
+        out += node.text;
+        write_child(*node.children[0], true, out);
+        break;
+      case Node::Kind::binary: {
+        const int level = precedence(node);
+        write_child(*node.children[0], precedence(*node.children[0]) < level, out);
+        out += fmt::format(" {} ", node.text);
+        write_child(*node.children[1], precedence(*node.children[1]) <= level, out);
+        break;
+      }
+      case Node::Kind::conditional:
+        write_child(*node.children[0], true, out);
+        out += " ? ";
+        write_child(*node.children[1], true, out);
+        out += " : ";
+        write_child(*node.children[2], true, out);
+        break;
+      case Node::Kind::call: write_call(node, out); break;
+    }
+  }
+
+  void write_call(const Node& node, std::string& out) {
+    functions_.insert(node.text);
+    if (node.text == "sqrt") {
+      out += "sqrt(";
+      write(*node.children[0], out);
+      out += ")";
+      return;
+    }
+    // min and max of many are those of two, nested.
+    for (std::size_t i = 1; i < node.children.size(); ++i) out += node.text + "(";
+    write(*node.children[0], out);
+    for (std::size_t i = 1; i < node.children.size(); ++i) {
+      out += ", ";
+      write(*node.children[i], out);
+      out += ")";
+    }
+  }
+
+  std::string helper_lambdas() const {
+    std::string out;
+    if (functions_.contains("ceil_div"))
+      out += "  const auto ceil_div = [](long long a, long long b) { return a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0); };\n";
+    if (functions_.contains("min")) out += "  const auto min = [](auto a, auto b) { return b < a ? b : a; };\n";
+    if (functions_.contains("max")) out += "  const auto max = [](auto a, auto b) { return a < b ? b : a; };\n";
+    if (functions_.contains("sqrt")) out += "  const auto sqrt = [](double a) { return ::sqrt(a); };\n";
+    return out;
+  }
+
+  const File& file_;
+  Assignment sizes_;  // of the first workload
+  std::vector<Signature> signatures_;
+  TypeNames aliases_;
+  std::set<std::string> real_scalars_, functions_, repeat_variables_;
+  std::string body_;
+  int nesting_ = 0;
+  bool needs_pointer_ = false, needs_fill_ = false;
+};
+
+}  // namespace
+
+std::string host_launcher(const File& file) { return Writer(file).run(); }
+
+}  // namespace cudal1::kernel
