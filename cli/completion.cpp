@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+#include "completion_script.hpp"
+
+namespace cudal1::cli {
+
+namespace {
+
+struct Options {
+  std::string shell;
+};
+
+ExitCode run(const Options& options, const CommandLine& line) {
+  line.console.result(completion_script(line.app, options.shell));
+  return ExitCode::success;
+}
+
+}  // namespace
+
+void add_completion(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = line.add("completion", "A script that completes commands and options in a shell", surroundings_group,
+                           [options, &line] { return run(*options, line); });
+  app.add_option("SHELL", options->shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_options.hpp"
+
+#include "suggestion.hpp"
+
+#include "base/error.hpp"
+#include "cuda/cuda.hpp"
+#include "sim/sim.hpp"
+
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace cudal1::cli {
+
+namespace {
+
+std::optional<std::size_t> gpu_index(const std::string& device) {
+  if (device == "cuda") return 0;
+  if (!device.starts_with("cuda:")) return std::nullopt;
+  std::size_t index = 0;
+  const char* end = device.data() + device.size();
+  const auto [stop, error] = std::from_chars(device.data() + 5, end, index);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return index;
+}
+
+DeviceChoice real_gpu(const cuda::Inventory& inventory, std::size_t index) {
+  if (!inventory.problem.empty()) throw base::Error(base::Fault::no_device, inventory.problem);
+  if (index >= inventory.devices.size())
+    throw base::Error(base::Fault::no_device, fmt::format("there is no GPU cuda:{}; `cudal1 devices` lists the {} that "
+                                                          "there {}",
+                                                          index, inventory.devices.size(),
+                                                          inventory.devices.size() == 1 ? "is" : "are"));
+  DeviceChoice choice{fmt::format("cuda:{}", index), "", inventory.devices[index], false, ""};
+  choice.statement = fmt::format("measuring on {} ({})", choice.facts.name, choice.device);
+  return choice;
+}
+
+DeviceChoice simulator(const std::string& gpu) {
+  DeviceChoice choice{"sim", gpu, sim::gpu(gpu), false, ""};
+  choice.statement = fmt::format("simulating; times are predictions for {}", gpu);
+  return choice;
+}
+
+}  // namespace
+
+void add_device_options(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--device", options.device, "Where kernels run: a GPU, or the simulator")
+      ->option_text("auto|cuda:N|sim")
+      ->group("Device");
+  app.add_option("--gpu", options.gpu, "The GPU whose times the simulator predicts; see `cudal1 devices`")
+      ->option_text("NAME")
+      ->group("Device");
+}
+
+std::string DeviceChoice::identity() const {
+  return device == "sim" ? "sim:" + gpu : fmt::format("{} {}", device, facts.name);
+}
+
+DeviceChoice choose_device(const DeviceOptions& options) {
+  if (options.device == "sim") return simulator(options.gpu);
+  if (const auto index = gpu_index(options.device)) return real_gpu(cuda::inventory(), *index);
+  if (options.device != "auto")
+    throw base::Error(base::Fault::usage,
+                      fmt::format("--device {}: expected auto, cuda:N or sim{}", options.device,
+                                  did_you_mean(options.device, {"auto", "cuda:0", "sim"})));
+  const auto inventory = cuda::inventory();
+  if (inventory.problem.empty() && !inventory.devices.empty()) return real_gpu(inventory, 0);
+  auto choice = simulator(options.gpu);
+  choice.fallback = true;
+  choice.statement = fmt::format("no GPU is used ({}); simulating instead, and times are predictions for {}",
+                                 inventory.problem, choice.gpu);
+  return choice;
+}
+
+}  // namespace cudal1::cli

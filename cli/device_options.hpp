@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "console.hpp"
+
+#include "outcome/device_facts.hpp"
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace cudal1::cli {
+
+// Where kernels run.
+struct DeviceOptions {
+  std::string device = "auto";  // auto, cuda, cuda:N, sim
+  std::string gpu = "H200";     // sim: the GPU whose times are predicted
+};
+void add_device_options(CLI::App& app, DeviceOptions& options);
+
+// The device that the options mean on this machine.
+struct DeviceChoice {
+  std::string device;            // "cuda:0" or "sim"
+  std::string gpu;
+  outcome::DeviceFacts facts;
+  bool fallback = false;         // the simulator stands in because `auto` found no GPU
+  std::string statement;         // one line: what is used, and why
+
+  std::string identity() const;  // "sim:H200", "cuda:0 NVIDIA H200"
+};
+
+// Throws base::Error: no_device for a GPU that is not there (saying why), usage for an unknown name.
+DeviceChoice choose_device(const DeviceOptions& options);
+
+}  // namespace cudal1::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "first_prompt.hpp"
+
+#include "search/search.hpp"
+
+namespace cudal1::cli {
+
+prompt::Rendered first_prompt(const task::Task& task, const search::Start& start, const prompt::Templates& templates,
+                              const search::Options& options) {
+  return prompt::render(templates, search::setting(task, start, options.hint), prompt::Request{});
+}
+
+long long estimated_tokens(const prompt::Rendered& prompt) {
+  return static_cast<long long>((prompt.system.size() + prompt.user.size() + 3) / 4);
+}
+
+}  // namespace cudal1::cli

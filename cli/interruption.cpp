@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interruption.hpp"
+
+#include "base/error.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace cudal1::cli {
+
+namespace {
+
+// A signal handler can reach nothing but these.
+std::atomic<int> first_signal = 0;
+std::atomic<int> wake_up = -1;
+
+extern "C" void on_signal(int number) {
+  int none = 0;
+  if (!first_signal.compare_exchange_strong(none, number)) _exit(128 + number);
+  const int error = errno;
+  const char byte = 1;
+  [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
+  errno = error;
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+Interruption::Interruption() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw base::Error(base::Fault::internal, "cannot open a pipe for signals");
+  first_signal = 0;
+  wake_up = ends[1];
+  listener_ = std::jthread([read_end = ends[0], source = source_]() mutable {
+    char byte = 0;
+    while (read(read_end, &byte, 1) < 0 && errno == EINTR) {}
+    close(read_end);
+    if (byte == 0) return;
+    fmt::print(stderr, "\nstopping once the variant at hand is finished; once more to stop at once\n");
+    source.request_stop();
+  });
+  handle(SIGINT, on_signal);
+  handle(SIGTERM, on_signal);
+}
+
+Interruption::~Interruption() {
+  handle(SIGINT, SIG_DFL);
+  handle(SIGTERM, SIG_DFL);
+  const char byte = 0;  // ends the listener
+  [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
+  listener_.join();
+  close(wake_up.exchange(-1));
+}
+
+int Interruption::signal() const { return first_signal; }
+
+}  // namespace cudal1::cli

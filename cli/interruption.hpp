@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stop_token>
+#include <thread>
+
+namespace cudal1::cli {
+
+// While it lives, the first SIGINT or SIGTERM requests a stop and says so; the second ends the process at once with
+// 130 or 143. That loses nothing: the journal is flushed line by line, and workers die with their parent. One at a time.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  std::stop_token token() const { return source_.get_token(); }
+  int signal() const;  // that requested the stop; 0: none did
+
+ private:
+  std::stop_source source_;
+  std::jthread listener_;
+};
+
+}  // namespace cudal1::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judged_variants.hpp"
+
+#include "status_line.hpp"
+
+#include "base/file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cudal1::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+outcome::Judgement judge(Workbench& workbench, const std::string& file, const std::string& source, bool quick) {
+  auto judgement = workbench.judge.screen(source, file);
+  if (quick || !outcome::is_right(judgement.verdict)) return judgement;
+  return workbench.judge.confirm(source, file, judgement.tunables);
+}
+
+std::string as_json(const task::Task& task, const DeviceChoice& choice, const judge::ReferenceFacts& reference,
+                    const std::vector<report::NamedJudgement>& judgements) {
+  json times = json::array();
+  for (const auto& time : reference.times)
+    times.push_back({{"workload", time.workload},
+                     {"time_ms", time.ms},
+                     {"speed_of_light_ms", time.speed_of_light_ms},
+                     {"limited_by", time.limited_by}});
+  json list = json::array();
+  for (const auto& [name, judgement] : judgements)
+    list.push_back({{"file", name}, {"judgement", json::parse(outcome::to_json(judgement))}});
+  return json{{"schema", 1},
+              {"task", task.name()},
+              {"device", choice.identity()},
+              {"predicted", reference.predicted},
+              {"oracle", reference.oracle},
+              {"reference", times},
+              {"variants", list}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace
+
+void add_judged_variants_options(CLI::App& app, JudgedVariantsOptions& options) {
+  app.add_flag("--quick", options.quick, "A first verdict only, without confirmation in fresh processes");
+  app.add_flag("--json", options.as_json, "Print one JSON object");
+  add_device_options(app, options.device);
+  add_judge_options(app, options.workbench);
+}
+
+std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& options, const Console& console) {
+  std::vector<std::string> sources;
+  for (const auto& file : options.variants) sources.push_back(base::read_file(file));
+  const auto choice = choose_device(options.device);
+  const auto task = load_task(options.task, choice.device == "sim" ? host_memory_bytes() : choice.facts.memory_bytes);
+  console.note(choice.statement);
+
+  StatusLine status(console);
+  Workbench workbench(task, choice, options.workbench);
+  status.show("the reference");
+  const auto reference = workbench.judge.reference();
+  std::vector<report::NamedJudgement> judgements;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    status.show("judging " + options.variants[i]);
+    judgements.push_back({options.variants[i], judge(workbench, options.variants[i], sources[i], options.quick)});
+  }
+  status.clear();
+  console.result(options.as_json ? as_json(task, choice, reference, judgements)
+                                 : report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)},
+                                                           options.counters));
+  return judgements;
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+#include "first_prompt.hpp"
+#include "interruption.hpp"
+#include "resume_command.hpp"
+#include "run_options.hpp"
+#include "run_progress.hpp"
+#include "status_line.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "report/report.hpp"
+#include "search/search.hpp"
+#include "store/run.hpp"
+#include "store/run_folder.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace cudal1::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct Options {
+  RunOptions run;
+  std::string output, folder;
+  double time_limit = 0, target = 0, share_of_limit = 0, cost_limit = 0;
+  int stagnation = 0;
+  long long token_limit = 0;
+  bool dry_run = false, as_json = false, again = false, force = false, allow_no_improvement = false;
+};
+
+// Everything that is resolved before anything runs.
+struct Plan {
+  DeviceChoice choice;
+  task::Task task;
+  prompt::Templates templates;
+  search::Options search;
+  store::Identity identity;
+  std::filesystem::path folder;
+};
+
+search::Options with_limits(search::Options search, const Options& options) {
+  if (options.time_limit > 0) search.wall_limit = base::Seconds(options.time_limit);
+  if (options.target > 0) search.target_speedup = options.target;
+  if (options.share_of_limit > 0) search.share_of_limit = options.share_of_limit;
+  if (options.stagnation > 0) search.stagnation = options.stagnation;
+  if (options.token_limit > 0) search.token_limit = options.token_limit;
+  if (options.cost_limit > 0) search.cost_limit = options.cost_limit;
+  return search;
+}
+
+Plan make_plan(const Options& options) {
+  const auto& run = options.run;
+  auto choice = choose_device(run.device);
+  auto task = load_task(run.task, choice.device == "sim" ? host_memory_bytes() : choice.facts.memory_bytes);
+  Plan plan{std::move(choice), std::move(task), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
+  plan.identity = store::identity(plan.task, plan.search, run.model.models, plan.choice.identity(),
+                                  plan.choice.facts.driver, CUDAL1_VERSION, plan.templates.digest());
+  plan.folder = options.folder.empty() ? store::default_folder(plan.identity) : std::filesystem::path(options.folder);
+  return plan;
+}
+
+ExitCode dry_run(const Options& options, const Plan& plan, const Console& console) {
+  const auto models = open_models(options.run.model, plan.task, console);
+  Workbench workbench(plan.task, plan.choice, options.run.workbench);
+  const search::Start start{workbench.judge.device(), workbench.judge.reference()};
+  const auto prompt = first_prompt(plan.task, start, plan.templates, plan.search);
+  const int replies = plan.search.rounds * plan.search.samples;
+  const long long tokens = estimated_tokens(prompt) * replies;
+  std::vector<std::string> remote;
+  for (const auto& model : models)
+    if (model->remote()) remote.push_back(model->name());
+  if (options.as_json) {
+    json times = json::array();
+    for (const auto& time : start.reference.times) times.push_back({{"workload", time.workload}, {"time_ms", time.ms}});
+    console.result(json{{"schema", 1}, {"task", plan.task.name()}, {"device", plan.choice.identity()}, {"reference", times},
+                        {"models", options.run.model.models}, {"remote", remote}, {"replies", replies},
+                        {"estimated_input_tokens", tokens}, {"run", plan.folder.string()}, {"system", prompt.system},
+                        {"user", prompt.user}}
+                       .dump(2, ' ', false, json::error_handler_t::replace) +
+                   "\n");
+    return ExitCode::success;
+  }
+  std::string text = fmt::format("{}\n\n{}\n\n", prompt.system, prompt.user);
+  text += fmt::format("That is the first prompt of {} replies ({} rounds of {}) by {}: about {} tokens in all, before any "
+                      "repair. {}\nThe run would live in {}\n",
+                      replies, plan.search.rounds, plan.search.samples, fmt::join(options.run.model.models, ", "), tokens,
+                      remote.empty() ? "Nothing leaves this machine." : fmt::format("It would be sent to {}.", fmt::join(remote, ", ")),
+                      plan.folder.string());
+  console.result(text);
+  return ExitCode::success;
+}
+
+store::RunFolder::Existing existing(const Options& options) {
+  if (options.again) return store::RunFolder::Existing::again;
+  return options.force ? store::RunFolder::Existing::force : store::RunFolder::Existing::resume;
+}
+
+bool nothing_left(const store::RunFolder& folder, const search::Options& search) {
+  return folder.ended() == search::Stop::rounds && folder.finished_rounds() >= search.rounds;
+}
+
+// Runs or goes on with the rounds; returns the signal that stopped them, or 0.
+int execute(const Options& options, const Plan& plan, store::RunFolder& folder, const Console& console) {
+  const auto models = open_models(options.run.model, plan.task, console);
+  std::vector<model::Model*> asked;
+  for (const auto& model : models) asked.push_back(model.get());
+
+  Interruption interruption;
+  StatusLine status(console);
+  status.show("the reference");
+  Workbench workbench(plan.task, plan.choice, options.run.workbench);
+  search::JudgeReferee referee(workbench.judge);
+  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
+  search::Observers observers({&folder, progress.get()});
+  search::run(plan.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
+  return interruption.signal();
+}
+
+// The run again in the formats that are files.
+void write_reports(const store::Run& run) {
+  for (const auto& [format, file] : {std::pair{"markdown", "report.md"}, {"html", "report.html"}, {"json", "report.json"}})
+    base::write_file(run.folder / file, report::render(run, format));
+}
+
+bool improved(const store::Run& run) {
+  const auto* best = run.result.best();
+  return best != nullptr && best->verdict().verdict == outcome::Verdict::faster;
+}
+
+void write_output(const Options& options, const store::Run& run, const Console& console) {
+  if (options.output.empty()) return;
+  if (!improved(run) || run.best_file.empty()) {
+    console.warn(fmt::format("{} is not written: nothing faster was found", options.output));
+    return;
+  }
+  base::write_file(options.output, base::read_file(run.best_file));
+  console.note("wrote " + options.output);
+}
+
+ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_no_improvement) {
+  using search::Stop;
+  switch (run.result.stopped_because) {
+    case Stop::interrupted: return signal == 0 ? ExitCode::interrupted : static_cast<ExitCode>(128 + signal);
+    case Stop::model_unreachable:
+    case Stop::no_credit: return ExitCode::model_unreachable;
+    case Stop::pending:
+    case Stop::wall_limit:
+    case Stop::token_limit:
+    case Stop::cost_limit: return ExitCode::resumable;
+    default: break;
+  }
+  if (!improved(run)) return allow_no_improvement ? ExitCode::success : ExitCode::nothing_faster;
+  return fallback ? ExitCode::predicted_only : ExitCode::success;
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  const auto plan = make_plan(options);
+  console.note(plan.choice.statement);
+  if (options.dry_run) return dry_run(options, plan, console);
+
+  int signal = 0;
+  {
+    store::RunFolder folder(plan.folder, plan.task, plan.identity, existing(options));
+    if (nothing_left(folder, plan.search)) {
+      console.note(fmt::format("this run is finished; --again repeats it, --rounds {} goes on", plan.search.rounds + 1));
+    } else {
+      console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
+      signal = execute(options, plan, folder, console);
+    }
+  }
+  const auto run = store::load(plan.folder);
+  write_reports(run);
+  write_output(options, run, console);
+  console.result(options.as_json ? report::render(run, "json")
+                                 : report::render(run, "terminal", {console.colour(stdout), console.width(stdout)}));
+  const auto code = exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
+  if (code == ExitCode::resumable || code == ExitCode::model_unreachable || code == ExitCode::interrupted ||
+      code == ExitCode::terminated)
+    console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run)));
+  return code;
+}
+
+}  // namespace
+
+void add_optimize(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = line.add("optimize", "Make a kernel faster: the contrastive rounds", main_group,
+                           [options, &line] { return run(*options, line.console); });
+  app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc")->option_text("FILE");
+  app.add_option("--out", options->folder, "The run's folder [default: cudal1-runs/TASK-DIGEST]")->option_text("DIR");
+  app.add_flag("--dry-run", options->dry_run, "Show what would be sent, to whom and how much, and stop");
+  app.add_flag("--json", options->as_json, "Print one JSON object instead of the report");
+  app.add_flag("--again", options->again, "Move an earlier run of the same command aside and start afresh");
+  app.add_flag("--force", options->force, "Go on with a run although driver, version or device differ");
+  app.add_flag("--allow-no-improvement", options->allow_no_improvement, "Exit with 0 when nothing faster was found");
+  add_run_options(app, options->run);
+  app.add_option("--confirmations", options->run.search.confirmations, "Most variants that a final verdict is asked for")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1000))
+      ->group("Search");
+  const auto limit = [&](const char* name, auto& value, const char* text, const char* help) {
+    app.add_option(name, value, help)->option_text(text)->default_str("")->check(CLI::PositiveNumber)->group("Stop early");
+  };
+  limit("--time-limit", options->time_limit, "SECONDS", "After this long; the same command goes on");
+  limit("--target", options->target, "SPEEDUP", "Once a variant is this much faster");
+  limit("--share-of-limit", options->share_of_limit, "SHARE", "Once a variant reaches this share of the speed of light, 0 to 1");
+  limit("--stagnation", options->stagnation, "ROUNDS", "After so many rounds without anything better");
+  limit("--token-limit", options->token_limit, "N", "Once the replies took so many tokens");
+  limit("--cost-limit", options->cost_limit, "DOLLARS", "Once the replies cost so much");
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "store/run.hpp"
+
+#include <string>
+
+namespace cudal1::cli {
+
+// The command line that goes on with a run: everything that makes it this run and is not a default. Words that a shell
+// would take apart are quoted.
+std::string resume_command(const store::Run& run);
+
+std::string shell_quoted(const std::string& word);
+
+}  // namespace cudal1::cli

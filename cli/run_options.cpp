@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_options.hpp"
+
+#include "base/file.hpp"
+
+namespace cudal1::cli {
+
+namespace {
+
+constexpr std::pair<const char*, search::Sampling> samplings[] = {
+    {"buckets", search::Sampling::buckets},
+    {"islands", search::Sampling::islands},
+    {"random", search::Sampling::random},
+    {"none", search::Sampling::none},
+};
+
+}  // namespace
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  add_task_options(app, options.task);
+  add_model_options(app, options.model);
+  add_device_options(app, options.device);
+  auto& search = options.search;
+  app.add_option("--rounds", search.rounds, "Contrastive rounds")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1000))
+      ->group("Search");
+  app.add_option("--samples", search.samples, "Variants asked for in each round")
+      ->option_text("K")
+      ->check(CLI::Range(1, 1000))
+      ->group("Search");
+  app.add_option("--exemplars", search.exemplars, "Earlier variants that a prompt shows")
+      ->option_text("N")
+      ->check(CLI::Range(0, 8))
+      ->group("Search");
+  app.add_option("--sampling", options.sampling, "How those are chosen")
+      ->option_text("buckets|islands|random|none")
+      ->check(CLI::IsMember({"buckets", "islands", "random", "none"}))
+      ->group("Search");
+  app.add_option("--tau", search.tau, "Temperature of that choice: lower prefers fast variants more")
+      ->option_text("T")
+      ->check(CLI::PositiveNumber)
+      ->group("Search");
+  app.add_flag("--no-repair", options.no_repair, "Do not ask once more for an answer that failed")->group("Search");
+  app.add_option("--hint", search.hint, "A sentence of yours for every prompt")->option_text("TEXT")->group("Search");
+  app.add_option("--start-from", options.start_from, "A kernel file that enters the search as the first variant")
+      ->option_text("FILE")
+      ->group("Search");
+  app.add_option("--prompts", options.prompts, "A folder whose files replace the built-in prompts of the same name")
+      ->option_text("DIR")
+      ->group("Search");
+  add_judge_options(app, options.workbench);
+}
+
+search::Options search_options(const RunOptions& options) {
+  search::Options result = options.search;
+  result.seed = options.workbench.seed;
+  result.repair = !options.no_repair;
+  for (const auto& [name, sampling] : samplings)
+    if (options.sampling == name) result.sampling = sampling;
+  if (!options.start_from.empty()) result.start_from = base::read_file(options.start_from);
+  return result;
+}
+
+prompt::Templates prompt_templates(const RunOptions& options) {
+  return options.prompts.empty() ? prompt::Templates() : prompt::Templates(options.prompts);
+}
+
+}  // namespace cudal1::cli

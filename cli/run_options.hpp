@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device_options.hpp"
+#include "model_options.hpp"
+#include "task_options.hpp"
+#include "workbench.hpp"
+
+#include "prompt/templates.hpp"
+#include "search/options.hpp"
+#include "store/identity.hpp"
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace cudal1::cli {
+
+// What makes a run the run it is; shared by `optimize` and `prompt`.
+struct RunOptions {
+  TaskOptions task;
+  DeviceOptions device;
+  ModelOptions model;
+  WorkbenchOptions workbench;
+  search::Options search;
+  std::string sampling = "buckets", start_from, prompts;
+  bool no_repair = false;
+};
+void add_run_options(CLI::App& app, RunOptions& options);
+
+// The search's options with every text resolved: the seed, the source to start from. Throws base::Error.
+search::Options search_options(const RunOptions& options);
+prompt::Templates prompt_templates(const RunOptions& options);
+
+}  // namespace cudal1::cli

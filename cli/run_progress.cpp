@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_progress.hpp"
+
+#include "report/wording.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cudal1::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string verdict_of(const search::Variant& variant) {
+  switch (variant.status) {
+    case search::Variant::Status::judged: break;
+    case search::Variant::Status::duplicate: return "the same as " + variant.same_as;
+    case search::Variant::Status::malformed:
+    case search::Variant::Status::refused:
+    case search::Variant::Status::truncated:
+      return fmt::format("{}: {}", search::name(variant.status), variant.reason);
+  }
+  const auto& judgement = variant.verdict();
+  std::string text = outcome::name(judgement.verdict, judgement.predicted);
+  if (judgement.speedup) text += "  " + report::text(*judgement.speedup);
+  else if (!judgement.message.empty()) text += "  " + judgement.message;
+  return text;
+}
+
+std::string elapsed(base::Seconds since) {
+  const auto seconds = static_cast<int>((base::now() - since).count());
+  return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+}
+
+// For a person: a repainted line on a terminal, few lines elsewhere.
+class TextProgress final : public search::Observer {
+ public:
+  TextProgress(const Console& console, int rounds, int samples, bool animated)
+      : line_(console), rounds_(rounds), samples_(samples), animated_(animated) {}
+
+  void started(const search::Start& start) override {
+    for (const auto& time : start.reference.times)
+      line_.keep(fmt::format("reference {}: {}{}{}", time.workload, report::milliseconds(time.ms),
+                             start.reference.predicted ? " predicted" : "",
+                             time.limited_by.empty() ? "" : ", limited by " + time.limited_by));
+    last_line_ = base::now();
+  }
+  void asked(const model::Question& question, const std::string& model) override {
+    where_ = fmt::format("round {}/{} · sample {}/{}", question.key.round, rounds_, question.key.sample, samples_);
+    show("asking " + model);
+  }
+  void judging(const search::Variant& variant) override { show("judging " + variant.id); }
+  void judged(const search::Variant& variant) override {
+    ++judged_;
+    if (animated_) {
+      line_.keep(base::printable(fmt::format("{:<14} {}", variant.id, verdict_of(variant))));
+    } else if (base::now() - last_line_ > base::Seconds(60)) {
+      keep(fmt::format("{}: {} judged, best {:.3g}x", where_, judged_, best_));
+    }
+  }
+  void improved(const search::Variant& variant) override { best_ = variant.score(); }
+  void round_finished(const search::Round& round) override {
+    keep(fmt::format("round {}/{}: {} answers, {} right, {} faster; best so far {:.3g}x", round.round, rounds_,
+                     round.answers, round.right, round.faster, round.best_so_far));
+  }
+  void confirming(const search::Variant& variant) override {
+    where_ = "final verdict";
+    show("confirming " + variant.id + " in fresh processes");
+  }
+  void confirmed(const search::Variant& variant) override {
+    keep(base::printable(fmt::format("{:<14} final: {}", variant.id, verdict_of(variant))));
+  }
+  void stopped(const search::Result&) override { line_.clear(); }
+
+ private:
+  void show(const std::string& what) {
+    if (animated_)
+      line_.show(fmt::format("{} · {} · best {:.3g}x · {}", where_, what, best_, elapsed(begun_)));
+  }
+  void keep(const std::string& text) {
+    line_.keep(text);
+    last_line_ = base::now();
+  }
+
+  StatusLine line_;
+  int rounds_, samples_;
+  bool animated_;
+  int judged_ = 0;
+  double best_ = 1;
+  std::string where_ = "start";
+  base::Seconds begun_ = base::now(), last_line_ = begun_;
+};
+
+// For a program: one object per line.
+class JsonProgress final : public search::Observer {
+ public:
+  void started(const search::Start& start) override {
+    json times = json::array();
+    for (const auto& time : start.reference.times)
+      times.push_back({{"workload", time.workload}, {"time_ms", time.ms}});
+    print({{"event", "started"}, {"device", start.device.name}, {"reference", times}});
+  }
+  void asked(const model::Question& question, const std::string& model) override {
+    print({{"event", "asked"}, {"key", question.key.text()}, {"model", model}});
+  }
+  void replied(const model::Key& key, const std::string& model, const model::Reply& reply) override {
+    print({{"event", "replied"}, {"key", key.text()}, {"model", model}, {"seconds", reply.seconds.count()}});
+  }
+  void judging(const search::Variant& variant) override { print({{"event", "judging"}, {"variant", variant.id}}); }
+  void judged(const search::Variant& variant) override { print(described("judged", variant)); }
+  void improved(const search::Variant& variant) override {
+    print({{"event", "improved"}, {"variant", variant.id}, {"score", variant.score()}});
+  }
+  void round_finished(const search::Round& round) override {
+    print({{"event", "round_finished"}, {"round", round.round}, {"answers", round.answers}, {"right", round.right},
+           {"faster", round.faster}, {"best", round.best}, {"best_so_far", round.best_so_far}});
+  }
+  void confirming(const search::Variant& variant) override { print({{"event", "confirming"}, {"variant", variant.id}}); }
+  void confirmed(const search::Variant& variant) override { print(described("confirmed", variant)); }
+  void stopped(const search::Result& result) override {
+    print({{"event", "stopped"}, {"stopped_because", search::name(result.stopped_because)}, {"reason", result.reason}});
+  }
+
+ private:
+  static json described(const char* event, const search::Variant& variant) {
+    json object = {{"event", event}, {"variant", variant.id}, {"status", search::name(variant.status)}};
+    if (variant.status == search::Variant::Status::judged) {
+      const auto& judgement = variant.verdict();
+      object["verdict"] = outcome::name(judgement.verdict, judgement.predicted);
+      object["score"] = variant.score();
+      object["message"] = judgement.message;
+    } else {
+      object["reason"] = variant.reason;
+    }
+    return object;
+  }
+  static void print(const json& object) {
+    fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<search::Observer> run_progress(const Console& console, int rounds, int samples) {
+  const std::string& kind = console.options.progress;
+  if (kind == "json") return std::make_unique<JsonProgress>();
+  if (kind == "none" || console.options.quiet) return std::make_unique<search::Observer>();
+  const bool animated = kind == "auto" && console.terminal(stderr);
+  return std::make_unique<TextProgress>(console, rounds, samples, animated);
+}
+
+}  // namespace cudal1::cli

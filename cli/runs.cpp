@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+#include "resume_command.hpp"
+
+#include "outcome/judgement.hpp"
+#include "store/run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace cudal1::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct Options {
+  std::string folder = ".";
+  bool as_json = false;
+};
+
+json summary_json(const store::Summary& run) {
+  return {{"run", run.folder.string()}, {"task", run.task},     {"device", run.device},   {"models", run.models},
+          {"begun", run.begun},         {"rounds", run.rounds}, {"judged", run.judged},   {"state", run.state},
+          {"verdict", run.verdict},     {"score", run.score},   {"resume", resume_command(store::load(run.folder))}};
+}
+
+std::string summary_text(const store::Summary& run) {
+  const std::string best = run.verdict.empty() ? "nothing right yet" : fmt::format("{} {:.3g}x", run.verdict, run.score);
+  std::string text =
+      fmt::format("{}\n  {} on {} by {}, begun {}\n  {}; {} rounds, {} judged; best: {}\n", run.folder.string(), run.task,
+                  run.device, fmt::join(run.models, ", "), run.begun, run.state, run.rounds, run.judged, best);
+  if (run.state != "finished")
+    text += fmt::format("  go on with: {}\n", resume_command(store::load(run.folder)));
+  return text;
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  const auto runs = store::list(options.folder);
+  std::string text;
+  json list = json::array();
+  for (const auto& run : runs) {
+    if (options.as_json) list.push_back(summary_json(run));
+    else text += summary_text(run);
+  }
+  if (runs.empty()) console.note(fmt::format("no runs under {}", options.folder));
+  console.result(options.as_json ? json{{"schema", 1}, {"runs", list}}.dump(2) + "\n" : text);
+  return ExitCode::success;
+}
+
+}  // namespace
+
+void add_runs(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = line.add("runs", "List runs, and how to go on with each", main_group,
+                           [options, &line] { return run(*options, line.console); });
+  app.add_option("DIR", options->folder, "Where to look: DIR/cudal1-runs, or DIR itself");
+  app.add_flag("--json", options->as_json, "Print one JSON object");
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suggestion.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::cli {
+
+namespace {
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::string explain_extra(const std::string& word, const CLI::App& root, const CLI::App& command) {
+  if (word.starts_with("-") && word.size() > 1) {
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("unknown option {}{}", name, did_you_mean(name, option_names(command)));
+  }
+  const auto commands = command_names(command);
+  if (&command == &root || !commands.empty())
+    return fmt::format("unknown command \"{}\"{}", word, did_you_mean(word, commands));
+  return fmt::format("unexpected argument \"{}\"", word);
+}
+
+}  // namespace
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
+  const auto near = base::nearest(word, candidates);
+  return near ? fmt::format(" (did you mean \"{}\"?)", *near) : "";
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
+    for (const CLI::Option* option : app->get_options([](const CLI::Option*) { return true; }))
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+const CLI::App* command_named(const CLI::App& app, const std::string& name) {
+  const auto found = app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+std::string explain(const CLI::ParseError& error, const CLI::App& root, const CLI::App& command) {
+  std::string what = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    auto extra = root.remaining(true);
+    if (extra.empty()) extra = command.remaining(true);
+    if (!extra.empty()) what = explain_extra(extra.front(), root, command);
+  }
+  const std::string path = &command == &root ? "cudal1" : "cudal1 " + command.get_name();
+  return fmt::format("{}\nTry `{} --help`.", what, path);
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workbench.hpp"
+
+#include "worker.hpp"
+
+#include "base/file.hpp"
+
+namespace cudal1::cli {
+
+namespace {
+
+judge::Options judge_options(const DeviceChoice& choice, const WorkbenchOptions& options) {
+  judge::Options result;
+  result.device = choice.device;
+  result.gpu = choice.gpu;
+  result.worker = worker_program("device");
+  // On the simulator equal seeds give equal runs. On a GPU inputs that nobody could have known are worth more.
+  if (choice.device == "sim") result.seed = options.seed;
+  result.run_limit = base::Seconds(options.run_limit);
+  result.gpu_budget_ms = options.gpu_budget;
+  result.sanitizer = !options.no_sanitizer;
+  return result;
+}
+
+}  // namespace
+
+void add_compile_options(CLI::App& app, WorkbenchOptions& options) {
+  app.add_option("--compile-limit", options.compile_limit, "Most seconds for one compilation")
+      ->option_text("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->group("Judging");
+  app.add_flag("--no-sandbox", options.no_sandbox, "Compile without a sandbox where the system has none")->group("Judging");
+}
+
+void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
+  app.add_option("--seed", options.seed, "Of the search and, on the simulator, of the inputs")
+      ->option_text("N")
+      ->group("Judging");
+  app.add_option("--run-limit", options.run_limit, "Most seconds for one execution of a variant")
+      ->option_text("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->group("Judging");
+  app.add_option("--gpu-budget", options.gpu_budget, "Device time for the first measurement of a variant")
+      ->option_text("MILLISECONDS")
+      ->check(CLI::PositiveNumber)
+      ->group("Judging");
+  app.add_flag("--no-sanitizer", options.no_sanitizer, "Leave out compute-sanitizer before a final verdict on a GPU")
+      ->group("Judging");
+  add_compile_options(app, options);
+}
+
+compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {
+  compile::CompilerOptions result;
+  result.worker = worker_program("compile");
+  result.limits.time = base::Seconds(options.compile_limit);
+  result.cache_folder = base::cache_folder() / "compiled";
+  result.sandbox = !options.no_sandbox;
+  return result;
+}
+
+Workbench::Workbench(const task::Task& task, const DeviceChoice& choice, const WorkbenchOptions& options)
+    : compiler(compiler_options(options)), judge(task, compiler, judge_options(choice, options)) {}
+
+}  // namespace cudal1::cli

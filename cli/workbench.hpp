@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device_options.hpp"
+
+#include "compile/compiler.hpp"
+#include "judge/judge.hpp"
+#include "task/task.hpp"
+
+#include <cstdint>
+
+#include <CLI/CLI.hpp>
+
+namespace cudal1::cli {
+
+// How variants are compiled and judged.
+struct WorkbenchOptions {
+  std::uint64_t seed = 1;
+  double run_limit = 10, compile_limit = 30;  // seconds
+  double gpu_budget = 250;                    // milliseconds
+  bool no_sandbox = false, no_sanitizer = false;
+};
+void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
+void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …
+
+compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
+
+// A compiler and a judge for one task on one device. The task must outlive it.
+struct Workbench {
+  Workbench(const task::Task& task, const DeviceChoice& choice, const WorkbenchOptions& options);
+  compile::Compiler compiler;
+  judge::Judge judge;
+};
+
+}  // namespace cudal1::cli

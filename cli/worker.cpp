@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker.hpp"
+
+#include "compile/compiler.hpp"
+#include "judge/judge.hpp"
+
+#include <string_view>
+
+namespace cudal1::cli {
+
+std::optional<int> worker_main(int argc, char** argv) {
+  if (argc < 3 || std::string_view(argv[1]) != "worker") return std::nullopt;
+  const std::string_view kind = argv[2];
+  if (kind == "compile") return compile::worker_main();
+  if (kind == "device") return judge::worker_main();
+  return std::nullopt;
+}
+
+base::Program worker_program(const std::string& kind) { return {base::own_executable(), {"worker", kind}}; }
+
+}  // namespace cudal1::cli
