@@ -3,6 +3,7 @@
 
 #include "search/result.hpp"
 #include "store/identity.hpp"
+#include "store/summary.hpp"
 
 #include <filesystem>
 #include <map>
@@ -25,19 +26,5 @@ struct Run {
 
 // Throws base::Error(bad_input): no run there, a journal of another schema, or a damaged line before the last.
 Run load(const std::filesystem::path& folder);
-
-// A run's headline, without reading its variants in full.
-struct Summary {
-  std::filesystem::path folder;
-  std::string task, device, begun;
-  std::vector<std::string> models;
-  int rounds = 0, judged = 0;
-  std::string state;                // "finished", "waits for replies", "interrupted", "running", "stopped: …"
-  std::string verdict;              // of the best; empty: nothing right yet
-  double score = 0;
-};
-
-// Every run under `base`/cudal1-runs (or directly under `base`), newest first; what is no run is left out.
-std::vector<Summary> list(const std::filesystem::path& base);
 
 }  // namespace cudal1::store

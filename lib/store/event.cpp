@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/event.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cudal1::store {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int schema = 1;
+
+[[noreturn]] void damaged(const std::string& why) {
+  throw base::Error(base::Fault::bad_input, "a journal line could not be read: " + why);
+}
+
+json judgement_json(const outcome::Judgement& judgement) { return json::parse(outcome::to_json(judgement)); }
+outcome::Judgement judgement_from(const json& value) { return outcome::judgement_from_json(value.dump()); }
+
+std::string optional_text(const json& value, const char* name) { return value.value(name, std::string()); }
+std::vector<std::string> texts(const json& value, const char* name) {
+  return value.contains(name) ? value.at(name).get<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+json key_json(const model::Key& key) {
+  return {{"round", key.round}, {"sample", key.sample}, {"attempt", key.attempt}};
+}
+model::Key key_from(const json& value) { return {value.at("round"), value.at("sample"), value.at("attempt")}; }
+
+json usage_json(const model::Usage& usage) {
+  return {{"input_tokens", usage.input_tokens},
+          {"output_tokens", usage.output_tokens},
+          {"cached_tokens", usage.cached_tokens},
+          {"cost_usd", usage.cost}};
+}
+model::Usage usage_from(const json& value) {
+  return {value.at("input_tokens"), value.at("output_tokens"), value.at("cached_tokens"), value.at("cost_usd")};
+}
+
+// --- run
+
+json body_json(const Identity& identity) {
+  return {{"event", "run"},
+          {"task", identity.task_name},
+          {"task_path", identity.task_path},
+          {"task_sha256", identity.task_digest},
+          {"task_source", identity.task_source},
+          {"device", identity.device},
+          {"driver", identity.driver},
+          {"version", identity.version},
+          {"prompts_sha256", identity.prompts_digest},
+          {"models", identity.models},
+          {"seed", identity.seed},
+          {"samples", identity.samples},
+          {"exemplars", identity.exemplars},
+          {"tau", identity.tau},
+          {"bucket_width", identity.bucket_width},
+          {"sampling", identity.sampling},
+          {"repair", identity.repair},
+          {"hint", identity.hint},
+          {"start_from_sha256", identity.start_from_digest}};
+}
+
+Identity identity_from(const json& value) {
+  Identity identity;
+  identity.task_name = value.at("task");
+  identity.task_path = value.at("task_path");
+  identity.task_digest = value.at("task_sha256");
+  identity.task_source = value.at("task_source");
+  identity.device = value.at("device");
+  identity.driver = value.at("driver");
+  identity.version = value.at("version");
+  identity.prompts_digest = value.at("prompts_sha256");
+  identity.models = texts(value, "models");
+  identity.seed = value.at("seed");
+  identity.samples = value.at("samples");
+  identity.exemplars = value.at("exemplars");
+  identity.tau = value.at("tau");
+  identity.bucket_width = value.at("bucket_width");
+  identity.sampling = value.at("sampling");
+  identity.repair = value.at("repair");
+  identity.hint = value.at("hint");
+  identity.start_from_digest = value.at("start_from_sha256");
+  return identity;
+}
+
+// --- start
+
+json device_json(const outcome::DeviceFacts& device) {
+  return {{"name", device.name},
+          {"uuid", device.uuid},
+          {"driver", device.driver},
+          {"simulated", device.simulated},
+          {"major", device.major},
+          {"minor", device.minor},
+          {"sm_count", device.sm_count},
+          {"clock_hz", device.clock_hz},
+          {"memory_bytes", device.memory_bytes},
+          {"memory_bytes_per_second", device.memory_bytes_per_second},
+          {"memory_rate_measured", device.memory_rate_measured},
+          {"l2_bytes", device.l2_bytes},
+          {"shared_bytes_per_sm", device.shared_bytes_per_sm},
+          {"shared_bytes_per_block_optin", device.shared_bytes_per_block_optin},
+          {"registers_per_sm", device.registers_per_sm},
+          {"max_threads_per_sm", device.max_threads_per_sm},
+          {"max_blocks_per_sm", device.max_blocks_per_sm},
+          {"fp32_flops", device.fp32_flops},
+          {"fp64_flops", device.fp64_flops},
+          {"fp16_tensor_flops", device.fp16_tensor_flops},
+          {"tf32_tensor_flops", device.tf32_tensor_flops}};
+}
+
+outcome::DeviceFacts device_from(const json& value) {
+  outcome::DeviceFacts device;
+  device.name = value.at("name");
+  device.uuid = value.at("uuid");
+  device.driver = value.at("driver");
+  device.simulated = value.at("simulated");
+  device.major = value.at("major");
+  device.minor = value.at("minor");
+  device.sm_count = value.at("sm_count");
+  device.clock_hz = value.at("clock_hz");
+  device.memory_bytes = value.at("memory_bytes");
+  device.memory_bytes_per_second = value.at("memory_bytes_per_second");
+  device.memory_rate_measured = value.at("memory_rate_measured");
+  device.l2_bytes = value.at("l2_bytes");
+  device.shared_bytes_per_sm = value.at("shared_bytes_per_sm");
+  device.shared_bytes_per_block_optin = value.at("shared_bytes_per_block_optin");
+  device.registers_per_sm = value.at("registers_per_sm");
+  device.max_threads_per_sm = value.at("max_threads_per_sm");
+  device.max_blocks_per_sm = value.at("max_blocks_per_sm");
+  device.fp32_flops = value.at("fp32_flops");
+  device.fp64_flops = value.at("fp64_flops");
+  device.fp16_tensor_flops = value.at("fp16_tensor_flops");
+  device.tf32_tensor_flops = value.at("tf32_tensor_flops");
+  return device;
+}
+
+json body_json(const search::Start& start) {
+  const auto& reference = start.reference;
+  json times = json::array();
+  for (const auto& time : reference.times)
+    times.push_back({{"workload", time.workload},
+                     {"time_ms", time.ms},
+                     {"speed_of_light_ms", time.speed_of_light_ms},
+                     {"limited_by", time.limited_by}});
+  return {{"event", "start"},
+          {"device", device_json(start.device)},
+          {"reference",
+           {{"times", std::move(times)},
+            {"predicted", reference.predicted},
+            {"oracle", reference.oracle},
+            {"note", reference.note},
+            {"judgement", judgement_json(reference.judgement)}}}};
+}
+
+search::Start start_from(const json& value) {
+  search::Start start;
+  start.device = device_from(value.at("device"));
+  const auto& from = value.at("reference");
+  for (const auto& time : from.at("times"))
+    start.reference.times.push_back(
+        {time.at("workload"), time.at("time_ms"), time.at("speed_of_light_ms"), time.at("limited_by")});
+  start.reference.predicted = from.at("predicted");
+  start.reference.oracle = from.at("oracle");
+  start.reference.note = from.at("note");
+  start.reference.judgement = judgement_from(from.at("judgement"));
+  return start;
+}
+
+// --- asked, reply
+
+json body_json(const AskedEvent& asked) {
+  return {{"event", "asked"},     {"key", key_json(asked.key)},   {"model", asked.model},
+          {"exemplars", asked.exemplars}, {"failure", asked.failure}, {"cut", asked.cut}};
+}
+
+AskedEvent asked_from(const json& value) {
+  return {key_from(value.at("key")), value.at("model"), texts(value, "exemplars"), optional_text(value, "failure"),
+          texts(value, "cut")};
+}
+
+constexpr std::pair<model::Reply::Status, const char*> reply_statuses[] = {
+    {model::Reply::Status::ok, "ok"},
+    {model::Reply::Status::refused, "refused"},
+    {model::Reply::Status::truncated, "truncated"},
+    {model::Reply::Status::unreachable, "unreachable"},
+    {model::Reply::Status::no_credit, "no_credit"},
+    {model::Reply::Status::pending, "pending"},
+    {model::Reply::Status::exhausted, "exhausted"},
+};
+
+json body_json(const ReplyEvent& event) {
+  const char* status = "";
+  for (const auto& [value, name] : reply_statuses)
+    if (value == event.reply.status) status = name;
+  return {{"event", "reply"},
+          {"key", key_json(event.key)},
+          {"model", event.model},
+          {"status", status},
+          {"text", event.reply.text},
+          {"reason", event.reply.reason},
+          {"usage", usage_json(event.reply.usage)},
+          {"seconds", event.reply.seconds.count()}};
+}
+
+ReplyEvent reply_from(const json& value) {
+  ReplyEvent event;
+  event.key = key_from(value.at("key"));
+  event.model = value.at("model");
+  const std::string status = value.at("status");
+  bool known = false;
+  for (const auto& [candidate, name] : reply_statuses)
+    if (status == name) {
+      event.reply.status = candidate;
+      known = true;
+    }
+  if (!known) damaged("no reply has the status " + status);
+  event.reply.text = value.at("text");
+  event.reply.reason = value.at("reason");
+  event.reply.usage = usage_from(value.at("usage"));
+  event.reply.seconds = base::Seconds(value.at("seconds").get<double>());
+  return event;
+}
+
+// --- variant, round
+
+json body_json(const search::Variant& variant) {
+  using Status = search::Variant::Status;
+  json value = {{"event", "variant"},
+                {"id", variant.id},
+                {"key", key_json(variant.key)},
+                {"model", variant.model},
+                {"status", search::name(variant.status)},
+                {"reason", variant.reason},
+                {"same_as", variant.same_as},
+                {"exemplars", variant.exemplars},
+                {"repairs", variant.repairs},
+                {"techniques", variant.techniques},
+                {"analysis", variant.analysis},
+                {"design", variant.design},
+                {"source", variant.source}};
+  if (variant.status == Status::judged || variant.status == Status::duplicate)
+    value["judgement"] = judgement_json(variant.judgement);
+  return value;
+}
+
+search::Variant variant_from(const json& value) {
+  search::Variant variant;
+  variant.id = value.at("id");
+  variant.key = key_from(value.at("key"));
+  variant.model = value.at("model");
+  const auto status = search::parse_status(value.at("status").get<std::string>());
+  if (!status) damaged("no variant has the status " + value.at("status").dump());
+  variant.status = *status;
+  variant.reason = value.at("reason");
+  variant.same_as = value.at("same_as");
+  variant.exemplars = texts(value, "exemplars");
+  variant.repairs = value.at("repairs");
+  variant.techniques = texts(value, "techniques");
+  variant.analysis = value.at("analysis");
+  variant.design = value.at("design");
+  variant.source = value.at("source");
+  if (value.contains("judgement")) variant.judgement = judgement_from(value.at("judgement"));
+  return variant;
+}
+
+json body_json(const search::Round& round) {
+  return {{"event", "round"},       {"round", round.round},   {"best_score", round.best}, {"best_score_so_far", round.best_so_far},
+          {"answers", round.answers}, {"right", round.right}, {"faster", round.faster},   {"duplicates", round.duplicates}};
+}
+
+search::Round round_from(const json& value) {
+  return {value.at("round"), value.at("best_score"), value.at("best_score_so_far"), value.at("answers"),
+          value.at("right"), value.at("faster"),     value.at("duplicates")};
+}
+
+// --- confirmation, stop
+
+json body_json(const ConfirmationEvent& event) {
+  return {{"event", "confirmation"}, {"id", event.id}, {"judgement", judgement_json(event.judgement)}};
+}
+
+json body_json(const StopEvent& event) {
+  return {{"event", "stop"},
+          {"stopped_because", search::name(event.because)},
+          {"reason", event.reason},
+          {"best", event.best},
+          {"usage", usage_json(event.usage)}};
+}
+
+StopEvent stop_from(const json& value) {
+  const auto because = search::parse_stop(value.at("stopped_because").get<std::string>());
+  if (!because) damaged("no run stops because of " + value.at("stopped_because").dump());
+  return {*because, value.at("reason"), value.at("best"), usage_from(value.at("usage"))};
+}
+
+Event from(const json& value) {
+  if (value.at("schema") != schema)
+    throw base::Error(base::Fault::bad_input, fmt::format("a journal of schema {} was found, this cudal1 reads schema {}",
+                                                          value.at("schema").dump(), schema));
+  Event event;
+  event.at = value.at("at");
+  const std::string kind = value.at("event");
+  if (kind == "run") event.body = identity_from(value);
+  else if (kind == "start") event.body = start_from(value);
+  else if (kind == "asked") event.body = asked_from(value);
+  else if (kind == "reply") event.body = reply_from(value);
+  else if (kind == "variant") event.body = variant_from(value);
+  else if (kind == "round") event.body = round_from(value);
+  else if (kind == "confirmation") event.body = ConfirmationEvent{value.at("id"), judgement_from(value.at("judgement"))};
+  else if (kind == "stop") event.body = stop_from(value);
+  else damaged("no event is called " + kind);
+  return event;
+}
+
+struct Namer {
+  std::string operator()(const Identity&) const { return "run"; }
+  std::string operator()(const search::Start&) const { return "start"; }
+  std::string operator()(const AskedEvent& event) const { return "asked " + event.key.text(); }
+  std::string operator()(const ReplyEvent& event) const { return "reply " + event.key.text(); }
+  std::string operator()(const search::Variant& variant) const { return "variant " + variant.id; }
+  std::string operator()(const search::Round& round) const { return fmt::format("round {}", round.round); }
+  std::string operator()(const ConfirmationEvent& event) const { return "confirmation " + event.id; }
+  std::string operator()(const StopEvent&) const { return "stop"; }
+};
+
+}  // namespace
+
+std::string Event::name() const { return std::visit(Namer{}, body); }
+
+std::string to_line(const Event& event) {
+  json value = {{"schema", schema}, {"at", event.at}};
+  value.update(std::visit([](const auto& body) { return body_json(body); }, event.body));
+  // What a model or a compiler wrote need not be UTF-8; a journal line is.
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Event parse_line(std::string_view line) {
+  try {
+    return from(json::parse(line));
+  } catch (const json::exception& problem) {
+    damaged(problem.what());
+  }
+}
+
+}  // namespace cudal1::store
