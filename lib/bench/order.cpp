@@ -44,8 +44,10 @@ double median_ms(const std::vector<device::Sample>& samples, std::size_t arm) {
 
 double shortest_ms(const std::vector<device::Sample>& samples) {
   double shortest = 0;
-  for (const auto& sample : samples)
-    if (shortest == 0 || sample.ms < shortest) shortest = sample.ms;
+  for (const auto& sample : samples) {
+    const double span = sample.span_ms > 0 ? sample.span_ms : sample.ms;
+    if (shortest == 0 || span < shortest) shortest = span;
+  }
   return shortest;
 }
 

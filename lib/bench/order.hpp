@@ -18,6 +18,7 @@ std::vector<double> log_ratios(const std::vector<device::Sample>& samples);
 
 // The median of one arm's times; 0 when it has none.
 double median_ms(const std::vector<device::Sample>& samples, std::size_t arm);
+// The shortest time on the clock behind any sample: what half a tick is compared with.
 double shortest_ms(const std::vector<device::Sample>& samples);
 
 }  // namespace cudal1::bench

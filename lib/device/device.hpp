@@ -74,6 +74,7 @@ struct Arm {
 struct Sample {
   std::size_t arm = 0, set = 0;
   double ms = 0;                            // of one execution of the plan
+  double span_ms = 0;                       // what the clock measured to get it: half a tick of error falls on this
 };
 
 struct TimingRequest {

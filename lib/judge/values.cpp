@@ -287,12 +287,15 @@ void from(const json& value, task::Workload& workload) {
   value.at("declared").get_to(workload.declared);
 }
 
-json to(const device::Sample& sample) { return {sample.arm, sample.set, sample.ms}; }
+json to(const device::Sample& sample) {
+  return {sample.arm, sample.set, sample.ms, sample.span_ms};
+}
 
 void from(const json& value, device::Sample& sample) {
   value.at(0).get_to(sample.arm);
   value.at(1).get_to(sample.set);
   value.at(2).get_to(sample.ms);
+  value.at(3).get_to(sample.span_ms);
 }
 
 json to(const device::Prediction& prediction) {

@@ -71,7 +71,7 @@ TEST_CASE("a kernel five percent faster is called faster") {
 }
 
 TEST_CASE("swapping the arms changes the sign") {
-  const std::vector<device::Sample> samples{{0, 0, 2.0}, {1, 0, 1.0}, {1, 0, 1.0}, {0, 0, 2.0}};
+  const std::vector<device::Sample> samples{{0, 0, 2.0, 2.0}, {1, 0, 1.0, 1.0}, {1, 0, 1.0, 1.0}, {0, 0, 2.0, 2.0}};
   auto swapped = samples;
   for (auto& sample : swapped) sample.arm = 1 - sample.arm;
   CHECK(bench::log_ratios(samples) == std::vector<double>{std::log(2), std::log(2)});

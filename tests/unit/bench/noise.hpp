@@ -19,7 +19,7 @@ class NoisyClock {
     if (random_.uniform() < 0.03) log_ms += std::log(1.05 + 0.45 * random_.uniform());
     double ms = std::exp(log_ms);
     if (tick_ms_ > 0) ms = tick_ms_ * std::round(ms / tick_ms_ + random_.uniform() - 0.5);
-    return {arm, 0, ms};
+    return {arm, 0, ms, ms};
   }
 
   std::vector<cudal1::device::Sample> samples(const std::vector<std::size_t>& order, const std::vector<double>& true_ms) {

@@ -26,7 +26,8 @@ TEST_CASE("every block of two pairs holds each order once") {
 }
 
 TEST_CASE("medians look at one arm only") {
-  const std::vector<device::Sample> samples{{0, 0, 1.0}, {1, 0, 9.0}, {0, 0, 3.0}, {1, 0, 8.0}, {0, 0, 2.0}};
+  const std::vector<device::Sample> samples{
+      {0, 0, 1.0, 1.0}, {1, 0, 9.0, 9.0}, {0, 0, 3.0, 3.0}, {1, 0, 8.0, 8.0}, {0, 0, 2.0, 2.0}};
   CHECK(bench::median_ms(samples, 0) == 2.0);
   CHECK(bench::median_ms(samples, 1) == 8.5);
   CHECK(bench::median_ms(samples, 2) == 0.0);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cuda/cuda.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/prepared_plan.hpp"
+
+#include <map>
+#include <unordered_map>
+
+namespace cudal1::cuda {
+
+// A GPU through the driver API: one context, one stream, on which everything is queued in order. A fault of a kernel
+// makes the context useless; run() then says so once, and the process must be replaced.
+class Gpu final : public device::Device {
+ public:
+  Gpu(CUdevice device, const Options& options);
+
+  const outcome::DeviceFacts& facts() const override { return facts_; }
+  device::MemoryId allocate(std::size_t bytes, const std::string& name) override;
+  void release(device::MemoryId memory) override;
+  void write(const device::Region& region, std::span<const std::byte> bytes) override;
+  void read(const device::Region& region, std::span<std::byte> bytes) override;
+  void copy(const device::Region& from, const device::Region& to) override;
+  void poison(const device::Region& region, std::uint32_t word) override;
+  std::uint64_t digest(const device::Region& region) override;
+  double tick_ms() const override { return tick_ms_; }
+  tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;
+  device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
+  std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
+  std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan&) override {
+    return std::nullopt;
+  }
+
+  CUstream stream() const { return stream_; }
+  CUdeviceptr address(const device::Region& region) const;
+  PreparedPlan prepare(const device::BoundPlan& plan) const;  // throws base::Error(bad_input)
+
+  // Holds everything queued after it back until open_gate(), or for a second.
+  void close_gate();
+  bool open_gate();              // false: the gate opened by itself, so what was queued behind it ran while queueing
+  void queue_flush();            // overwrites twice the L2 cache
+  void synchronize(const char* what);
+
+ private:
+  struct Memory {
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+  };
+  CUfunction function(const char* name) const;
+  void launch(CUfunction function, unsigned blocks, unsigned threads, void** arguments);
+  void measure_memory_rate();
+  void measure_tick();
+
+  outcome::DeviceFacts facts_;
+  Options options_;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  std::unique_ptr<LoadedModule> tools_;
+  CUfunction block_ = nullptr, digest_words_ = nullptr, digest_bytes_ = nullptr, fill64_ = nullptr;
+  std::unordered_map<device::MemoryId, Memory> memory_;
+  std::multimap<std::size_t, CUdeviceptr> free_;   // released, by size, to be handed out again
+  device::MemoryId next_ = 1;
+  CUdeviceptr sum_ = 0, flush_ = 0, gate_address_ = 0;
+  std::size_t flush_bytes_ = 0;
+  volatile std::uint32_t* gate_ = nullptr;         // [0]: open, [1]: opened by itself
+  double tick_ms_ = 0;
+};
+
+struct EventDeleter {
+  void operator()(CUevent event) const { driver().event_destroy(event); }
+};
+using Event = std::unique_ptr<std::remove_pointer_t<CUevent>, EventDeleter>;
+Event make_event();
+double elapsed_ms(const Event& from, const Event& to);
+
+}  // namespace cudal1::cuda
