@@ -29,16 +29,32 @@ struct Node {
   std::string function;
   std::vector<NodeId> operands;
   std::map<std::string, Attribute> attributes;  // every parameter that is not a tensor, defaults filled in
-  int column = 0;                               // where in the line it was written
+  int column = 0;                               // where in the line it was written; no part of equality
 
-  bool operator==(const Node&) const = default;
+  bool operator==(const Node& other) const {
+    return function == other.function && operands == other.operands && attributes == other.attributes;
+  }
 };
 
 // A torch line: nodes in evaluation order (operands come first) and the outputs by name.
+//
+// The form is canonical: every node is reached from an output, nodes are numbered in the order of a depth-first walk
+// from the outputs, and equal leaves are one node. An optional tensor that is absent is no operand, and its name is an
+// attribute without value: layer_norm(input, normalized_shape, weight=None, bias) has the operands input and bias and
+// attributes["weight"] = None. A list of integers holds one element where PyTorch takes one number for all axes.
+// Text of sizes is Python's; `$3.shape[1]` in it is an extent of node 3.
 struct Graph {
   std::vector<Node> nodes;
   std::vector<std::pair<std::string, NodeId>> outputs;
+
+  bool operator==(const Graph&) const = default;
 };
+
+// The operand of a parameter by its name ("weight"), or -1 when it is absent.
+NodeId operand(const Graph& graph, const Node& node, std::string_view parameter);
+
+// The nodes that a node needs: its operands, and nodes whose extents its attributes mention.
+std::vector<NodeId> needs(const Node& node);
 
 // Parses `C = torch.diag(A) @ B` (several statements separated by `;`, tuples on the left: `values, indices = …`;
 // intermediate names allowed). `inputs` are the names a line may read, `sizes` those of sizes and scalars; every name

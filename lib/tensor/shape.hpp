@@ -34,4 +34,13 @@ using Sizes = std::map<std::string, std::int64_t>;
 tl::expected<std::vector<Type>, base::Diagnostic> infer(const Graph& graph, const std::map<std::string, Type>& inputs,
                                                         const std::vector<Sizes>& assignments);
 
+// The order of axes that a "transpose" or "permute" node makes of a tensor with `rank` dimensions: result axis i is
+// operand axis order[i]. `A.T` is a permute whose dims are None: all axes reversed.
+std::vector<int> permutation(const Node& node, int rank);
+
+// An attribute with its sizes known: one Extent per element of a list, one for a number, none for None. Empty too when
+// it is no integer.
+std::vector<Extent> resolve(const Graph& graph, const std::vector<Type>& types, const Attribute& attribute,
+                            const std::vector<Sizes>& assignments);
+
 }  // namespace cudal1::tensor
