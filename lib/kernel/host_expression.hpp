@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel/expression.hpp"
+#include "kernel/host_source.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace cudal1::kernel {
+
+// Translates host expressions into the expressions of directives, following local variables and constants to what they
+// stand for. Names it cannot follow become sizes that the user gives values to.
+class HostTranslator {
+ public:
+  explicit HostTranslator(const HostSource& host);
+
+  // As seen at token `at` in function `function`. Empty when it is no plain expression. With `as_size`, a plain variable
+  // becomes a size of its name rather than the value it stands for.
+  std::optional<Expression> translate(TokenRange range, std::size_t function, std::size_t at, bool as_size);
+
+  struct Dimensions {
+    std::vector<Expression> parts;
+  };
+  std::optional<Dimensions> translate_dim3(TokenRange range, std::size_t function, std::size_t at);
+
+  // Sizes met so far: the value, or an empty expression for the user to complete.
+  const std::map<std::string, Expression>& sizes() const { return sizes_; }
+
+  // A constant that a name stands for anywhere in the file, such as a #define or a local `const int`.
+  std::optional<std::int64_t> constant(const std::string& name, std::size_t function, std::size_t at);
+
+  // The tokens of `name = …;` or `name(…)` nearest above `at`.
+  std::optional<TokenRange> definition(std::string_view name, std::size_t function, std::size_t at) const;
+
+ private:
+  std::optional<std::string> text(TokenRange range, std::size_t function, std::size_t at, bool as_size, int depth);
+  std::optional<std::string> name(const std::string& word, std::size_t function, std::size_t at, bool as_size, int depth);
+  std::optional<std::string> global(const std::string& word, std::size_t function, std::size_t at, int depth);
+  std::string new_size(const std::string& wanted);
+
+  const HostSource& host_;
+  std::map<std::string, std::string> macros_;
+  std::map<std::string, Expression> sizes_;
+  int work_ = 0;
+};
+
+// `(N + 255) / 256` and `(N - 1) / 256 + 1` as ceil_div(N, 256), wherever they stand in the expression.
+Expression with_ceil_div(const Expression& expression);
+
+}  // namespace cudal1::kernel
