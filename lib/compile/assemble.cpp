@@ -96,8 +96,11 @@ std::optional<Rejection> broken_rules(const PtxScan& scan) {
     diagnostics.push_back(complaint("device code calls " + readable_symbol(name, true) + ", which nothing defines"));
   if (!diagnostics.empty()) return rejection(Rejection::Kind::compile_failed, std::move(diagnostics));
   for (const std::string& name : scan.written)
-    diagnostics.push_back(complaint("the global variable " + readable_symbol(name, true) + " keeps its value between launches",
-                                    "make it const, or declare it with //@ scratch and pass it to the kernel"));
+    diagnostics.push_back(name.starts_with("$str") ? complaint("the address of a text literal is kept in memory, so writes to it cannot be ruled out",
+                                                               "print numbers, not texts by %s")
+                                                   : complaint("the global variable " + readable_symbol(name, true) +
+                                                                   " may be written, and would keep its value between launches",
+                                                               "make it const, or declare it with //@ scratch and pass it to the kernel"));
   if (!diagnostics.empty()) return rejection(Rejection::Kind::stateful, std::move(diagnostics));
   return std::nullopt;
 }
@@ -129,7 +132,7 @@ Job job_of(const Request& request, const SourceNames& names, const NvrtcIdentity
   if (request.cubin) job.options.emplace_back("--ptxas-options=-v");
   if (!has_option(request.options, {"-std", "--std"})) job.options.emplace_back("-std=c++17");
   job.options.insert(job.options.end(), request.options.begin(), request.options.end());
-  for (const auto& folder : request.include_folders) job.options.push_back("-I" + std::filesystem::absolute(folder).string());  // the child has another folder
+  for (const auto& folder : request.include_folders) job.options.push_back("-I" + std::filesystem::weakly_canonical(folder).string());  // the sandbox opens real paths
   if (const auto& folder = identity.include_folder; !folder.empty()) {
     job.options.push_back("-I" + folder.string());
     job.options.push_back("-I" + (folder / "cccl").string());  // libcu++ and CUB since CUDA 13
