@@ -38,6 +38,8 @@ struct Question {
   std::vector<Exemplar> exemplars;     // by rising score
   std::optional<Exemplar> failure;     // the latest answer that failed, or the one to repair when key.attempt is 1
   std::string hint;                    // the user's
+  int samples = 4;                     // answers asked for in each round
+  std::vector<Exemplar> earlier;       // every judged answer of earlier rounds, in order; may be empty
   std::uint64_t seed = 0;              // of this reply; equal runs ask with equal seeds
 };
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "outcome/device_facts.hpp"
+#include "playbook/kernel_file.hpp"
+#include "task/task.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudal1::playbook {
+
+// One answer that the playbook can give to a task.
+struct Candidate {
+  std::string id;                                  // "diagonal/fused": stands in the kernel file too
+  std::string source;                              // the kernel file
+  std::vector<KernelFile::Technique> techniques;   // labels, each with what it means here
+  double bytes = 0, operations = 0;                // at the first workload
+  int kernels = 0;                                 // launches
+  bool simple = false;                             // the plainest form: what a failed answer falls back to
+};
+
+struct Candidates {
+  std::vector<Candidate> list;   // by expected gain
+  std::string refusal;           // one sentence when the list is empty
+};
+
+// Everything the rules and families offer for the task's torch line, or for its own kernel when there is none.
+Candidates candidates_for(const task::Task& task);
+
+// Of the task's own kernel: geometry, read-only access, unrolling.
+std::vector<Candidate> own_kernel_candidates(const task::Task& task);
+
+// What it should take on a device, in seconds, from bytes, operations and launches alone.
+double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device);
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace cudal1::playbook {
+namespace {
+
+struct Arm {
+  double sum = 0;  // of log scores less the mean of all
+  int tries = 0;
+};
+
+bool named_in(const std::string& hint, const Candidate& candidate) {
+  if (hint.empty()) return false;
+  return hint.find(candidate.id) != std::string::npos ||
+         std::any_of(candidate.techniques.begin(), candidate.techniques.end(), [&](const auto& technique) { return hint.find(technique.name) != std::string::npos; });
+}
+
+}  // namespace
+
+std::string candidate_id(const std::string& source) {
+  constexpr std::string_view mark = "// playbook: ";
+  const std::size_t start = source.find(mark);
+  if (start == std::string::npos) return "";
+  const std::size_t end = source.find('\n', start);
+  return source.substr(start + mark.size(), end == std::string::npos ? end : end - start - mark.size());
+}
+
+std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, const model::Question& question) {
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto seconds = [&](std::size_t i) { return expected_seconds(candidates[i], question.device); };
+  const auto hinted = [&](std::size_t i) { return named_in(question.hint, candidates[i]); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return hinted(a) > hinted(b); });
+  if (question.earlier.empty()) {
+    // Nothing is known of what was tried: the order alone keeps answers apart.
+    const auto position = static_cast<std::size_t>((question.key.round - 1) * std::max(question.samples, question.key.sample) + question.key.sample - 1);
+    return position < order.size() ? std::optional(order[position]) : std::nullopt;
+  }
+  std::map<std::string, double> scores;
+  for (const model::Exemplar& tried : question.earlier)
+    if (const std::string id = candidate_id(tried.source); !id.empty()) scores[id] = std::max(scores[id], tried.judgement.score());
+  double mean = 0;
+  for (const auto& [id, score] : scores) mean += std::log(std::max(score, 0.1)) / static_cast<double>(scores.size());
+  std::map<std::string, Arm> arms;
+  for (const Candidate& candidate : candidates) {
+    const auto found = scores.find(candidate.id);
+    if (found == scores.end()) continue;
+    for (const auto& technique : candidate.techniques) {
+      arms[technique.name].sum += std::log(std::max(found->second, 0.1)) - mean;
+      ++arms[technique.name].tries;
+    }
+  }
+  std::vector<std::pair<double, std::size_t>> open;
+  for (std::size_t i : order) {
+    const Candidate& candidate = candidates[i];
+    if (scores.count(candidate.id) != 0) continue;
+    double value = -std::log(seconds(i)) + (hinted(i) ? 1 : 0);
+    for (const auto& technique : candidate.techniques) {
+      const Arm& arm = arms[technique.name];
+      // Shrunk towards no effect while there are few tries, and a bonus for what is little known.
+      const double share = 1.0 / static_cast<double>(candidate.techniques.size());
+      value += share * (arm.sum / (arm.tries + 1) + 0.3 * std::sqrt(std::log(1.0 + static_cast<double>(scores.size())) / (arm.tries + 1)));
+    }
+    open.emplace_back(value, i);
+  }
+  std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  const auto turn = static_cast<std::size_t>(question.key.sample - 1);
+  return turn < open.size() ? std::optional(open[turn].second) : std::nullopt;
+}
+
+std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id) {
+  const std::string algebra = failed_id.substr(0, failed_id.find('/'));
+  for (const bool same : {true, false})
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const bool of_same = candidates[i].id.substr(0, candidates[i].id.find('/')) == algebra;
+      if (candidates[i].simple && candidates[i].id != failed_id && of_same == same) return i;
+    }
+  return std::nullopt;
+}
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/model.hpp"
+#include "playbook/candidate.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1::playbook {
+
+// The id of the candidate that a kernel file came from; empty for anybody else's.
+std::string candidate_id(const std::string& source);
+
+// Which candidate answers a question; nothing when none is left. A bandit over techniques: what was tried and how it
+// scored moves the candidates that share its techniques up or down. Depends on the question alone.
+std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, const model::Question& question);
+
+// The candidate that answers a failed one: the plainest of the same algebra that is not itself.
+std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id);
+
+}  // namespace cudal1::playbook

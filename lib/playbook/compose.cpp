@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/compose.hpp"
+
+#include "playbook/families.hpp"
+#include "playbook/line_kernel.hpp"
+#include "playbook/region.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+class Composer {
+ public:
+  Composer(Dag dag, KernelFile& file, std::size_t workloads) : dag_(std::move(dag)), file_(file), workloads_(workloads) {}
+
+  void compose() {
+    for (std::size_t i = 0; i < dag_.nodes.size(); ++i)
+      if (dag_.nodes[i].kind == Kind::input) buffers_[static_cast<int>(i)] = dag_.nodes[i].function;
+    for (const auto& [name, id] : dag_.outputs) {
+      write(id, name);
+      buffers_.emplace(id, name);
+    }
+  }
+
+ private:
+  const Node& node(int id) const { return dag_.nodes[static_cast<std::size_t>(id)]; }
+
+  void materialise(int id) {
+    if (++depth_ > 200) throw NotCovered{"the line has more steps than the playbook plans"};
+    // Views of a computed node share its memory.
+    const std::string name = file_.unique("S");
+    file_.scratch(name, tensor::name(node(id).dtype), node(id).shape);
+    write(id, name);
+    buffers_[id] = name;
+  }
+
+  void write(int id, const std::string& buffer) {
+    while (node(id).kind == Kind::reshape && buffers_.count(id) == 0 && buffers_.count(node(id).operands[0]) == 0) {
+      const int operand = node(id).operands[0];
+      write(operand, buffer);
+      buffers_[operand] = buffer;
+      return;
+    }
+    if (buffers_.count(id) == 0) {
+      if (node(id).kind == Kind::attention) {
+        for (int operand : node(id).operands) have(operand);
+        return write_attention(id, buffer, dag_, buffers_, file_);
+      }
+      if (node(id).kind == Kind::window_sums) {
+        have(node(id).operands[0]);
+        return write_window_sums(id, buffer, dag_, buffers_, file_);
+      }
+    }
+    for (int tries = 0; tries < 200; ++tries) {
+      Growth growth = grow(dag_, id, buffer, buffers_, file_.style().fuse, workloads_);
+      if (!growth.region) {
+        if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
+        materialise(growth.needs);
+        continue;
+      }
+      if (growth.region->product >= 0) return write_product(*growth.region, dag_, buffers_, file_);
+      collapse(*growth.region, dag_);
+      const Walk walk = walk_of(*growth.region, dag_);
+      if (walk == Walk::pointwise) {
+        if (is_transposition(*growth.region)) write_transposition(*growth.region, dag_, file_);
+        else write_line_kernel(*growth.region, dag_, walk, file_);
+        return;
+      }
+      if (file_.style().split && split(*growth.region, walk)) continue;
+      return write_line_kernel(*growth.region, dag_, walk, file_);
+    }
+    throw NotCovered{"the line cannot be cut into kernels"};
+  }
+
+  std::string describe(int id) const {
+    const Node& of = node(id);
+    return of.function.empty() ? "a view" : of.function;
+  }
+
+  void have(int id) {
+    if (buffers_.count(id) == 0) materialise(id);
+  }
+
+  // Turns the region's only reduction into parts, written here, and a reduction of the parts.
+  bool split(const Region& region, Walk walk) {
+    int reduce = -1;
+    for (const Instance& instance : region.instances) {
+      if (instance.leaf || node(instance.node).kind != Kind::reduce) continue;
+      if (reduce >= 0) return false;
+      reduce = instance.node;
+    }
+    const int splits = splits_of(region, walk);
+    if (reduce < 0 || splits <= 1 || node(reduce).function.rfind("arg", 0) == 0) return false;
+    const std::string name = file_.unique("S");
+    Growth parts = grow(dag_, reduce, name, buffers_, true, workloads_);
+    if (!parts.region) return false;
+    collapse(*parts.region, dag_);
+    tensor::Shape shape = node(reduce).shape;
+    shape.insert(shape.begin(), literal(splits, region.assignments));
+    file_.scratch(name, tensor::name(node(reduce).dtype), shape);
+    write_line_kernel(*parts.region, dag_, walk, file_, splits);
+    Node buffer;
+    buffer.kind = Kind::input;
+    buffer.function = name;
+    buffer.dtype = node(reduce).dtype;
+    buffer.shape = shape;
+    const int from = dag_.add(buffer);
+    buffers_[from] = name;
+    Node total = node(reduce);
+    total.operands = {from};
+    total.dims = {0};
+    total.shape = shape;
+    total.shape[0] = literal(1, region.assignments);
+    const int sum = dag_.add(total);
+    Node& view = dag_.nodes[static_cast<std::size_t>(reduce)];
+    view.kind = Kind::reshape;
+    view.function.clear();
+    view.operands = {sum};
+    view.dims.clear();
+    return true;
+  }
+
+  Dag dag_;
+  KernelFile& file_;
+  std::size_t workloads_;
+  Buffers buffers_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+tl::expected<KernelFile, std::string> compose(Dag dag, const Style& style, const Names& names, std::size_t workloads) {
+  KernelFile file(style, names.scalars, names.all);
+  try {
+    Composer(std::move(dag), file, workloads).compose();
+  } catch (const NotCovered& refusal) {
+    return tl::unexpected(refusal.reason);
+  }
+  return file;
+}
+
+}  // namespace cudal1::playbook

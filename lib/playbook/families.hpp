@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "playbook/dag.hpp"
+#include "playbook/kernel_file.hpp"
+#include "playbook/region.hpp"
+
+#include <string>
+
+namespace cudal1::playbook {
+
+
+// Generators for kernels that are more than walks along lines, one file each. They throw NotCovered.
+struct NotCovered {
+  std::string reason;  // one sentence
+};
+
+bool is_transposition(const Region& region);
+void write_transposition(const Region& region, const Dag& dag, KernelFile& file);
+void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+void write_attention(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
+void write_window_sums(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace cudal1::playbook::helpers {
+
+// Device code that generated kernels call; each goes into a file once.
+
+inline constexpr std::string_view pack = R"(template <typename T, int VEC>
+struct alignas(sizeof(T) * VEC) Pack {
+  T at[VEC];
+};
+
+// VEC elements of which `left` exist. WHOLE: all or none do, and `from` is aligned to all of them.
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ Pack<T, VEC> load(const T* from, Index left) {
+  Pack<T, VEC> pack = {};
+  if (WHOLE) {
+    if (left > 0) pack = *reinterpret_cast<const Pack<T, VEC>*>(from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) pack.at[i] = from[i];
+  }
+  return pack;
+}
+
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ void store(T* to, const Pack<T, VEC>& pack, Index left) {
+  if (WHOLE) {
+    if (left > 0) *reinterpret_cast<Pack<T, VEC>*>(to) = pack;
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) to[i] = pack.at[i];
+  }
+}
+)";
+
+inline constexpr std::string_view pack_once = R"(// The same for data that is touched once: first to leave the caches.
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ Pack<T, VEC> load_once(const T* from, Index left) {
+  if constexpr (WHOLE && sizeof(Pack<T, VEC>) == 16) {
+    Pack<T, VEC> pack = {};
+    if (left > 0) {
+      const float4 raw = __ldcs(reinterpret_cast<const float4*>(from));
+      pack = reinterpret_cast<const Pack<T, VEC>&>(raw);
+    }
+    return pack;
+  } else {
+    return load<WHOLE, VEC>(from, left);
+  }
+}
+
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ void store_once(T* to, const Pack<T, VEC>& pack, Index left) {
+  if constexpr (WHOLE && sizeof(Pack<T, VEC>) == 16) {
+    if (left > 0) __stcs(reinterpret_cast<float4*>(to), reinterpret_cast<const float4&>(pack));
+  } else {
+    store<WHOLE, VEC>(to, pack, left);
+  }
+}
+)";
+
+inline constexpr std::string_view operations = R"(struct Sum {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct Product {
+  template <typename T> __device__ T operator()(T a, T b) const { return a * b; }
+};
+// Of a NaN and a number the NaN wins, as in torch.
+struct Larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return a > b || a != a ? a : b; }
+};
+struct Smaller {
+  template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
+};
+)";
+
+inline constexpr std::string_view exchange = R"(template <typename T>
+__device__ __forceinline__ T exchange(T value, int offset) {
+  return __shfl_xor_sync(0xffffffffu, value, offset);
+}
+)";
+
+inline constexpr std::string_view reduce_row = R"(// The values of one row's THREADS threads, combined; every thread gets the result.
+template <int THREADS, int ROWS, typename T, typename Combine>
+__device__ T reduce_row(T value, Combine combine) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  if constexpr (THREADS > 32) {
+    __shared__ T partial[ROWS][THREADS / 32];
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) partial[threadIdx.y][threadIdx.x / 32] = value;
+    __syncthreads();
+    value = partial[threadIdx.y][0];
+#pragma unroll
+    for (int warp = 1; warp < THREADS / 32; ++warp) value = combine(value, partial[threadIdx.y][warp]);
+  }
+  return value;
+}
+)";
+
+inline constexpr std::string_view reduce_column = R"(// The values of one column's THREADS threads (threadIdx.y), combined; every thread gets the result.
+template <int THREADS, int LINES, typename T, typename Combine>
+__device__ T reduce_column(T value, Combine combine) {
+  if constexpr (THREADS > 1) {
+    __shared__ T partial[THREADS][LINES];
+    __syncthreads();
+    partial[threadIdx.y][threadIdx.x] = value;
+    __syncthreads();
+    value = partial[0][threadIdx.x];
+    for (int other = 1; other < THREADS; ++other) value = combine(value, partial[other][threadIdx.x]);
+  }
+  return value;
+}
+)";
+
+inline constexpr std::string_view found = R"(// A value and where it stands; of equal values the first counts.
+template <typename T>
+struct Found {
+  T value;
+  long long index;
+};
+struct FirstLarger {
+  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+    const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
+    const bool equal = a.value == b.value || (nan_a && nan_b);
+    const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value > b.value);
+    return first ? a : b;
+  }
+};
+struct FirstSmaller {
+  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+    const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
+    const bool equal = a.value == b.value || (nan_a && nan_b);
+    const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value < b.value);
+    return first ? a : b;
+  }
+};
+template <typename T>
+__device__ Found<T> exchange(Found<T> found, int offset) {
+  return {exchange(found.value, offset), exchange(found.index, offset)};
+}
+)";
+
+}  // namespace cudal1::playbook::helpers

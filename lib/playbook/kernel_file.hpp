@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tensor/shape.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cudal1::playbook {
+
+// How a candidate is to be generated; every family reads the choices that concern it.
+struct Style {
+  std::string name = "fused";
+  bool fuse = true;      // operations into their neighbours' kernels
+  bool vector = true;    // 16-byte accesses where rows allow
+  bool cache = true;     // a line is kept in registers between its passes
+  bool stream = false;   // data used once is marked as such for the caches
+  bool split = true;     // few long lines are reduced by several blocks each
+  bool wide = false;     // more work per thread
+  bool tune = true;      // offer a family of geometries; off: one member
+  bool attention = true; // one kernel for the whole of an attention
+};
+
+// An answer under construction.
+class KernelFile {
+ public:
+  // `scalars` are the task's scalar parameters; generated names avoid them and every other name in `names`.
+  KernelFile(const Style& style, std::map<std::string, tensor::Dtype> scalars, std::set<std::string> names)
+      : style_(style), scalars_(std::move(scalars)), names_(std::move(names)) {}
+
+  const std::map<std::string, tensor::Dtype>& scalars() const { return scalars_; }
+  const Style& style() const { return style_; }
+  // A name that nothing else in the file has: "rows", then "rows_2".
+  std::string unique(const std::string& name);
+  // Declares a tunable; only the first family of a file gets more than one value, so that families do not multiply.
+  std::string tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition = "");
+  void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape);
+  void launch(const std::string& text) { launches_.push_back(text); }
+  void helper(std::string_view text);   // device code in front of the kernels, each text once
+  void include(const std::string& name) { includes_.insert(name); }
+  void code(const std::string& text) { code_ += text + "\n"; }
+  void technique(const std::string& name, const std::string& sentence);
+  void traffic(double bytes, double operations) { bytes_ += bytes, operations_ += operations; ++kernels_; }
+  void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
+
+  struct Technique {
+    std::string name, sentence;
+  };
+  const std::vector<Technique>& techniques() const { return techniques_; }
+  double bytes() const { return bytes_; }             // moved at the first workload
+  double operations() const { return operations_; }
+  int kernels() const { return kernels_; }
+  const std::vector<std::string>& launches() const { return launches_; }
+
+  // The whole file; `of` is the task's name and digest for the first directive.
+  std::string text(const std::string& of, const std::string& id) const;
+
+ private:
+  Style style_;
+  std::map<std::string, tensor::Dtype> scalars_;
+  std::set<std::string> names_;
+  std::vector<std::string> tunables_, scratches_, launches_, helpers_;
+  std::set<std::string> includes_;
+  std::string code_;
+  std::vector<Technique> techniques_;
+  bool family_taken_ = false;
+  double bytes_ = 0, operations_ = 0;
+  int kernels_ = 0;
+};
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/lower.hpp"
+
+#include "playbook/families.hpp"
+#include "playbook/lowering.hpp"
+#include "playbook/pointwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+using tensor::Attribute;
+
+const std::map<std::string_view, int (*)(Lowering&)>& rows() {
+  static const auto all = [] {
+    std::map<std::string_view, int (*)(Lowering&)> result;
+    for (const auto& family : {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(), product_lowerings()})
+      for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
+    return result;
+  }();
+  return all;
+}
+
+// Sizes are written in Python: the part of it that reads the same in C.
+std::string c_text(const std::string& python) {
+  if (python.find('$') != std::string::npos || python.find("**") != std::string::npos || python.find("//") != std::string::npos)
+    throw NotCovered{fmt::format("the number {} is not covered", python)};
+  std::string text = python;
+  for (std::size_t i = text.find("math."); i != std::string::npos; i = text.find("math.", i)) text.erase(i, 5);
+  return text;
+}
+
+}  // namespace
+
+Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options)
+    : graph_(graph), types_(types), scalars_(scalars), options_(options) {
+  for (const tensor::Type& type : types)
+    for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
+}
+
+Dag Lowering::run() {
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    source_ = &graph_.nodes[i];
+    type_ = &types_[i];
+    lowered_.push_back(lower(*source_));
+  }
+  for (const auto& [name, id] : graph_.outputs) dag_.outputs.emplace_back(name, lowered_[static_cast<std::size_t>(id)]);
+  return std::move(dag_);
+}
+
+int Lowering::lower(const tensor::Node& node) {
+  if (node.function == "input") {
+    Node input;
+    input.function = std::get<std::string>(node.attributes.at("name"));
+    input.dtype = type_->dtype;
+    input.shape = type_->shape;
+    return add(input);
+  }
+  if (node.function == "constant") {
+    const Attribute& value = node.attributes.at("value");
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      Node number;
+      number.kind = Kind::number;
+      number.function = std::to_string(*integer);
+      number.dtype = tensor::Dtype::int64;
+      return add(number);
+    }
+    if (const auto* real = std::get_if<double>(&value)) return literal_number(*real);
+    if (const auto* is = std::get_if<bool>(&value)) {
+      Node number;
+      number.kind = Kind::number;
+      number.function = *is ? "1" : "0";
+      number.dtype = tensor::Dtype::bool_;
+      return add(number);
+    }
+    if (const auto* text = std::get_if<tensor::SizeText>(&value)) {
+      Node number;
+      number.kind = Kind::number;
+      number.function = c_text(text->text);
+      number.dtype = type_->dtype;
+      return add(number);
+    }
+    throw NotCovered{"a constant that is no number"};
+  }
+  if (const auto row = rows().find(node.function); row != rows().end()) return row->second(*this);
+  const PointwiseFunction* function = find_pointwise(node.function);
+  if (function != nullptr && static_cast<std::size_t>(function->operands) == node.operands.size()) {
+    std::vector<int> operands;
+    for (int id : node.operands) operands.push_back(lowered_[static_cast<std::size_t>(id)]);
+    return pointwise(node.function, operands, type_->dtype);
+  }
+  throw NotCovered{fmt::format("torch.{} is not covered by the playbook", node.function)};
+}
+
+int Lowering::operand(std::string_view parameter) const {
+  const int id = tensor::operand(graph_, *source_, parameter);
+  return id < 0 ? -1 : lowered_[static_cast<std::size_t>(id)];
+}
+
+const tensor::Type& Lowering::type_of(std::string_view parameter) const {
+  return types_[static_cast<std::size_t>(tensor::operand(graph_, *source_, parameter))];
+}
+
+bool Lowering::given(std::string_view attribute) const {
+  const auto found = source_->attributes.find(std::string(attribute));
+  return found != source_->attributes.end() && !std::holds_alternative<std::monostate>(found->second);
+}
+
+bool Lowering::truth(std::string_view attribute) const {
+  const auto found = source_->attributes.find(std::string(attribute));
+  const bool* value = found == source_->attributes.end() ? nullptr : std::get_if<bool>(&found->second);
+  return value != nullptr && *value;
+}
+
+double Lowering::number(std::string_view attribute) const {
+  const auto found = source_->attributes.find(std::string(attribute));
+  if (found != source_->attributes.end()) {
+    if (const auto* real = std::get_if<double>(&found->second)) return *real;
+    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
+  }
+  throw NotCovered{fmt::format("{} of torch.{} is not a plain number", attribute, source_->function)};
+}
+
+std::int64_t Lowering::integer(std::string_view attribute) const { return static_cast<std::int64_t>(std::llround(number(attribute))); }
+
+std::string Lowering::word(std::string_view attribute) const {
+  const auto found = source_->attributes.find(std::string(attribute));
+  const std::string* text = found == source_->attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? "" : *text;
+}
+
+std::vector<std::int64_t> Lowering::integers(std::string_view attribute, std::size_t count) const {
+  const auto found = source_->attributes.find(std::string(attribute));
+  if (found == source_->attributes.end()) throw NotCovered{fmt::format("torch.{} has no {}", source_->function, attribute)};
+  std::vector<std::int64_t> result;
+  if (const auto* one = std::get_if<std::int64_t>(&found->second)) result = {*one};
+  else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) result = *list;
+  if (result.size() == 1) result.resize(count, result[0]);
+  if (result.size() != count) throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
+  return result;
+}
+
+std::vector<int> Lowering::order(std::string_view attribute, std::size_t rank) const {
+  std::vector<int> result;
+  const auto found = source_->attributes.find(std::string(attribute));
+  if (found == source_->attributes.end() || std::holds_alternative<std::monostate>(found->second)) {
+    for (std::size_t i = 0; i < rank; ++i) result.push_back(static_cast<int>(i));
+    return result;
+  }
+  std::vector<std::int64_t> list;
+  if (const auto* one = std::get_if<std::int64_t>(&found->second)) list = {*one};
+  else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second)) list = *many;
+  else throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
+  for (std::int64_t dim : list) result.push_back(static_cast<int>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim));
+  if (list.empty())
+    for (std::size_t i = 0; i < rank; ++i) result.push_back(static_cast<int>(i));
+  return result;
+}
+
+std::vector<int> Lowering::axes(std::string_view attribute, std::size_t rank) const {
+  std::vector<int> result = order(attribute, rank);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+int Lowering::literal_number(double value, tensor::Dtype dtype) {
+  if (!std::isfinite(value)) throw NotCovered{"a constant that is not finite"};
+  Node number;
+  number.kind = Kind::number;
+  number.function = fmt::format("{}", value);
+  number.dtype = dtype;
+  return add(number);
+}
+
+int Lowering::size_number(const tensor::Extent& extent, tensor::Dtype dtype) {
+  Node number;
+  number.kind = Kind::number;
+  number.function = extent.text;
+  number.dtype = dtype;
+  return add(number);
+}
+
+int Lowering::pointwise(const std::string& function, std::vector<int> operands) {
+  tensor::Dtype dtype = at(operands.front()).dtype;
+  for (int operand : operands)
+    if (at(operand).kind != Kind::number) dtype = at(operand).dtype;
+  if (find_pointwise(function)->truth) dtype = tensor::Dtype::bool_;
+  return pointwise(function, std::move(operands), dtype);
+}
+
+int Lowering::pointwise(const std::string& function, std::vector<int> operands, tensor::Dtype dtype) {
+  Node node;
+  node.kind = Kind::pointwise;
+  node.function = function;
+  node.dtype = dtype;
+  std::size_t rank = 0;
+  for (int operand : operands) rank = std::max(rank, at(operand).shape.size());
+  node.shape.assign(rank, literal(1, assignments_));
+  for (int operand : operands) {
+    const tensor::Shape& shape = at(operand).shape;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (!is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
+  }
+  node.operands = std::move(operands);
+  return add(node);
+}
+
+int Lowering::reduce(const std::string& function, int operand, const std::vector<int>& dims) {
+  Node node;
+  node.kind = Kind::reduce;
+  node.function = function;
+  node.operands = {operand};
+  node.dims = dims;
+  node.dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : at(operand).dtype;
+  node.shape = at(operand).shape;
+  if (dims.empty()) return operand;
+  for (int dim : dims) node.shape.at(static_cast<std::size_t>(dim)) = literal(1, assignments_);
+  return add(node);
+}
+
+int Lowering::reshape(int operand, const tensor::Shape& shape) {
+  if (at(operand).shape == shape) return operand;
+  Node node;
+  node.kind = Kind::reshape;
+  node.operands = {operand};
+  node.dtype = at(operand).dtype;
+  node.shape = shape;
+  return add(node);
+}
+
+int Lowering::permute(int operand, const std::vector<int>& dims) {
+  bool identity = true;
+  for (std::size_t i = 0; i < dims.size(); ++i) identity = identity && dims[i] == static_cast<int>(i);
+  if (identity) return operand;
+  const Node from = at(operand);
+  Node node;
+  node.kind = Kind::permute;
+  node.dims = dims;
+  node.operands = {operand};
+  if (from.kind == Kind::permute) {
+    for (std::size_t i = 0; i < dims.size(); ++i) node.dims[i] = from.dims[static_cast<std::size_t>(dims[i])];
+    return permute(from.operands[0], node.dims);
+  }
+  node.dtype = from.dtype;
+  for (int dim : dims) node.shape.push_back(from.shape[static_cast<std::size_t>(dim)]);
+  return add(node);
+}
+
+int Lowering::swap_last(int operand) {
+  std::vector<int> dims;
+  for (std::size_t i = 0; i < at(operand).shape.size(); ++i) dims.push_back(static_cast<int>(i));
+  std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+  return permute(operand, dims);
+}
+
+int Lowering::coordinate(const tensor::Extent& extent, std::size_t dim, std::size_t rank) {
+  Node node;
+  node.kind = Kind::coordinate;
+  node.dtype = tensor::Dtype::int64;
+  node.shape.assign(rank, literal(1, assignments_));
+  node.shape[dim] = extent;
+  return add(node);
+}
+
+int Lowering::mean(int operand, const std::vector<int>& dims) {
+  tensor::Extent count = literal(1, assignments_);
+  for (int dim : dims) count = times(count, at(operand).shape[static_cast<std::size_t>(dim)]);
+  const int sum = reduce("sum", operand, dims);
+  return pointwise("div", {sum, size_number(count, at(operand).dtype)});
+}
+
+int Lowering::expand(int operand, const tensor::Shape& shape) {
+  if (at(operand).shape == shape) return operand;
+  Node node;
+  node.kind = Kind::pointwise;
+  node.function = "identity";
+  node.operands = {operand};
+  node.dtype = at(operand).dtype;
+  node.shape = shape;
+  return add(node);
+}
+
+int Lowering::squeeze(int operand, const std::vector<int>& dims, bool keep) {
+  if (keep) return operand;
+  tensor::Shape shape;
+  for (std::size_t i = 0; i < at(operand).shape.size(); ++i)
+    if (std::find(dims.begin(), dims.end(), static_cast<int>(i)) == dims.end()) shape.push_back(at(operand).shape[i]);
+  return reshape(operand, shape);
+}
+
+int Lowering::product(int a, int b) {
+  if (at(a).shape.size() > 2 && at(b).shape.size() == 2) {
+    // One matrix for a whole batch: the batch is more rows.
+    tensor::Shape shape = at(a).shape;
+    const int rows = reshape(a, {product_of(shape, 0, shape.size() - 1, assignments_), shape.back()});
+    shape.back() = at(b).shape.back();
+    return reshape(product(rows, b), shape);
+  }
+  const tensor::Shape left = at(a).shape, right = at(b).shape;
+  // A product with a vector is bound by memory: a reduction of the larger factor.
+  if (is_one(right.back())) {
+    const int terms = pointwise("mul", {a, swap_last(b)});
+    return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 1});
+  }
+  if (is_one(left[left.size() - 2])) {
+    const int terms = pointwise("mul", {swap_last(a), b});
+    return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 2});
+  }
+  Node node;
+  node.kind = Kind::product;
+  node.function = "matmul";
+  node.operands = {a, b};
+  node.dtype = at(a).dtype;
+  const std::size_t rank = std::max(left.size(), right.size());
+  node.shape.assign(rank, literal(1, assignments_));
+  for (const tensor::Shape* shape : {&left, &right})
+    for (std::size_t i = 0; i + 2 < shape->size(); ++i)
+      if (!is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
+  node.shape[rank - 2] = left[left.size() - 2];
+  node.shape[rank - 1] = right.back();
+  return add(node);
+}
+
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options) {
+  try {
+    return Lowering(graph, types, scalars, options).run();
+  } catch (const NotCovered& refusal) {
+    return tl::unexpected(refusal.reason);
+  }
+}
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "playbook/dag.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace cudal1::playbook {
+
+// Choices that change which primitives stand for an operation.
+struct LowerOptions {
+  bool attention = true;  // scaled_dot_product_attention is one kernel; off: products and a softmax
+};
+
+// Spells a torch line out in primitives. The error is one sentence that names what is not covered.
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
+                                     const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options = {});
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/playbook.hpp"
+
+#include "playbook/candidate.hpp"
+#include "playbook/choice.hpp"
+#include "playbook/reply.hpp"
+
+#include <mutex>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+class Playbook final : public model::Model {
+ public:
+  explicit Playbook(const task::Task& task) : task_(task) {}
+
+  std::string name() const override { return "builtin"; }
+
+  model::Reply answer(const model::Question& question, std::stop_token) override {
+    const base::Seconds start = base::now();
+    std::call_once(once_, [&] { candidates_ = candidates_for(task_); });
+    model::Reply reply;
+    std::optional<std::size_t> chosen;
+    if (question.key.attempt > 0) {
+      const std::string failed = question.failure ? candidate_id(question.failure->source) : "";
+      chosen = choose_repair(candidates_.list, failed);
+    } else {
+      chosen = choose(candidates_.list, question);
+    }
+    if (chosen) {
+      reply.text = write_reply(task_, candidates_.list[*chosen], question);
+    } else {
+      reply.status = model::Reply::Status::refused;
+      reply.reason = candidates_.list.empty() && !candidates_.refusal.empty() ? fmt::format("the playbook has no rule for this task: {}", candidates_.refusal)
+                                                                              : "the playbook has no further rule for this task";
+    }
+    reply.seconds = base::now() - start;
+    return reply;
+  }
+
+ private:
+  const task::Task& task_;
+  std::once_flag once_;
+  Candidates candidates_;
+};
+
+}  // namespace
+
+std::unique_ptr<model::Model> open(const task::Task& task) { return std::make_unique<Playbook>(task); }
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/arguments.hpp"
+#include "playbook/families.hpp"
+#include "playbook/pointwise.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+// A tile of one factor goes from memory to registers and from there to shared memory, where it stands by depth.
+constexpr std::string_view fetch_tile = R"(// TILE lines by STEP depths of a factor, four elements at a time. ALONG_DEPTH: neighbours in memory lie along the depth.
+// WHOLE: packs of four are aligned and never cross an edge.
+template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
+__device__ __forceinline__ void fetch_tile(float4 (&held)[TILE * STEP / 1024], const float* __restrict__ from, int line_start,
+                                           int lines, int depth_start, int depth) {
+#pragma unroll
+  for (int p = 0; p < TILE * STEP / 1024; ++p) {
+    const int pack = p * 256 + threadIdx.x;
+    const int line = line_start + (ALONG_DEPTH ? pack / (STEP / 4) : pack % (TILE / 4) * 4);
+    const int k = depth_start + (ALONG_DEPTH ? pack % (STEP / 4) * 4 : pack / (TILE / 4));
+    const float* at = from + (ALONG_DEPTH ? size_t(line) * depth + k : size_t(k) * lines + line);
+    if (WHOLE) {
+      held[p] = line < lines && k < depth ? *reinterpret_cast<const float4*>(at) : make_float4(0, 0, 0, 0);
+    } else if (ALONG_DEPTH) {
+      const int left = line < lines ? depth - k : 0;
+      held[p] = make_float4(left > 0 ? at[0] : 0, left > 1 ? at[1] : 0, left > 2 ? at[2] : 0, left > 3 ? at[3] : 0);
+    } else {
+      const int left = k < depth ? lines - line : 0;
+      held[p] = make_float4(left > 0 ? at[0] : 0, left > 1 ? at[1] : 0, left > 2 ? at[2] : 0, left > 3 ? at[3] : 0);
+    }
+  }
+}
+
+template <bool ALONG_DEPTH, int TILE, int STEP>
+__device__ __forceinline__ void place_tile(const float4 (&held)[TILE * STEP / 1024], float (&tile)[STEP][TILE + 4]) {
+#pragma unroll
+  for (int p = 0; p < TILE * STEP / 1024; ++p) {
+    const int pack = p * 256 + threadIdx.x;
+    if (ALONG_DEPTH) {
+      const int line = pack / (STEP / 4), k = pack % (STEP / 4) * 4;
+      tile[k][line] = held[p].x;
+      tile[k + 1][line] = held[p].y;
+      tile[k + 2][line] = held[p].z;
+      tile[k + 3][line] = held[p].w;
+    } else {
+      *reinterpret_cast<float4*>(&tile[pack / (TILE / 4)][pack % (TILE / 4) * 4]) = held[p];
+    }
+  }
+}
+)";
+
+struct Factor {
+  std::string buffer;
+  bool swapped = false;   // stored with its last two dimensions the other way round
+  tensor::Extent stride;  // between matrices of a batch; 0: one for all
+};
+
+}  // namespace
+
+// Bound by arithmetic: 16x16 threads own a tile of the result in registers; tiles of the factors pass through two
+// buffers in shared memory, so that loading the next overlaps with the use of this one. Products are exact fp32 FMA.
+void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const auto node = [&](int id) -> const Node& { return dag.nodes[static_cast<std::size_t>(id)]; };
+  const Node& product = node(region.product);
+  const std::size_t rank = product.shape.size();
+  const auto factor = [&](int id) {
+    Factor result;
+    const Node& operand = node(id);
+    if (operand.dtype != tensor::Dtype::float32) throw NotCovered{"products are covered for float32 only"};
+    int stored = id;
+    if (buffers.count(id) == 0) {
+      result.swapped = true;
+      stored = operand.operands[0];
+    }
+    result.buffer = buffers.at(stored);
+    bool any = false, all = true;
+    const std::size_t own = operand.shape.size();
+    for (std::size_t i = 0; i + 2 < rank; ++i) {
+      if (is_one(product.shape[i])) continue;
+      const bool has = i + own >= rank && !is_one(operand.shape[i + own - rank]);
+      any = any || has;
+      all = all && has;
+    }
+    if (any && !all) throw NotCovered{"a product whose factors share some batch dimensions"};
+    result.stride = any ? times(operand.shape[own - 2], operand.shape[own - 1]) : literal(0, region.assignments);
+    return result;
+  };
+  const Factor left = factor(product.operands[0]), right = factor(product.operands[1]);
+  const tensor::Extent n = product.shape[rank - 2], m = product.shape[rank - 1], depth = node(product.operands[0]).shape.back();
+  const tensor::Extent batches = product_of(product.shape, 0, rank - 2, region.assignments);
+
+  const std::string name = file.unique("matmul");
+  const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
+  const std::string rows = file.tune("TILE_N", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
+  const std::string columns = file.tune("TILE_M", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
+  const std::string step = file.tune("STEP", {16});
+  Arguments arguments(file.scalars());
+  const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
+  const std::string b = arguments.pointer(right.buffer, tensor::Dtype::float32, false);
+  for (const Instance& instance : region.instances)
+    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, node(instance.node).dtype, false);
+  const Region::Root& root = region.roots[0];
+  const Node& result = node(region.instances[static_cast<std::size_t>(root.instance)].node);
+  const std::string out = arguments.pointer(root.buffer, result.dtype, true);
+  const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(depth);
+
+  std::vector<std::string> at(region.space.size());
+  std::string coordinates;
+  if (!is_one(batches)) {
+    std::string rest = "blockIdx.z";
+    for (std::size_t i = rank - 2; i-- > 0;) {
+      at[i] = fmt::format("at{}", i);
+      const std::string extent = arguments.number(product.shape[i]);
+      coordinates += fmt::format("  const int at{} = {};\n", i, i == 0 ? rest : fmt::format("{} % {}", rest, extent));
+      rest = fmt::format("{} / {}", rest, extent);
+    }
+  }
+  at[rank - 2] = "row";
+  at[rank - 1] = "column";
+  const auto address = [&](const tensor::Shape& strides) {
+    std::string text;
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      if (is_zero(strides[i]) || at[i].empty()) continue;
+      text += text.empty() ? "" : " + ";
+      text += is_one(strides[i]) ? at[i] : fmt::format("size_t({}) * {}", at[i], arguments.number(strides[i]));
+    }
+    return text.empty() ? std::string("0") : text;
+  };
+  // What follows the product, for one element.
+  std::string epilogue;
+  std::vector<std::string> names(region.instances.size());
+  for (std::size_t i = 0; i < region.instances.size(); ++i) {
+    const Instance& instance = region.instances[i];
+    const Node& from = node(instance.node);
+    const std::string type = compute_type(from.dtype);
+    names[i] = fmt::format("v{}", i);
+    if (instance.node == region.product) names[i] = "sum[i][j]";
+    else if (instance.leaf && from.kind == Kind::number) names[i] = arguments.number(from.function, from.dtype);
+    else if (instance.leaf && from.kind == Kind::coordinate) epilogue += fmt::format("      const {0} v{1} = {0}({2});\n", type, i, address(instance.strides));
+    else if (instance.leaf) epilogue += fmt::format("      const {0} v{1} = {0}({2}[{3}]);\n", type, i, arguments.pointer(instance.buffer, from.dtype, false), address(instance.strides));
+    else {
+      std::vector<std::string> operands;
+      for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
+      std::string text = apply(*find_pointwise(from.function), operands);
+      for (std::size_t k = text.find("decltype(sum[i][j])"); k != std::string::npos; k = text.find("decltype(sum[i][j])")) text.replace(k, 19, "float");
+      epilogue += fmt::format("      const {} v{} = {};\n", type, i, text);
+    }
+  }
+  const std::string value = names[static_cast<std::size_t>(root.instance)];
+  const std::string type(tensor::cuda_name(result.dtype));
+  const std::string store = fmt::format("{}[{}] = {};", out, address(root.strides), type == compute_type(result.dtype) ? value : fmt::format("{}({})", type, value));
+  const auto base = [&](const std::string& pointer, const Factor& of) {
+    return is_zero(of.stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(of.stride));
+  };
+  const std::string left_at = base(a, left), right_at = base(b, right);
+  // Neighbours of the left factor [n, k] lie along the depth unless it is swapped; of the right one [k, m] only then.
+  std::string body = fmt::format(R"(  constexpr int TN = {rows} / 16, TM = {columns} / 16;
+  __shared__ __align__(16) float left_tile[2][{step}][{rows} + 4], right_tile[2][{step}][{columns} + 4];
+  const float* left = {left};
+  const float* right = {right};
+  const int row_start = blockIdx.y * {rows}, column_start = blockIdx.x * {columns};
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+{coordinates}  float4 left_held[{rows} * {step} / 1024], right_held[{columns} * {step} / 1024];
+  float sum[TN][TM] = {{}};
+  fetch_tile<WHOLE, {left_along}, {rows}, {step}>(left_held, left, row_start, {N}, 0, {K});
+  fetch_tile<WHOLE, {right_along}, {columns}, {step}>(right_held, right, column_start, {M}, 0, {K});
+  place_tile<{left_along}, {rows}, {step}>(left_held, left_tile[0]);
+  place_tile<{right_along}, {columns}, {step}>(right_held, right_tile[0]);
+  __syncthreads();
+  int now = 0;
+  for (int start = 0; start < {K}; start += {step}) {{
+    const bool more = start + {step} < {K};
+    if (more) {{
+      fetch_tile<WHOLE, {left_along}, {rows}, {step}>(left_held, left, row_start, {N}, start + {step}, {K});
+      fetch_tile<WHOLE, {right_along}, {columns}, {step}>(right_held, right, column_start, {M}, start + {step}, {K});
+    }}
+#pragma unroll
+    for (int k = 0; k < {step}; ++k) {{
+      float a[TN], b[TM];
+#pragma unroll
+      for (int i = 0; i < TN; i += 4)
+        *reinterpret_cast<float4*>(&a[i]) = *reinterpret_cast<const float4*>(&left_tile[now][k][i * 16 + ty * 4]);
+#pragma unroll
+      for (int j = 0; j < TM; j += 4)
+        *reinterpret_cast<float4*>(&b[j]) = *reinterpret_cast<const float4*>(&right_tile[now][k][j * 16 + tx * 4]);
+#pragma unroll
+      for (int i = 0; i < TN; ++i)
+#pragma unroll
+        for (int j = 0; j < TM; ++j) sum[i][j] += a[i] * b[j];
+    }}
+    if (more) {{
+      place_tile<{left_along}, {rows}, {step}>(left_held, left_tile[now ^ 1]);
+      place_tile<{right_along}, {columns}, {step}>(right_held, right_tile[now ^ 1]);
+      __syncthreads();
+      now ^= 1;
+    }}
+  }}
+#pragma unroll
+  for (int i = 0; i < TN; ++i) {{
+    const int row = row_start + i / 4 * 64 + ty * 4 + i % 4;
+    if (row >= {N}) continue;
+#pragma unroll
+    for (int j = 0; j < TM; ++j) {{
+      const int column = column_start + j / 4 * 64 + tx * 4 + j % 4;
+      if (column >= {M}) continue;
+{epilogue}      {store}
+    }}
+  }}
+)",
+                                 fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("step", step), fmt::arg("left", left_at), fmt::arg("right", right_at),
+                                 fmt::arg("coordinates", coordinates), fmt::arg("N", N), fmt::arg("M", M), fmt::arg("K", K), fmt::arg("left_along", left.swapped ? "false" : "true"),
+                                 fmt::arg("right_along", right.swapped ? "true" : "false"), fmt::arg("epilogue", epilogue), fmt::arg("store", store));
+  // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
+  file.helper(fetch_tile);
+  file.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name, arguments.parameters(), body));
+  std::string whole;
+  for (const std::string& each : {left.swapped ? N : K, right.swapped ? K : M})
+    if (whole.find(each + " %") == std::string::npos) whole += fmt::format("{}{} % 4 == 0", whole.empty() ? "" : " && ", each);
+  for (const Factor* each : {&left, &right})
+    if (!is_zero(each->stride)) whole += fmt::format(" && {} % 4 == 0", arguments.number(each->stride));
+  file.code(fmt::format("__global__ void __launch_bounds__(256) {}({}) {{\n  if ({}) {}_body<true>({});\n  else {}_body<false>({});\n}}\n", name, arguments.parameters(), whole, name,
+                        arguments.forwarded(), name, arguments.forwarded()));
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text, rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
+  const double volume = static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) * static_cast<double>(m.values[0]);
+  const double bytes = 4.0 * (volume + static_cast<double>(depth.values[0]) * (static_cast<double>(n.values[0]) + static_cast<double>(m.values[0])) * static_cast<double>(batches.values[0]));
+  file.traffic(bytes, 2 * volume * static_cast<double>(depth.values[0]));
+  file.technique("tiling", fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element loaded is used {} or {} times.", name, rows, columns));
+  file.technique("double buffering", "The next tiles are fetched into registers while the present ones are multiplied.");
+  if (region.instances.size() > 1) file.technique("fusion", fmt::format("What follows the product happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::playbook

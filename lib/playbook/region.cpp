@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/region.hpp"
+
+#include <algorithm>
+
+namespace cudal1::playbook {
+namespace {
+
+using Map = std::vector<Place>;
+
+// Thrown inside grow() alone.
+struct Needs {
+  int node;
+};
+
+class Grower {
+ public:
+  Grower(const Dag& dag, int root, const Buffers& buffers, bool fuse) : dag_(dag), root_(root), buffers_(buffers), fuse_(fuse) {}
+
+  Region grow(const std::string& buffer, std::size_t workloads) {
+    const Node& root = dag_.nodes[static_cast<std::size_t>(root_)];
+    region_.space = root.shape;
+    region_.assignments = root.shape.empty() ? 1 : root.shape.front().values.size();
+    for (const Node& node : dag_.nodes)
+      if (!node.shape.empty()) region_.assignments = std::max(region_.assignments, node.shape.front().values.size());
+    region_.workloads = workloads;
+    root_rank_ = root.shape.size();
+    region_.element.assign(region_.space.size(), 0);
+    Map map;
+    for (std::size_t i = 0; i < root.shape.size(); ++i) map.push_back({static_cast<int>(i), false});
+    const int instance = visit(root_, map);
+    region_.roots.push_back({instance, buffer, strides(root.shape, map)});
+    finish();
+    return std::move(region_);
+  }
+
+ private:
+  int visit(int id, const Map& map) {
+    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    if (const auto found = buffers_.find(id); found != buffers_.end()) return leaf(id, found->second, node.shape, map);
+    if (!fuse_ && id != root_ && (node.kind == Kind::pointwise || node.kind == Kind::reduce) && node.function != "identity")
+      throw Needs{id};
+    switch (node.kind) {
+      case Kind::number: return add({id, true, "", {}, {}, Instance::Level::line, 0});
+      case Kind::coordinate: {
+        Instance instance{id, true, "", {}, std::vector<tensor::Extent>(region_.space.size(), zero()), Instance::Level::line, 0};
+        for (std::size_t i = 0; i < map.size(); ++i)
+          if (map[i].dim >= 0 && !map[i].broadcast && !is_one(node.shape[i]))
+            instance.strides[static_cast<std::size_t>(map[i].dim)] = literal(1, region_.assignments);
+        return add(std::move(instance));
+      }
+      case Kind::pointwise: return pointwise(id, map);
+      case Kind::permute: {
+        Map operand(map.size());
+        for (std::size_t i = 0; i < map.size(); ++i) operand[static_cast<std::size_t>(node.dims[i])] = map[i];
+        return visit(node.operands[0], operand);
+      }
+      case Kind::reshape: return reshape(id, map);
+      case Kind::reduce: return reduce(id, map);
+      case Kind::product:
+        if (!region_.reduces && region_.product < 0 && identity(map)) {
+          region_.product = id;
+          for (int operand : node.operands) product_operand(operand);
+          return add({id, true, "", {}, {}, Instance::Level::element, 0});
+        }
+        throw Needs{id};
+      default: throw Needs{id};
+    }
+  }
+
+  // A factor of a product is read from memory, at most through a swap of its last two dimensions.
+  void product_operand(int id) {
+    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    if (buffers_.count(id) != 0) return;
+    if (node.kind == Kind::permute) {
+      const std::size_t rank = node.dims.size();
+      bool swap = rank >= 2 && node.dims[rank - 1] == static_cast<int>(rank) - 2 && node.dims[rank - 2] == static_cast<int>(rank) - 1;
+      for (std::size_t i = 0; swap && i + 2 < rank; ++i) swap = node.dims[i] == static_cast<int>(i);
+      if (swap) {
+        if (buffers_.count(node.operands[0]) == 0) throw Needs{node.operands[0]};
+        return;
+      }
+    }
+    throw Needs{id};
+  }
+
+  bool identity(const Map& map) const {
+    if (map.size() != root_rank_) return false;
+    for (std::size_t i = 0; i < map.size(); ++i)
+      if (map[i].dim != static_cast<int>(i) || map[i].broadcast) return false;
+    return true;
+  }
+
+  Map operand_map(const Node& node, const Node& operand, const Map& map) const {
+    Map result(operand.shape.size());
+    const std::size_t offset = node.shape.size() - operand.shape.size();
+    for (std::size_t j = 0; j < result.size(); ++j) {
+      result[j] = map[j + offset];
+      if (is_one(operand.shape[j]) && !is_one(node.shape[j + offset])) result[j].broadcast = true;
+    }
+    return result;
+  }
+
+  int pointwise(int id, const Map& map) {
+    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    Instance instance{id, false, "", {}, {}, Instance::Level::line, 0};
+    for (int operand : node.operands)
+      instance.operands.push_back(visit(operand, operand_map(node, dag_.nodes[static_cast<std::size_t>(operand)], map)));
+    return add(std::move(instance));
+  }
+
+  int reshape(int id, const Map& map) {
+    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    int source = node.operands[0];
+    while (dag_.nodes[static_cast<std::size_t>(source)].kind == Kind::reshape && buffers_.count(source) == 0)
+      source = dag_.nodes[static_cast<std::size_t>(source)].operands[0];
+    const Node& operand = dag_.nodes[static_cast<std::size_t>(source)];
+    if (const auto found = buffers_.find(source); found != buffers_.end()) return leaf(id, found->second, node.shape, map);
+    // Only dimensions of extent 1 come or go: a matter of indices.
+    Map result(operand.shape.size());
+    std::size_t i = 0;
+    for (std::size_t j = 0; j < operand.shape.size(); ++j) {
+      if (is_one(operand.shape[j])) {
+        if (i < node.shape.size() && is_one(node.shape[i])) result[j] = map[i++];
+        continue;
+      }
+      while (i < node.shape.size() && is_one(node.shape[i])) ++i;
+      if (i == node.shape.size() || !(node.shape[i] == operand.shape[j])) throw Needs{source};
+      result[j] = map[i++];
+    }
+    while (i < node.shape.size() && is_one(node.shape[i])) ++i;
+    if (i != node.shape.size()) throw Needs{source};
+    return visit(source, result);
+  }
+
+  int reduce(int id, const Map& map) {
+    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    const Node& operand = dag_.nodes[static_cast<std::size_t>(node.operands[0])];
+    if (region_.product >= 0) throw Needs{id};
+    // Results that many lines share are computed once, in a kernel of their own.
+    std::vector<char> used(region_.space.size(), 0);
+    for (std::size_t i = 0; i < map.size(); ++i)
+      if (map[i].dim >= 0 && !map[i].broadcast) used[static_cast<std::size_t>(map[i].dim)] = 1;
+    Map inner = map;
+    std::vector<int> dims;
+    for (int d : node.dims) {
+      const auto at = static_cast<std::size_t>(d);
+      const tensor::Extent& extent = operand.shape[at];
+      int dim = -1;
+      if (!is_one(extent)) {
+        if (map[at].dim >= 0 && map[at].broadcast && region_.space[static_cast<std::size_t>(map[at].dim)] == extent)
+          dim = map[at].dim;
+        for (std::size_t i = 0; dim < 0 && i < region_.space.size(); ++i) {
+          const bool taken = used[i] != 0 || std::find(dims.begin(), dims.end(), static_cast<int>(i)) != dims.end();
+          const bool open = region_.reduces ? region_.element[i] != 0 : true;
+          if (!taken && open && region_.space[i] == extent) dim = static_cast<int>(i);
+        }
+        if (dim < 0) {
+          if (region_.reduces) throw Needs{id};
+          dim = static_cast<int>(region_.space.size());
+          region_.space.push_back(extent);
+          region_.element.push_back(0);
+          used.push_back(0);
+        }
+        dims.push_back(dim);
+      }
+      inner[at] = {dim, false};
+    }
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      const bool reduced = std::find(dims.begin(), dims.end(), static_cast<int>(i)) != dims.end();
+      if (!reduced && !used[i] && !is_one(region_.space[i])) throw Needs{id};
+      if (region_.reduces && reduced != (region_.element[i] != 0)) throw Needs{id};
+    }
+    if (!region_.reduces) {
+      for (int d : dims) region_.element[static_cast<std::size_t>(d)] = 1;
+      region_.reduces = true;
+    }
+    Instance instance{id, false, "", {visit(node.operands[0], inner)}, {}, Instance::Level::line, 0};
+    return add(std::move(instance));
+  }
+
+  tensor::Extent zero() const { return literal(0, region_.assignments); }
+
+  tensor::Shape strides(const tensor::Shape& shape, const Map& map) const {
+    tensor::Shape result(region_.space.size(), zero());
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (map[i].dim < 0 || map[i].broadcast || is_one(shape[i])) continue;
+      tensor::Extent& stride = result[static_cast<std::size_t>(map[i].dim)];
+      const tensor::Extent step = product_of(shape, i + 1, shape.size(), region_.assignments);
+      if (is_zero(stride)) {
+        stride = step;
+        continue;
+      }
+      stride.text = in_parentheses(stride.text) + " + " + in_parentheses(step.text);  // a diagonal
+      for (std::size_t a = 0; a < stride.values.size(); ++a) stride.values[a] += step.values[a];
+    }
+    return result;
+  }
+
+  int leaf(int id, const std::string& buffer, const tensor::Shape& shape, const Map& map) {
+    return add({id, true, buffer, {}, strides(shape, map), Instance::Level::line, 0});
+  }
+
+  int add(Instance instance) {
+    for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+      const Instance& other = region_.instances[i];
+      if (other.node == instance.node && other.leaf == instance.leaf && other.operands == instance.operands &&
+          other.buffer == instance.buffer && same(other.strides, instance.strides))
+        return static_cast<int>(i);
+    }
+    region_.instances.push_back(std::move(instance));
+    return static_cast<int>(region_.instances.size()) - 1;
+  }
+
+  // The iteration space may have grown since the other was made.
+  static bool same(const tensor::Shape& a, const tensor::Shape& b) {
+    for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+      const bool zero_a = i >= a.size() || is_zero(a[i]), zero_b = i >= b.size() || is_zero(b[i]);
+      if (zero_a != zero_b || (!zero_a && !(a[i] == b[i]))) return false;
+    }
+    return true;
+  }
+
+  void finish() {
+    for (Instance& instance : region_.instances)
+      if (!instance.strides.empty()) instance.strides.resize(region_.space.size(), zero());
+    for (Region::Root& root : region_.roots) root.strides.resize(region_.space.size(), zero());
+    if (!region_.reduces && !region_.space.empty()) region_.element.back() = 1;
+  }
+
+  const Dag& dag_;
+  int root_;
+  const Buffers& buffers_;
+  bool fuse_;
+  std::size_t root_rank_ = 0;
+  Region region_;
+};
+
+void set_levels(Region& region, const Dag& dag) {
+  for (Instance& instance : region.instances) {
+    if (region.product >= 0 && instance.node == region.product) continue;
+    instance.level = Instance::Level::line;
+    instance.phase = 0;
+    for (std::size_t i = 0; i < instance.strides.size(); ++i)
+      if (region.element[i] && !is_zero(instance.strides[i])) instance.level = Instance::Level::element;
+    for (int operand : instance.operands) {
+      const Instance& from = region.instances[static_cast<std::size_t>(operand)];
+      if (from.level == Instance::Level::element) instance.level = Instance::Level::element;
+      instance.phase = std::max(instance.phase, from.phase);
+    }
+    if (!instance.leaf && dag.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce) {
+      instance.level = Instance::Level::line;
+      ++instance.phase;
+    }
+  }
+}
+
+}  // namespace
+
+bool is_zero(const tensor::Extent& extent) {
+  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
+}
+
+tensor::Extent Region::lines() const {
+  tensor::Extent result = literal(1, assignments);
+  for (std::size_t i = 0; i < space.size(); ++i)
+    if (!element[i]) result = times(result, space[i]);
+  return result;
+}
+
+tensor::Extent Region::elements() const {
+  tensor::Extent result = literal(1, assignments);
+  for (std::size_t i = 0; i < space.size(); ++i)
+    if (element[i]) result = times(result, space[i]);
+  return result;
+}
+
+int Region::phases() const {
+  int last = 0;
+  for (const Root& root : roots) last = std::max(last, instances[static_cast<std::size_t>(root.instance)].phase);
+  return last;
+}
+
+void collapse(Region& region, const Dag& dag) {
+  const auto erase = [&](std::size_t i) {
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    region.space.erase(region.space.begin() + at);
+    region.element.erase(region.element.begin() + at);
+    for (Instance& instance : region.instances)
+      if (!instance.strides.empty()) instance.strides.erase(instance.strides.begin() + at);
+    for (Region::Root& root : region.roots) root.strides.erase(root.strides.begin() + at);
+  };
+  const auto merges = [&](const tensor::Shape& strides, std::size_t i) {
+    if (strides.empty() || (is_zero(strides[i]) && is_zero(strides[i + 1]))) return true;
+    if (is_zero(strides[i]) || is_zero(strides[i + 1])) return false;
+    return strides[i] == times(strides[i + 1], region.space[i + 1]);
+  };
+  for (std::size_t i = region.space.size(); i-- > 0;)
+    if (is_one(region.space[i]) && region.space.size() > 1) {
+      const bool was_last_element = !region.reduces && region.element[i] != 0;
+      erase(i);
+      if (was_last_element) region.element.back() = 1;
+    }
+  for (std::size_t i = region.space.size(); i-- > 1;) {
+    const std::size_t left = i - 1;
+    if (region.reduces && region.element[left] != region.element[i]) continue;
+    bool all = std::all_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) { return merges(instance.strides, left); });
+    all = all && std::all_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) { return merges(root.strides, left); });
+    if (!all) continue;
+    region.space[i] = times(region.space[left], region.space[i]);
+    erase(left);
+  }
+  set_levels(region, dag);
+}
+
+Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& buffers, bool fuse, std::size_t workloads) {
+  try {
+    Region region = Grower(dag, root, buffers, fuse).grow(buffer, workloads);
+    set_levels(region, dag);
+    return {std::move(region), -1};
+  } catch (const Needs& needs) {
+    return {{}, needs.node};
+  }
+}
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "playbook/dag.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1::playbook {
+
+// Where one dimension of a node lies in a kernel's iteration space.
+struct Place {
+  int dim = -1;            // of the iteration space; -1: the node has extent 1 here and so has everything else
+  bool broadcast = false;  // the node has extent 1 along an iteration dimension that has more
+
+  bool operator==(const Place&) const = default;
+};
+
+// A node as a kernel computes it: the same node read along different dimensions (X and X.T) is two instances.
+struct Instance {
+  enum class Level { line, element };  // changes from line to line only, or within a line
+  int node = -1;
+  bool leaf = false;                   // read from memory, a number, or a coordinate
+  std::string buffer;                  // of a leaf in memory; empty for numbers
+  std::vector<int> operands;           // instances
+  tensor::Shape strides;               // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
+  Level level = Level::line;
+  int phase = 0;                       // how many reductions must be finished before it is known
+};
+
+// What one kernel computes: everything between buffers and one or more results, over one iteration space. Along the
+// element dimensions a line of it is reduced, or simply walked when there is no reduction.
+struct Region {
+  tensor::Shape space;
+  std::vector<char> element;           // per iteration dimension
+  std::vector<Instance> instances;     // operands come first
+  struct Root {
+    int instance = -1;
+    std::string buffer;
+    tensor::Shape strides;
+  };
+  std::vector<Root> roots;
+  int product = -1;                    // the node of kind product whose results are the elements; -1: none
+  bool reduces = false;
+  std::size_t assignments = 1, workloads = 1;
+
+  tensor::Extent lines() const;        // product of the other dimensions
+  tensor::Extent elements() const;     // product of the element dimensions
+  int phases() const;                  // of the last result
+};
+
+// Buffers that hold nodes: the inputs, and what earlier kernels have written.
+using Buffers = std::map<int, std::string>;
+
+struct Growth {
+  std::optional<Region> region;
+  int needs = -1;                      // otherwise: this node must be in a buffer first
+};
+
+// The largest region that ends in `root` and can be one kernel. With `fuse` off every operation but views is a
+// kernel of its own. `buffer` is where the root goes.
+Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& buffers, bool fuse,
+            std::size_t workloads);
+
+// Merges dimensions that every access walks as one.
+void collapse(Region& region, const Dag& dag);
+
+bool is_zero(const tensor::Extent& extent);
+
+}  // namespace cudal1::playbook

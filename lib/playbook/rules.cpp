@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/rule.hpp"
+
+#include <functional>
+
+namespace cudal1::playbook {
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> list = {
+      {"diagonal", "diag(a) @ B = a[:, None] * B, and B @ diag(a) = B * a", diagonal},
+      {"linear sums", "a sum over the results of a linear operator is the operator on sums", linear_sums},
+      {"chain order", "(A @ B) @ C = A @ (B @ C)", chain_order},
+      {"transposed product", "(A @ B).T = B.T @ A.T", transposed_product},
+      {"dead operations", "clamps that cannot bind and activations applied twice change nothing", dead_operations},
+  };
+  return list;
+}
+
+void redirect(Dag& dag, int from, int to) {
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    if (static_cast<int>(i) == to) continue;
+    for (int& operand : dag.nodes[i].operands)
+      if (operand == from) operand = to;
+  }
+  for (auto& [name, id] : dag.outputs)
+    if (id == from) id = to;
+}
+
+Dag tidy(const Dag& dag) {
+  Dag result;
+  std::vector<int> place(dag.nodes.size(), -1);
+  const std::function<int(int)> visit = [&](int id) {
+    int& at = place[static_cast<std::size_t>(id)];
+    if (at >= 0) return at;
+    Node node = dag.nodes[static_cast<std::size_t>(id)];
+    for (int& operand : node.operands) operand = visit(operand);
+    return place[static_cast<std::size_t>(id)] = result.add(std::move(node));
+  };
+  for (const auto& [name, id] : dag.outputs) result.outputs.emplace_back(name, visit(id));
+  return result;
+}
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/arguments.hpp"
+#include "playbook/families.hpp"
+#include "playbook/pointwise.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+bool in_memory(const Instance& instance) { return instance.leaf && !instance.buffer.empty(); }
+
+// The iteration dimension along which a transposed operand has its neighbours; -1: none, or not one for all.
+int source_dim(const Region& region) {
+  int found = -1;
+  const std::size_t last = region.space.size() - 1;
+  for (const Instance& instance : region.instances) {
+    if (!in_memory(instance)) continue;
+    if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) continue;
+    int dim = -1;
+    for (std::size_t i = 0; i < last; ++i)
+      if (is_one(instance.strides[i])) dim = static_cast<int>(i);
+    if (dim < 0 || (found >= 0 && found != dim)) return -1;
+    found = dim;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_transposition(const Region& region) {
+  if (region.reduces || region.space.size() < 2 || source_dim(region) < 0) return false;
+  const std::size_t last = region.space.size() - 1;
+  const auto source = static_cast<std::size_t>(source_dim(region));
+  return is_one(region.roots[0].strides[last]) && region.space[source].values[0] >= 16 && region.space[last].values[0] >= 16;
+}
+
+// Bound by memory: reads along one dimension, writes along another, and turns a tile around in shared memory between.
+void write_transposition(const Region& region, const Dag& dag, KernelFile& file) {
+  const auto node = [&](const Instance& instance) -> const Node& { return dag.nodes[static_cast<std::size_t>(instance.node)]; };
+  const std::size_t last = region.space.size() - 1;
+  const auto source = static_cast<std::size_t>(source_dim(region));
+  const std::string name = file.unique("transposition");
+  const bool narrow = file.style().wide;
+  const std::string step = file.tune("ROWS", narrow ? std::vector<std::int64_t>{16, 8, 4} : std::vector<std::int64_t>{8, 16, 4});
+  const int tile = narrow ? 64 : 32;
+  Arguments arguments(file.scalars());
+  std::vector<std::string> names(region.instances.size());
+  for (const Instance& instance : region.instances)
+    if (in_memory(instance)) arguments.pointer(instance.buffer, node(instance).dtype, false);
+  const Region::Root& root = region.roots[0];
+  const Node& result = node(region.instances[static_cast<std::size_t>(root.instance)]);
+  const std::string out = arguments.pointer(root.buffer, result.dtype, true);
+  const std::string columns = arguments.number(region.space[last]), rows = arguments.number(region.space[source]);
+
+  std::string body = fmt::format("  constexpr int TILE = {};\n", tile);
+  int tiles = 0;
+  std::vector<std::size_t> batch;
+  for (std::size_t i = 0; i < last; ++i)
+    if (i != source) batch.push_back(i);
+  // Tiles of one batch are numbered along x, the batches along y and z.
+  body += fmt::format("  const int across = ({} + TILE - 1) / TILE;\n", columns);
+  body += "  const int column_start = int(blockIdx.x % across) * TILE, row_start = int(blockIdx.x / across) * TILE;\n";
+  tensor::Extent batches = literal(1, region.assignments);
+  std::string rest = "blockIdx.y";
+  std::vector<std::string> at(region.space.size());
+  for (std::size_t k = batch.size(); k-- > 0;) {
+    batches = times(region.space[batch[k]], batches);
+    const std::string extent = arguments.number(region.space[batch[k]]);
+    at[batch[k]] = fmt::format("at{}", batch[k]);
+    body += fmt::format("  const int at{} = {};\n", batch[k], k == 0 ? rest : fmt::format("{} % {}", rest, extent));
+    if (k > 0) rest = fmt::format("{} / {}", rest, extent);
+  }
+  const auto address = [&](const tensor::Shape& strides, const std::string& row, const std::string& column) {
+    std::string text;
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      if (is_zero(strides[i])) continue;
+      const std::string index = i == last ? column : i == source ? row : at[i];
+      text += text.empty() ? "" : " + ";
+      text += is_one(strides[i]) ? index : fmt::format("size_t({}) * {}", index, arguments.number(strides[i]));
+    }
+    return text.empty() ? std::string("0") : text;
+  };
+  std::string loads, uses;
+  for (std::size_t i = 0; i < region.instances.size(); ++i) {
+    const Instance& instance = region.instances[i];
+    const Node& from = node(instance);
+    const std::string type = compute_type(from.dtype);
+    names[i] = fmt::format("v{}", i);
+    if (in_memory(instance)) {
+      const std::string pointer = arguments.pointer(instance.buffer, from.dtype, false);
+      if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) {
+        uses += fmt::format("    const {0} v{1} = {0}({2}[{3}]);\n", type, i, pointer, address(instance.strides, "row", "column"));
+      } else {
+        ++tiles;
+        body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", tensor::cuda_name(from.dtype), i);
+        loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, address(instance.strides, "row", "column"));
+        uses += fmt::format("    const {0} v{1} = {0}(tile{1}[j][i]);\n", type, i);
+      }
+    } else if (instance.leaf && from.kind == Kind::number) {
+      names[i] = arguments.number(from.function, from.dtype);
+    } else if (instance.leaf) {
+      uses += fmt::format("    const {0} v{1} = {0}({2});\n", type, i, address(instance.strides, "row", "column"));
+    } else {
+      const PointwiseFunction* function = find_pointwise(from.function);
+      std::vector<std::string> operands;
+      for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
+      uses += fmt::format("    const {} v{} = {};\n", type, i, apply(*function, operands));
+    }
+  }
+  body += fmt::format(R"(#pragma unroll
+  for (int j = threadIdx.y; j < TILE; j += {0}) {{
+#pragma unroll
+    for (int i = threadIdx.x; i < TILE; i += 32) {{
+      const int row = row_start + i, column = column_start + j;
+      if (row < {1} && column < {2}) {{
+{3}      }}
+    }}
+  }}
+  __syncthreads();
+#pragma unroll
+  for (int i = threadIdx.y; i < TILE; i += {0}) {{
+#pragma unroll
+    for (int j = threadIdx.x; j < TILE; j += 32) {{
+      const int row = row_start + i, column = column_start + j;
+      if (row >= {1} || column >= {2}) continue;
+)", step, rows, columns, loads);
+  std::string indented;
+  for (std::size_t from = 0; from < uses.size();) {
+    const std::size_t end = uses.find('\n', from);
+    indented += "  " + uses.substr(from, end - from) + "\n";
+    from = end + 1;
+  }
+  const std::string value = names[static_cast<std::size_t>(root.instance)];
+  const std::string type(tensor::cuda_name(result.dtype));
+  body += indented + fmt::format("      {}[{}] = {};\n    }}\n  }}\n", out, address(root.strides, "row", "column"), type == compute_type(result.dtype) ? value : fmt::format("{}({})", type, value));
+  for (const Instance& instance : region.instances) {
+    if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");
+    if (node(instance).dtype == tensor::Dtype::bfloat16) file.include("cuda_bf16.h");
+  }
+  file.code(fmt::format("__global__ void __launch_bounds__(32 * {}) {}({}) {{\n{}}}\n", step, name, arguments.parameters(), body));
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), dim3(32, {})>>>({})", name, region.space[last].text, tile, region.space[source].text, tile,
+                          batch.empty() ? "" : ", " + batches.text, step, arguments.passed()));
+  double bytes = 0;
+  const double elements = static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
+  for (const Instance& instance : region.instances)
+    if (in_memory(instance)) bytes += elements * static_cast<double>(tensor::size_of(node(instance).dtype));
+  file.traffic(bytes + elements * static_cast<double>(tensor::size_of(result.dtype)), 0);
+  file.technique("tiling", fmt::format("`{}` reads and writes whole cache lines: a tile of {}x{} turns around in shared memory, one column wider so that no two lanes meet in a bank.", name, tile, tile));
+  if (tiles == 0) throw NotCovered{"a transposition without a transposed operand"};
+  file.end_family();
+}
+
+}  // namespace cudal1::playbook
