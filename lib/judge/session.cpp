@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <thread>
 
 #include <fmt/format.h>
@@ -37,6 +38,13 @@ task::Task read_task(const OpenJob& job) {
   task.workloads = job.workloads;  // as the user's overrides made them
   task.checks = job.checks;
   return task;
+}
+
+verify::Evidence failed(std::string message) {
+  verify::Evidence evidence;
+  evidence.fault = Verdict::runtime_failed;
+  evidence.message = std::move(message);
+  return evidence;
 }
 
 double threads_of(const kernel::Plan& plan) {
@@ -126,6 +134,16 @@ ReferenceReply Session::reference(ReferenceJob job) {
 }
 
 CheckReply Session::check(const CheckJob& job) {
+  try {
+    return check_all(job);
+  } catch (const base::Error& error) {
+    return {failed(error.what())};  // such as scratch memory that does not fit
+  } catch (const std::bad_alloc&) {
+    return {failed("out of memory")};
+  }
+}
+
+CheckReply Session::check_all(const CheckJob& job) {
   CheckReply reply;
   const Loaded variant = load(job.executable.binary);
   if (variant.failure) {
@@ -278,9 +296,13 @@ TimeReply Session::time(const TimeJob& job) {
         *device_, verify::Program{reference_module_.module.get(), &reference_.workloads[job.workload]}, cases, random_,
         512);
   }
-  TimedArms arms(*device_, task_.file, *timed, std::move(variants), random_);
-  reply.samples = arms.run(job.order, job.cold, job.seed);
-  reply.evidence = arms.evidence();
+  try {
+    TimedArms arms(*device_, task_.file, *timed, std::move(variants), random_);
+    reply.samples = arms.run(job.order, job.cold, job.seed);
+    reply.evidence = arms.evidence();
+  } catch (const base::Error& error) {
+    reply.evidence = failed(error.what());
+  }
   return reply;
 }
 

@@ -28,6 +28,7 @@ class Session {
     std::unique_ptr<device::Module> module;
     std::optional<device::RunResult> failure;
   };
+  CheckReply check_all(const CheckJob& job);
   Loaded load(const outcome::Binary& binary);
   const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
   void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/compare.hpp"
+
+#include "base/random.hpp"
+
+#include "catch.hpp"
+
+#include <cmath>
+#include <cstring>
+
+using namespace cudal1;
+
+namespace {
+
+float to_tf32(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  bits = (bits + 0x1000U) & 0xffffe000U;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+// Rows of sums of K products: truth, a sequential float sum as the reference.
+struct Sums {
+  reference::Expected expected;
+  std::vector<double> reversed, tf32;
+
+  Sums(std::int64_t rows, std::int64_t columns, int length, std::uint64_t seed) {
+    base::Random random(seed);
+    expected.output = "C";
+    expected.shape = {rows, columns};
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+      double truth = 0;
+      float forward = 0;
+      float other = 0;
+      float narrow = 0;
+      std::vector<std::pair<float, float>> terms;
+      for (int k = 0; k < length; ++k)
+        terms.emplace_back(static_cast<float>(2 * random.uniform() - 1), static_cast<float>(2 * random.uniform() - 1));
+      for (const auto& [a, b] : terms) {
+        truth += static_cast<double>(a) * b;
+        forward += a * b;
+        narrow += to_tf32(a) * to_tf32(b);
+      }
+      for (auto term = terms.rbegin(); term != terms.rend(); ++term) other += term->first * term->second;
+      expected.truth.push_back(truth);
+      expected.reference.push_back(forward);
+      reversed.push_back(other);
+      tf32.push_back(narrow);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("another order of summation is right, TF32 operands are not") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Sums sums(16, 64, 500, seed);
+    const auto other = verify::compare(sums.expected, sums.reversed, std::nullopt);
+    INFO(other.why);
+    CHECK(other.right);
+    CHECK(other.relative_l2 < 1e-6);
+    const auto narrow = verify::compare(sums.expected, sums.tf32, std::nullopt);
+    CHECK_FALSE(narrow.right);
+    REQUIRE(narrow.first);
+    CHECK(narrow.first->index.size() == 2);
+  }
+}
+
+TEST_CASE("one zeroed row of many is found") {
+  Sums sums(256, 64, 100, 3);
+  auto got = sums.reversed;
+  for (int i = 0; i < 64; ++i) got[200 * 64 + static_cast<std::size_t>(i)] = 0;
+  const auto comparison = verify::compare(sums.expected, got, std::nullopt);
+  CHECK_FALSE(comparison.right);
+  REQUIRE(comparison.first);
+  CHECK(comparison.first->index[0] == 200);
+}
+
+TEST_CASE("zeros do not pass for a small softmax") {
+  reference::Expected expected;
+  expected.output = "Y";
+  expected.shape = {1, 4096};
+  expected.truth.assign(4096, 1.0 / 4096);
+  expected.reference = expected.truth;
+  CHECK_FALSE(verify::compare(expected, std::vector<double>(4096, 0.0), std::nullopt).right);
+}
+
+TEST_CASE("NaN is no wildcard and an expected NaN must be there") {
+  reference::Expected expected;
+  expected.output = "Y";
+  expected.shape = {3};
+  expected.truth = {1, std::nan(""), HUGE_VAL};
+  expected.reference = expected.truth;
+  CHECK(verify::compare(expected, {1, std::nan(""), HUGE_VAL}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {std::nan(""), std::nan(""), HUGE_VAL}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {1, 2, HUGE_VAL}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {1, std::nan(""), -HUGE_VAL}, std::nullopt).right);
+}
+
+TEST_CASE("integers are exact, and a declared tolerance decides alone") {
+  reference::Expected expected;
+  expected.output = "I";
+  expected.dtype = tensor::Dtype::int32;
+  expected.shape = {2};
+  expected.truth = {5, 7};
+  CHECK(verify::compare(expected, {5, 7}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {5, 8}, std::nullopt).right);
+  expected.dtype = tensor::Dtype::float32;
+  CHECK_FALSE(verify::compare(expected, {5, 7.001}, std::nullopt).right);
+  CHECK(verify::compare(expected, {5, 7.001}, verify::Bounds{0.001, 0}).right);
+  CHECK_FALSE(verify::compare(expected, {5, 7.01}, verify::Bounds{0.001, 0}).right);
+}
+
+TEST_CASE("the index of an equally large element is right") {
+  reference::Expected expected;
+  expected.output = "I";
+  expected.dtype = tensor::Dtype::int64;
+  expected.shape = {2};
+  expected.truth = {1, 0};
+  expected.choice = reference::Expected::Choice{{3, 9, 9, 8, 2, 1}, 3, 1, 0};
+  CHECK(verify::compare(expected, {2, 0}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {0, 0}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {1, 7}, std::nullopt).right);
+}
