@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// cp.async: the bytes are copied at once, but their words count as in flight until the warp waits for their group, so that a
+// read before the wait is seen.
+#include "sim/access.hpp"
+#include "sim/families.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace cudal1::sim {
+
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// d: shared address, a: global address, b: bytes to read or an ignore predicate, extra: bytes;
+// list: site of the shared write, offset of the shared address, whether b is a predicate.
+void start(Warp& w, const Instruction& i) {
+  const auto* lists = w.worker->launch->program->lists.data() + i.list;
+  const u64 *to = row<const u64>(w, i.d), *from = row<const u64>(w, i.a);
+  const u32 bytes = i.extra;
+  alignas(64) u64 reads[32] = {}, writes[32] = {};
+  u32 read_mask = 0, write_mask = 0;
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const u64 target = to[lane] + static_cast<u64>(static_cast<std::int64_t>(static_cast<std::int32_t>(lists[1])));
+    const u64 origin = from[lane] + static_cast<u64>(i.immediate);
+    u32 taken = bytes;
+    if (i.b != nowhere) taken = lists[2] ? (*row<const u32>(w, i.b) >> lane & 1 ? 0 : bytes) : std::min(bytes, row<const u32>(w, i.b)[lane]);
+    const Place into = resolve(w, i, Space::shared, lane, target, bytes);
+    if (!into.host) continue;
+    std::memset(into.host, 0, bytes);
+    if (taken) {
+      if (origin % bytes) {
+        report(w, i, outcome::Finding::Kind::misaligned, lane, origin, "an asynchronous copy reads from an address that is not a multiple of its size");
+        continue;
+      }
+      std::byte buffer[16];
+      bool whole = true;
+      for (u32 k = 0; k < taken && whole; k += 4) {
+        const u32 step = std::min(4u, taken - k);
+        const Place out = resolve(w, i, Space::global, lane, origin + k, step == 3 ? 1 : step);
+        whole = out.host != nullptr;
+        if (!whole) break;
+        if (out.flags && w.worker->launch->report_unwritten && !all_written(out.flags, out.offset, step))
+          report(w, i, outcome::Finding::Kind::uninitialised, lane, origin + k, "copies memory that nobody has written");
+        std::memcpy(buffer + k, out.host, step);
+      }
+      if (whole) std::memcpy(into.host, buffer, taken);
+      reads[lane] = origin;
+      read_mask |= 1u << lane;
+    }
+    for (u32 k = 0; k < bytes / 4; ++k) into.flags[into.offset / 4 + k] = word_written | word_in_flight;
+    writes[lane] = target;
+    write_mask |= 1u << lane;
+    w.open_copies.pieces.push_back({static_cast<u32>(target), bytes});
+  }
+  if (read_mask) {
+    Site& site = w.worker->sites[i.site];
+    ++site.requests;
+    site.lane_accesses += static_cast<u64>(std::popcount(read_mask));
+    site.sectors += count_sectors(reads, read_mask, bytes);
+  }
+  if (write_mask) {
+    Site& site = w.worker->sites[lists[0]];
+    ++site.requests;
+    site.ideal += std::max(1u, bytes / 4);
+    site.wavefronts += count_wavefronts(writes, write_mask, bytes);
+    if (w.block->race_check) shared_race(w, i, writes, write_mask, bytes, true);
+  }
+}
+
+void commit(Warp& w, const Instruction&) {
+  w.copies.push_back(std::move(w.open_copies));
+  w.open_copies = {};
+}
+
+void deliver(Warp& w, const CopyGroup& group) {
+  for (const CopyGroup::Piece& piece : group.pieces)
+    for (u32 k = 0; k < piece.bytes / 4; ++k) w.block->shared_written[piece.offset / 4 + k] &= static_cast<WordFlags>(~word_in_flight);
+}
+
+// immediate: how many of the newest groups may stay; extra: the open group is waited for too.
+void wait(Warp& w, const Instruction& i) {
+  const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(0, i.immediate));
+  const std::size_t done = w.copies.size() > keep ? w.copies.size() - keep : 0;
+  for (std::size_t g = 0; g < done; ++g) deliver(w, w.copies[g]);
+  w.copies.erase(w.copies.begin(), w.copies.begin() + static_cast<std::ptrdiff_t>(done));
+  if (i.extra) {
+    deliver(w, w.open_copies);
+    w.open_copies.pieces.clear();
+  }
+}
+
+}  // namespace
+
+void add_asynchronous_copies(Operations& table) {
+  table["_copy.start"] = {"", &start, &start};
+  table["_copy.commit"] = {"", &commit, &commit};
+  table["_copy.wait"] = {"", &wait, &wait};
+}
+
+}  // namespace cudal1::sim

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decode.hpp"
+
+#include "sim/control_flow.hpp"
+#include "sim/decoder.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::sim {
+
+namespace {
+
+constexpr std::size_t largest_slab = std::size_t{64} << 20;
+constexpr std::size_t largest_local = std::size_t{512} << 10;  // per thread, as on the hardware
+
+bool is_builtin(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
+
+}  // namespace
+
+void Decoder::refuse(const std::string& message) const {
+  base::Diagnostic diagnostic;
+  diagnostic.file = "PTX";
+  diagnostic.message = message;
+  if (statement_) {
+    diagnostic.line = statement_->line;
+    diagnostic.column = statement_->column;
+    diagnostic.line_text = statement_->opcode;
+  }
+  throw Refused{diagnostic};
+}
+
+void Decoder::unknown() const {
+  std::string name = statement_->opcode;
+  refuse(fmt::format("sim does not know \"{}\"", name));
+}
+
+// Depth first, so that recursion shows.
+void Decoder::collect(const Function& function, std::vector<std::string>& path) {
+  if (std::find(path.begin(), path.end(), function.name) != path.end())
+    refuse(fmt::format("sim does not know recursion: {} calls itself", function.name));
+  if (functions_.contains(function.name)) return;
+  path.push_back(function.name);
+  FunctionState& state = functions_[function.name];
+  state.function = &function;
+  order_.push_back(function.name);
+  for (const Statement& statement : function.body) {
+    if (!statement.opcode.starts_with("call")) continue;
+    statement_ = &statement;
+    const std::string& callee = statement.operands.front().name;
+    if (is_builtin(callee)) continue;
+    const Function* found = module_.function(callee);
+    if (!found || !found->defined) refuse(fmt::format("sim does not know the function \"{}\"", callee));
+    collect(*found, path);
+  }
+  statement_ = nullptr;
+  path.pop_back();
+}
+
+void Decoder::layout_parameters() {
+  std::uint32_t offset = 0;
+  for (const Variable& parameter : entry_.parameters) {
+    const auto align = static_cast<std::uint32_t>(parameter.align);
+    offset = (offset + align - 1) / align * align;
+    program_.parameter_offsets.push_back(offset);
+    parameter_offsets_[parameter.name] = offset;
+    offset += static_cast<std::uint32_t>(parameter.bytes);
+    if (offset > 32764) refuse("a kernel has more than 32764 bytes of parameters");
+  }
+  program_.parameter_variables = entry_.parameters;
+  program_.parameter_bytes = offset;
+}
+
+void Decoder::layout(FunctionState& state) {
+  const Function& function = *state.function;
+  const auto place_shared = [&](const Variable& variable) {
+    if (variable.external) {
+      program_.dynamic_align = std::max(program_.dynamic_align, variable.align);
+      return;
+    }
+    std::size_t& end = program_.shared_bytes;
+    end = (end + variable.align - 1) / variable.align * variable.align;
+    shared_offsets_.emplace(variable.name, end);
+    end += variable.bytes;
+  };
+  const auto place_local = [&](const Variable& variable) {
+    std::size_t& end = program_.local_bytes;
+    const std::size_t align = std::max<std::size_t>(variable.align, 8);
+    end = (end + align - 1) / align * align;
+    state.local[variable.name] = end;
+    end += variable.bytes;
+    if (end > largest_local) refuse(fmt::format("{} needs more than {} bytes of local memory", function.name, largest_local));
+  };
+  if (&function == &entry_)
+    for (const Variable& variable : module_.variables)
+      if (variable.space == Space::shared) place_shared(variable);
+  for (const Variable& variable : function.variables) variable.space == Space::shared ? place_shared(variable) : place_local(variable);
+  if (!function.entry)
+    for (const auto* list : {&function.parameters, &function.results})
+      for (const Variable& variable : *list) place_local(variable);
+  state.rows.assign(function.registers.size(), nowhere);
+}
+
+void Decoder::count_reads(FunctionState& state) {
+  state.reads.assign(state.function->registers.size(), 0);
+  const auto read = [&](int reg) {
+    if (reg >= 0) ++state.reads[static_cast<std::size_t>(reg)];
+  };
+  for (const Statement& statement : state.function->body) {
+    read(statement.guard);
+    const bool writes = !statement.opcode.starts_with("st") && !statement.opcode.starts_with("red.");
+    for (std::size_t i = 0; i < statement.operands.size(); ++i) {
+      const Operand& operand = statement.operands[i];
+      const bool target = i == 0 && writes && operand.kind != Operand::Kind::address;
+      if (!target) read(operand.reg);
+      for (const Operand& element : operand.elements)
+        if (!target) read(element.reg);
+    }
+  }
+}
+
+std::set<std::size_t> Decoder::targets(const Function& function) const {
+  std::set<std::size_t> found;
+  for (const Statement& statement : function.body)
+    for (const Operand& operand : statement.operands)
+      if (operand.label >= 0) found.insert(static_cast<std::size_t>(operand.label));
+  return found;
+}
+
+void Decoder::begin_segment() {
+  if (open_) end_segment(Segment::End::fall);
+  Segment segment;
+  segment.first = segment.last = static_cast<std::uint32_t>(program_.instructions.size());
+  program_.segments.push_back(segment);
+  open_ = true;
+}
+
+void Decoder::end_segment(Segment::End end) {
+  Segment& segment = program_.segments.back();
+  segment.last = static_cast<std::uint32_t>(program_.instructions.size());
+  segment.end = end;
+  segment.statement = statement_index_;
+  open_ = false;
+}
+
+void Decoder::branch(const Opcode&) {
+  const int label = statement_->operands.at(0).label;
+  if (label < 0) unknown();
+  const auto segment = static_cast<std::uint32_t>(program_.segments.size() - 1);
+  jumps_.push_back({segment, state_, static_cast<std::size_t>(label)});
+  if (static_cast<std::size_t>(label) <= static_cast<std::size_t>(statement_ - state_->function->body.data())) has_loop_ = true;
+  if (statement_->guard < 0) return end_segment(Segment::End::jump);
+  program_.segments.back().predicate = register_row(statement_->guard);
+  program_.segments.back().negated = statement_->guard_negated;
+  end_segment(Segment::End::branch);
+}
+
+void Decoder::call() {
+  const std::string& callee = statement_->operands.at(0).name;
+  const auto local_of = [&](const FunctionState& state, const std::string& name) {
+    const auto found = state.local.find(name);
+    if (found == state.local.end()) refuse(fmt::format("\"{}\" is not a .param variable", name));
+    return found->second;
+  };
+  if (is_builtin(callee)) {
+    if (statement_->arguments.size() < (callee == "vprintf" ? 2u : 3u)) refuse(fmt::format("{} is called with too few arguments", callee));
+    Instruction& instruction = emit("_" + callee);
+    instruction.immediate = static_cast<std::int64_t>(local_of(*state_, statement_->arguments[0]));
+    instruction.extra = static_cast<std::uint32_t>(local_of(*state_, statement_->arguments[1]));
+    if (callee == "__assertfail") {
+      instruction.list = static_cast<std::uint32_t>(local_of(*state_, statement_->arguments[2]));
+    } else if (!statement_->results.empty()) {
+      instruction.list = static_cast<std::uint32_t>(local_of(*state_, statement_->results[0]));
+    } else {
+      instruction.list = nowhere;
+    }
+    return;
+  }
+  const FunctionState& target = functions_.at(callee);
+  const auto copy = [&](std::size_t from, std::size_t to, std::size_t bytes) {
+    Instruction& instruction = emit("_copy_local");
+    instruction.immediate = static_cast<std::int64_t>(from);
+    instruction.extra = static_cast<std::uint32_t>(to);
+    instruction.list = static_cast<std::uint32_t>(bytes);
+  };
+  const auto& parameters = target.function->parameters;
+  if (statement_->arguments.size() != parameters.size() || statement_->results.size() != target.function->results.size())
+    refuse(fmt::format("{} is called with another number of arguments than it has", callee));
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    copy(local_of(*state_, statement_->arguments[i]), local_of(target, parameters[i].name), parameters[i].bytes);
+  calls_.push_back({static_cast<std::uint32_t>(program_.segments.size() - 1), callee});
+  end_segment(Segment::End::call);
+  begin_segment();
+  for (std::size_t i = 0; i < statement_->results.size(); ++i)
+    copy(local_of(target, target.function->results[i].name), local_of(*state_, statement_->results[i]), target.function->results[i].bytes);
+}
+
+// bar.sync, bar.arrive, bar.red and their barrier twins. The handler notes what is waited for; the segment's end waits.
+void Decoder::barrier(const Opcode& opcode) {
+  const auto& operands = statement_->operands;
+  const bool arrive = opcode.has("arrive"), reduction = opcode.has("red");
+  std::size_t next = reduction ? 1 : 0;
+  if (operands.size() <= next) unknown();
+  const std::uint32_t id = source(operands[next], 4);
+  const bool counted = operands.size() > next + (reduction ? 2u : 1u);
+  const std::uint32_t count = counted ? source(operands[next + 1], 4) : nowhere;
+  std::uint32_t result = nowhere, vote = nowhere;
+  if (reduction) {
+    result = opcode.has("popc") ? destination(operands[0], 4, false) : predicate(operands[0]);
+    vote = predicate(operands.back());
+  }
+  Instruction& instruction = emit(arrive ? "_barrier_arrive" : "_barrier");
+  instruction.a = id;
+  instruction.b = count;
+  instruction.c = vote;
+  instruction.d = result;
+  instruction.extra = !reduction ? 0 : opcode.has("popc") ? 1 : opcode.has("and") ? 2 : 3;
+  instruction.immediate = reduction && operands.back().negated;
+  if (!arrive) end_segment(Segment::End::barrier);
+}
+
+bool Decoder::control(const Opcode& opcode) {
+  const std::string& m = opcode.mnemonic();
+  if (m == "bra") {
+    branch(opcode);
+    return true;
+  }
+  if (m == "brx" || (m == "bar" && opcode.has("warp"))) return false;
+  const bool ends = m == "ret" || m == "exit" || m == "trap" || m == "call" || m == "bar" || m == "barrier" || m == "nanosleep";
+  if (!ends || opcode.has("cluster")) return false;
+  if (statement_->guard >= 0) {
+    // Lanes whose guard is false jump over the statement.
+    Segment& segment = program_.segments.back();
+    segment.predicate = register_row(statement_->guard);
+    segment.negated = !statement_->guard_negated;
+    jumps_.push_back({static_cast<std::uint32_t>(program_.segments.size() - 1), state_,
+                      static_cast<std::size_t>(statement_ - state_->function->body.data()) + 1});
+    end_segment(Segment::End::branch);
+    begin_segment();
+  }
+  if (m == "ret") end_segment(state_->function->entry ? Segment::End::leave : Segment::End::finish);
+  else if (m == "exit") end_segment(Segment::End::leave);
+  else if (m == "trap") emit("_trap"), end_segment(Segment::End::leave);
+  else if (m == "call") call();
+  else if (m == "nanosleep") end_segment(Segment::End::pause);
+  else barrier(opcode);
+  return true;
+}
+
+void Decoder::body(FunctionState& state) {
+  state_ = &state;
+  const Function& function = *state.function;
+  const auto leaders = targets(function);
+  state.first_segment = static_cast<std::uint32_t>(program_.segments.size());
+  state.segment_of.assign(function.body.size() + 1, nowhere);
+  open_ = false;
+  bool split = true;
+  for (std::size_t index = 0; index < function.body.size(); ++index) {
+    const Statement& statement = function.body[index];
+    statement_ = &statement;
+    StatementFacts facts;
+    facts.opcode = statement.opcode;
+    facts.line = statement.line;
+    facts.source_line = statement.source_line;
+    classify(facts);
+    statement_index_ = static_cast<std::uint32_t>(program_.statements.size());
+    if (split || !open_ || leaders.contains(index)) begin_segment();
+    split = false;
+    state.segment_of[index] = static_cast<std::uint32_t>(program_.segments.size() - 1);
+    facts.segment = state.segment_of[index];
+    ++program_.segments.back().weight;
+    program_.statements.push_back(facts);
+    const Opcode opcode = split_opcode(statement.opcode);
+    const bool guarded_control = statement.guard >= 0;
+    if (control(opcode)) {
+      // The lanes that skip a guarded statement land on the next one.
+      if (guarded_control && opcode.mnemonic() != "bra") split = true;
+      continue;
+    }
+    if (statement.guard >= 0) {
+      const std::uint32_t guard = register_row(statement.guard);
+      Instruction& on = emit("_guard_on");
+      on.a = guard;
+      on.extra = statement.guard_negated;
+    }
+    ordinary(opcode);
+    if (statement.guard >= 0) emit("_guard_off");
+    if (program_.slab_bytes > largest_slab) refuse("a kernel uses too many registers");
+  }
+  statement_ = nullptr;
+  // Control that runs off the end returns.
+  begin_segment();
+  state.segment_of[function.body.size()] = static_cast<std::uint32_t>(program_.segments.size() - 1);
+  end_segment(function.entry ? Segment::End::leave : Segment::End::finish);
+}
+
+void Decoder::joins(const FunctionState& state) {
+  const std::uint32_t first = state.first_segment;
+  std::uint32_t last = first;
+  for (const std::uint32_t segment : state.segment_of)
+    if (segment != nowhere) last = std::max(last, segment);
+  std::vector<std::vector<std::uint32_t>> successors(last - first + 1);
+  for (std::uint32_t s = first; s <= last; ++s) {
+    const Segment& segment = program_.segments[s];
+    auto& list = successors[s - first];
+    const bool jumps = segment.end == Segment::End::jump || segment.end == Segment::End::branch;
+    if (jumps) list.push_back(segment.target - first);
+    if (segment.end != Segment::End::jump && segment.end != Segment::End::leave && segment.end != Segment::End::finish) list.push_back(s + 1 - first);
+  }
+  const auto dominators = post_dominators(successors);
+  for (std::uint32_t s = first; s <= last; ++s) {
+    const std::uint32_t join = dominators[s - first];
+    program_.segments[s].join = join == successors.size() ? nowhere : join + first;
+  }
+}
+
+Program Decoder::run() {
+  program_.name = entry_.name;
+  program_.max_threads = entry_.max_threads;
+  program_.sites.push_back({});
+  std::vector<std::string> path;
+  collect(entry_, path);
+  layout_parameters();
+  for (const std::string& name : order_) layout(functions_.at(name)), count_reads(functions_.at(name));
+  for (const std::string& name : order_) body(functions_.at(name));
+  for (const Jump& jump : jumps_) {
+    // A label may stand behind the last statement of its run: the segment that starts there or next.
+    program_.segments[jump.segment].target = jump.state->segment_of[jump.statement];
+  }
+  for (const Call& call : calls_) program_.segments[call.segment].target = functions_.at(call.callee).first_segment;
+  for (const std::string& name : order_) joins(functions_.at(name));
+  if (reads_shared_by_bytes_) program_.shared_granule = 1;
+  program_.waits_for_blocks = program_.fixed_order && has_loop_;
+  program_.slab_bytes = (program_.slab_bytes + 63) / 64 * 64;
+  return std::move(program_);
+}
+
+tl::expected<Program, base::Diagnostic> decode(const Module& module, const Function& entry,
+                                               const std::map<std::string, std::uint64_t>& addresses) {
+  try {
+    return Decoder(module, entry, addresses).run();
+  } catch (Decoder::Refused& refused) {
+    return tl::unexpected(refused.diagnostic);
+  }
+}
+
+}  // namespace cudal1::sim

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One record for each GPU whose times are predicted, with the source of its numbers. FP32 and FP64 rates are those of the
+// ordinary cores, tensor rates are dense.
+#include "sim/sim.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace cudal1::sim {
+
+namespace {
+
+constexpr std::size_t kib = 1024, mib = 1024 * kib;
+
+outcome::DeviceFacts record(const char* name, int major, int minor, int sms, double clock_hz, std::size_t memory_bytes, double memory_rate,
+                            std::size_t l2, std::size_t shared_per_sm, int threads_per_sm, int blocks_per_sm, double fp32, double fp64,
+                            double fp16_tensor, double tf32_tensor) {
+  outcome::DeviceFacts facts;
+  facts.name = name;
+  facts.simulated = true;
+  facts.major = major;
+  facts.minor = minor;
+  facts.sm_count = sms;
+  facts.clock_hz = clock_hz;
+  facts.memory_bytes = memory_bytes;
+  facts.memory_bytes_per_second = memory_rate;
+  facts.l2_bytes = l2;
+  facts.shared_bytes_per_sm = shared_per_sm;
+  facts.shared_bytes_per_block_optin = shared_per_sm - kib;  // one KiB per block is the system's, CUDA C++ Programming Guide
+  facts.max_threads_per_sm = threads_per_sm;
+  facts.max_blocks_per_sm = blocks_per_sm;
+  facts.fp32_flops = fp32;
+  facts.fp64_flops = fp64;
+  facts.fp16_tensor_flops = fp16_tensor;
+  facts.tf32_tensor_flops = tf32_tensor;
+  return facts;
+}
+
+struct Gpu {
+  const char* name;
+  outcome::DeviceFacts facts;
+};
+
+const std::array<Gpu, 6>& records() {
+  static const std::array<Gpu, 6> all{{
+      // NVIDIA H100 Tensor Core GPU datasheet (SXM5): 80 GB, 3.35 TB/s, 67 / 34 TFLOPS FP32 / FP64, 989 FP16 and 495 TF32
+      // tensor TFLOPS dense; H100 white paper: 132 SMs, 50 MB L2, 256 KB L1 of which 228 KB shared.
+      {"H100", record("H100 SXM", 9, 0, 132, 1.98e9, std::size_t{80} << 30, 3.35e12, 50 * mib, 228 * kib, 2048, 32, 67e12, 34e12, 989e12, 495e12)},
+      // NVIDIA H200 datasheet (SXM): 141 GB, 4.8 TB/s, otherwise the same chip as the H100.
+      {"H200", record("H200", 9, 0, 132, 1.98e9, std::size_t{141} << 30, 4.8e12, 50 * mib, 228 * kib, 2048, 32, 67e12, 34e12, 989e12, 495e12)},
+      // NVIDIA A100 80GB SXM datasheet: 2,039 GB/s, 19.5 / 9.7 TFLOPS, 312 FP16 and 156 TF32 tensor TFLOPS; GA100 white
+      // paper: 108 SMs, 1,410 MHz, 40 MB L2, 164 KB shared.
+      {"A100", record("A100 SXM 80GB", 8, 0, 108, 1.41e9, std::size_t{80} << 30, 2.039e12, 40 * mib, 164 * kib, 2048, 32, 19.5e12, 9.7e12, 312e12, 156e12)},
+      // NVIDIA L40 datasheet: 48 GB GDDR6, 864 GB/s, 90.5 TFLOPS FP32, 181 FP16 tensor TFLOPS dense; Ada white paper: 142 SMs,
+      // 2,490 MHz, 96 MB L2, 100 KB shared, FP64 at 1/64.
+      {"L40", record("L40", 8, 9, 142, 2.49e9, std::size_t{48} << 30, 864e9, 96 * mib, 100 * kib, 1536, 24, 90.5e12, 1.41e12, 181.05e12, 90.5e12)},
+      // NVIDIA Ampere GA102 white paper, GeForce RTX 3090: 82 SMs, 1,695 MHz, 24 GB GDDR6X at 936 GB/s, 35.6 TFLOPS FP32,
+      // 71 FP16 tensor TFLOPS with FP32 sums, 35.6 TF32, 6 MB L2, 100 KB shared, FP64 at 1/64.
+      {"RTX3090", record("GeForce RTX 3090", 8, 6, 82, 1.695e9, std::size_t{24} << 30, 936e9, 6 * mib, 100 * kib, 1536, 16, 35.6e12, 0.556e12, 71e12, 35.6e12)},
+      // NVIDIA H20 product brief: 96 GB HBM3, 4.0 TB/s, 44 TFLOPS FP32, 1 TFLOPS FP64, 148 FP16 and 74 TF32 tensor TFLOPS; 78
+      // SMs, 60 MB L2.
+      {"H20", record("H20", 9, 0, 78, 1.98e9, std::size_t{96} << 30, 4.0e12, 60 * mib, 228 * kib, 2048, 32, 44e12, 1e12, 148e12, 74e12)},
+  }};
+  return all;
+}
+
+std::string plain(const std::string& name) {
+  std::string result;
+  for (const char c : name)
+    if (c != ' ' && c != '_' && c != '-') result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1])});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (const Gpu& gpu : records()) names.emplace_back(gpu.name);
+  return names;
+}
+
+const outcome::DeviceFacts& gpu(const std::string& name) {
+  const Gpu* nearest = nullptr;
+  std::size_t least = ~std::size_t{0};
+  for (const Gpu& gpu : records()) {
+    if (plain(name) == gpu.name || plain(name) == plain(gpu.facts.name)) return gpu.facts;
+    const std::size_t d = distance(plain(name), gpu.name);
+    if (d < least) least = d, nearest = &gpu;
+  }
+  std::string known;
+  for (const std::string& one : gpu_names()) known += (known.empty() ? "" : ", ") + one;
+  throw base::Error(base::Fault::usage, fmt::format("there is no GPU record \"{}\"; did you mean {}? Known: {}", name, nearest->name, known));
+}
+
+}  // namespace cudal1::sim

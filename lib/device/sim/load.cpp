@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decode.hpp"
+#include "sim/parser.hpp"
+#include "sim/sim_device.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace cudal1::sim {
+
+LoadedModule::~LoadedModule() {
+  for (const std::uint32_t id : variables) memory_->release(id);
+}
+
+const LoadedModule::Kernel* LoadedModule::kernel(const std::string& name) const {
+  const auto found = kernels.find(name);
+  return found == kernels.end() ? nullptr : &found->second;
+}
+
+namespace {
+
+device::RunResult refused(device::RunResult::Status status, const std::string& message) {
+  device::RunResult result;
+  result.status = status;
+  result.message = message;
+  return result;
+}
+
+// Where the complaint stands: in the kernel file if known, else in the PTX.
+std::string message_of(const base::Diagnostic& diagnostic, const Module& module, const std::string& file) {
+  for (const Function& function : module.functions)
+    for (const Statement& statement : function.body)
+      if (statement.line == diagnostic.line && statement.column == diagnostic.column && statement.source_line > 0)
+        return fmt::format("{} ({}:{})", diagnostic.message, file, statement.source_line);
+  return fmt::format("{} (PTX:{})", diagnostic.message, diagnostic.line);
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load(const outcome::Binary& binary) {
+  using Status = device::RunResult::Status;
+  const auto parsed = parse(binary.ptx, binary.file);
+  if (!parsed) return tl::unexpected(refused(Status::unsupported, base::render(parsed.error())));
+  auto module = std::make_unique<LoadedModule>(memory_);
+  module->file = binary.file;
+  std::map<std::string, std::uint64_t> addresses;
+  std::vector<std::pair<const Variable*, Allocation*>> placed;
+  for (const Variable& variable : parsed->variables) {
+    if (variable.space == Space::shared) continue;
+    if (variable.external && variable.initial.empty() && variable.bytes == 0) continue;
+    Allocation& allocation = memory_->allocate(std::max<std::size_t>(variable.bytes, 1), variable.name, variable.align);
+    module->variables.push_back(allocation.id);
+    // CUDA zeroes variables without an initialiser.
+    std::vector<std::byte> bytes(allocation.bytes);
+    std::copy(variable.initial.begin(), variable.initial.end(), bytes.begin());
+    memory_->write(allocation, 0, bytes);
+    allocation.constant = variable.space == Space::constant;
+    addresses[variable.name] = allocation.base;
+    placed.emplace_back(&variable, &allocation);
+  }
+  for (const auto& [variable, allocation] : placed)
+    for (const Variable::Relocation& relocation : variable->relocations) {
+      const auto found = addresses.find(relocation.symbol);
+      if (found == addresses.end() || relocation.offset + 8 > allocation->bytes)
+        return tl::unexpected(refused(Status::unsupported, fmt::format("sim does not know \"{}\" in an initialiser (PTX:{})", relocation.symbol, variable->line)));
+      const std::uint64_t address = found->second + static_cast<std::uint64_t>(relocation.addend);
+      std::memcpy(allocation->host + relocation.offset, &address, 8);
+    }
+  std::map<std::string, std::string> launched = binary.entries;
+  if (launched.empty())
+    for (const Function& function : parsed->functions)
+      if (function.entry && function.defined) launched[function.name] = function.name;
+  for (const auto& [name, symbol] : launched) {
+    const Function* entry = parsed->function(symbol);
+    if (!entry || !entry->defined || !entry->entry)
+      return tl::unexpected(refused(Status::runtime_failed, fmt::format("the binary has no kernel {}", name)));
+    auto program = decode(*parsed, *entry, addresses);
+    if (!program) return tl::unexpected(refused(Status::unsupported, message_of(program.error(), *parsed, binary.file)));
+    LoadedModule::Kernel kernel{std::move(*program), {}};
+    kernel.program.name = name;
+    for (const outcome::ResourceFacts& facts : binary.resources)
+      if (facts.kernel == name) kernel.resources = facts;
+    module->kernels.emplace(name, std::move(kernel));
+  }
+  return module;
+}
+
+}  // namespace cudal1::sim

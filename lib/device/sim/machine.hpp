@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/memory.hpp"
+#include "sim/program.hpp"
+#include "outcome/counters.hpp"
+#include "outcome/finding.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudal1::sim {
+
+// The state of a launch while it runs. These are plain structures that the handlers of all instruction families touch.
+
+struct Block;
+struct Worker;
+struct Launch;
+
+inline constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
+
+// Where generic addresses of shared and local memory begin; no allocation lies there.
+inline constexpr std::uint64_t shared_window = std::uint64_t{0x71} << 40;
+inline constexpr std::uint64_t local_window = std::uint64_t{0x72} << 40;
+inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
+
+struct Frame {
+  std::uint32_t pc = 0, mask = 0, join = nowhere;
+  bool call = false;        // the lowest frame of a called function
+  std::uint16_t path = 0;   // 0: all the warp's lanes together; else which divergent side this is
+};
+
+// A group of asynchronous copies that a warp has started.
+struct CopyGroup {
+  struct Piece {
+    std::uint32_t offset, bytes;
+  };
+  std::vector<Piece> pieces;
+};
+
+struct alignas(64) Warp {
+  std::array<std::uint32_t, 32> lanes{};  // mask expanded: 0 or ~0
+  std::byte* rows = nullptr;              // the register slab
+  std::uint32_t mask = 0;                 // lanes that run now
+  std::uint32_t live = 0;                 // lanes that have not ended
+  std::uint32_t saved_mask = 0;           // while a guarded instruction runs
+  std::uint32_t index = 0;                // in its block
+  std::uint32_t path = 0;                 // of the running frame
+  Block* block = nullptr;
+  Worker* worker = nullptr;
+  std::vector<Frame> stack;
+  std::byte* local = nullptr;             // lane after lane
+  WordFlags* local_written = nullptr;
+  std::vector<CopyGroup> copies;          // committed groups, oldest first
+  CopyGroup open_copies;
+  std::uint64_t executed = 0;             // warp instructions
+  std::uint32_t paths = 0;                // divergent sides numbered so far
+  std::uint32_t path_floor = 1;           // sides numbered below have met again
+  bool rotated = false;                   // its frames were rotated to let waiting lanes go on
+
+  enum class State : std::uint8_t { ready, at_barrier, finished };
+  State state = State::ready;
+  std::uint32_t barrier = 0;              // at_barrier: which
+  std::uint32_t barrier_result = nowhere; // slab offset that takes a reduction
+  std::uint8_t barrier_reduction = 0;     // 0 none, 1 popc, 2 and, 3 or
+};
+
+// What one static memory access has done; one per worker, so nothing is shared between threads.
+struct Site {
+  Allocation* last = nullptr;
+  std::uint64_t requests = 0, sectors = 0, lane_accesses = 0, wavefronts = 0, serial_steps = 0, ideal = 0;
+};
+
+struct SegmentCount {
+  std::uint64_t warps = 0, lanes = 0, divergent = 0;
+};
+
+// The last write to and read of one granule of shared memory. `key` is epoch (high 16 bits), path (10 bits) and warp (6 bits);
+// a key of an older epoch means nothing.
+struct RaceTags {
+  std::vector<std::uint32_t> writer, reader;        // keys
+  std::vector<std::uint32_t> writer_at, reader_at;  // statement << 5 | lane
+};
+
+struct Block {
+  std::array<std::uint32_t, 3> index{};
+  std::uint64_t number = 0;
+  std::vector<Warp> warps;
+  std::vector<std::byte> slab_storage;
+  std::byte* shared = nullptr;
+  std::size_t shared_bytes = 0;
+  std::vector<std::byte> shared_storage, local_storage;
+  std::vector<WordFlags> shared_written, local_written;
+  RaceTags races;
+  bool race_check = false;
+  std::uint32_t epoch = 1;
+  struct Barrier {
+    std::uint32_t arrived = 0, expected = 0;  // threads
+    std::uint32_t popcount = 0, all = 0, any = 0, voters = 0;
+  };
+  std::array<Barrier, 16> barriers{};
+  std::uint64_t executed = 0;
+};
+
+// Everything one host thread needs to run blocks.
+struct Worker {
+  Launch* launch = nullptr;
+  std::vector<Site> sites;
+  std::vector<SegmentCount> segments;
+  std::vector<outcome::Finding> findings;
+  std::map<std::pair<int, std::uint32_t>, int> reported;  // (kind, statement) → how often
+  std::uint64_t barriers = 0;
+  std::string printed;
+};
+
+struct Launch {
+  const Program* program = nullptr;
+  GlobalMemory* memory = nullptr;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t threads_per_block = 1;
+  std::size_t shared_bytes = 0;       // static and dynamic
+  std::size_t dynamic_offset = 0, dynamic_bytes = 0;
+  std::vector<std::byte> parameters;
+  std::uint64_t parameter_address = 0;
+  std::string file;                   // the kernel file, for findings
+  bool race_check = false, global_races = false, report_unwritten = true;
+  std::uint64_t budget = 0;
+  std::atomic<std::uint64_t> executed{0};
+  std::atomic<bool> aborted{false};
+  std::atomic<bool> timed_out{false};
+  std::atomic<int> finding_count{0};
+};
+
+// Reports a fault that lane `lane` of the warp met; kept once per kind and instruction, counted beyond that.
+void report(Warp& warp, const Instruction& instruction, outcome::Finding::Kind kind, int lane, std::uint64_t address,
+            const std::string& message);
+void report_at(Warp& warp, std::uint32_t statement, outcome::Finding::Kind kind, int lane, std::uint64_t address,
+               const std::string& message);
+
+void set_mask(Warp& warp, std::uint32_t mask);  // also expands it
+
+template <class T>
+T* row(const Warp& warp, std::uint32_t offset) {
+  return reinterpret_cast<T*>(warp.rows + offset);
+}
+
+}  // namespace cudal1::sim

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cudal1::sim {
+
+// Which bytes of each 4-byte word were written: one flag byte per word, bit k for byte k. `in_flight` marks a word that an
+// asynchronous copy has yet to deliver (shared memory only).
+using WordFlags = std::uint8_t;
+inline constexpr WordFlags word_written = 0x0f;
+inline constexpr WordFlags word_in_flight = 0x80;
+
+// A piece of simulated device memory. Its device address has nothing to do with its place on the host.
+struct Allocation {
+  std::uint64_t base = 0;
+  std::size_t bytes = 0;
+  std::byte* host = nullptr;         // 64-byte aligned, with 64 spare bytes behind the end
+  WordFlags* written = nullptr;      // null: every byte was written
+  std::string name;
+  std::uint32_t id = 0;
+  bool constant = false;
+
+  std::unique_ptr<std::byte[], void (*)(std::byte*)> storage{nullptr, nullptr};
+  std::vector<WordFlags> flags;
+  // Who touched a word last in this launch: block number + 1; allocated only while global races are looked for.
+  std::vector<std::uint32_t> writers, readers;
+
+  bool covers(std::uint64_t low, std::uint64_t high) const { return low >= base && high <= base + bytes && low <= high; }
+};
+
+// The simulated global memory: allocations at addresses of its own with wide unmapped gaps between them, so that a wild
+// access hits nothing. Not thread-safe; find() is safe while nothing is allocated or released.
+class GlobalMemory {
+ public:
+  Allocation& allocate(std::size_t bytes, const std::string& name, std::size_t align = 512);
+  void release(std::uint32_t id);
+  Allocation* by_id(std::uint32_t id);
+
+  // The allocation that holds [low, high) wholly; null: none.
+  Allocation* find(std::uint64_t low, std::uint64_t high) const;
+  // The nearest allocation to an address, for a message; null when there is none.
+  const Allocation* nearest(std::uint64_t address) const;
+
+  void write(Allocation& allocation, std::size_t offset, std::span<const std::byte> bytes);
+  void poison(Allocation& allocation, std::size_t offset, std::size_t bytes, std::uint32_t word);
+  void mark_written(Allocation& allocation, std::size_t offset, std::size_t bytes);
+  void copy_flags(const Allocation& from, std::size_t from_offset, Allocation& to, std::size_t to_offset, std::size_t bytes);
+
+  std::map<std::uint64_t, std::unique_ptr<Allocation>>& all() { return by_base_; }
+
+ private:
+  void keep_flags(Allocation& allocation);
+
+  std::map<std::uint64_t, std::unique_ptr<Allocation>> by_base_;
+  std::vector<Allocation*> sorted_;
+  std::map<std::uint32_t, Allocation*> by_id_;
+  std::uint64_t next_ = std::uint64_t{1} << 41;
+  std::uint32_t next_id_ = 1;
+};
+
+// Marks [offset, offset + bytes) in a flag array that covers memory from offset 0.
+void set_written(WordFlags* flags, std::size_t offset, std::size_t bytes);
+void clear_written(WordFlags* flags, std::size_t offset, std::size_t bytes);
+bool all_written(const WordFlags* flags, std::size_t offset, std::size_t bytes);
+
+}  // namespace cudal1::sim

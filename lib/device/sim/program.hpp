@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/element.hpp"
+#include "sim/module.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudal1::sim {
+
+struct Warp;
+struct Instruction;
+using Handler = void (*)(Warp&, const Instruction&);
+
+// An instruction as the interpreter runs it. Operands are byte offsets into the warp's register slab: a register, constant
+// or special value is a row of 32 lanes there, a predicate a 32-bit mask.
+struct Instruction {
+  std::array<Handler, 2> run{};    // with all lanes active; with some
+  std::uint32_t d = 0, a = 0, b = 0, c = 0;
+  std::int64_t immediate = 0;      // an address's offset, or what the handler says
+  std::uint32_t site = 0;          // of a memory access: index into the worker's sites
+  std::uint32_t statement = 0;     // index into Program::statements
+  std::uint32_t list = 0;          // first of further operands in Program::lists
+  std::uint32_t extra = 0;         // what the handler says
+};
+static_assert(sizeof(Instruction) == 56);
+
+inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
+// A straight run of instructions with one way in and its end.
+struct Segment {
+  enum class End : std::uint8_t { fall, jump, branch, leave, finish, call, barrier, pause };
+  std::uint32_t first = 0, last = 0;   // instructions [first, last)
+  std::uint32_t weight = 0;            // PTX instructions it stands for, its end included
+  End end = End::fall;
+  bool negated = false;                // branch: taken where the predicate is false
+  bool spins = false;                  // pause: the end of a loop that reads what others may write
+  std::uint32_t predicate = 0;         // branch: slab offset
+  std::uint32_t target = nowhere;      // jump, branch, call
+  std::uint32_t join = nowhere;        // branch: where its sides meet again
+  std::uint32_t statement = 0;         // of its end
+};
+
+// What a static instruction costs each time a warp runs it.
+enum class Work : std::uint8_t { move, integer, fp32, fp64, fp16, special, conversion, control, memory, tensor };
+
+struct StatementFacts {
+  std::string opcode;
+  int line = 0, source_line = 0;       // in the PTX, in the kernel file
+  Work work = Work::move;
+  double flops = 0;                    // per lane; tensor operations: per warp
+  std::uint32_t segment = 0;
+};
+
+// A memory access in the program: counted one by one.
+struct SiteFacts {
+  enum class Kind : std::uint8_t { load, store, atomic, shared, local, constant };
+  Kind kind = Kind::load;
+  std::uint32_t statement = 0;
+};
+
+struct ConstantRow {
+  std::uint32_t offset = 0, width = 0;   // bytes of an element
+  std::uint64_t value = 0;
+};
+struct ParameterRow {
+  std::uint32_t offset = 0, width = 0;
+  std::uint32_t parameter_offset = 0, bytes = 0;   // in the parameter block; sign- or zero-extended to width
+  bool extend_sign = false;
+};
+enum class Special : std::uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  dynamic_shared_bytes, total_shared_bytes, zero, one, parameter_block, dynamic_shared_address
+};
+struct SpecialRow {
+  std::uint32_t offset = 0, width = 4;
+  Special special = Special::zero;
+  std::uint64_t addend = 0;
+};
+
+// A kernel with its callees, ready to run for any launch.
+struct Program {
+  std::string name;
+  std::vector<Instruction> instructions;
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> lists;
+  std::vector<StatementFacts> statements;
+  std::vector<SiteFacts> sites;                 // site 0 is no access
+  std::vector<ConstantRow> constants;
+  std::vector<ParameterRow> parameters;
+  std::vector<SpecialRow> specials;
+  std::uint32_t slab_bytes = 0;
+  std::vector<Variable> parameter_variables;    // of the entry, with offsets below
+  std::vector<std::uint32_t> parameter_offsets;
+  std::uint32_t parameter_bytes = 0;
+  std::size_t shared_bytes = 0;                 // static; dynamic shared memory follows, aligned
+  std::size_t dynamic_align = 16;
+  std::size_t local_bytes = 0;                  // per lane
+  unsigned max_threads = 0;
+  bool fixed_order = false;       // what it computes depends on the order of blocks: run them one after another
+  bool orders_itself = false;     // fences or ordered accesses: global races cannot be judged
+  bool waits_for_blocks = false;  // may spin on what another block writes
+  unsigned shared_granule = 4;    // bytes of the smallest shared access
+};
+
+}  // namespace cudal1::sim

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/predict.hpp"
+#include "sim/sampling.hpp"
+#include "sim/schedule.hpp"
+#include "sim/sim_device.hpp"
+
+#include "tensor/dtype.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace cudal1::sim {
+
+namespace {
+
+constexpr std::uint64_t default_budget = 4'000'000'000;  // warp instructions: some ten seconds a core
+constexpr std::size_t most_findings = 64;
+
+std::vector<outcome::Finding> collect(std::vector<std::unique_ptr<Worker>>& workers) {
+  std::vector<outcome::Finding> all;
+  for (auto& worker : workers)
+    for (auto& finding : worker->findings) all.push_back(std::move(finding));
+  const auto order = [](const outcome::Finding& f) {
+    return std::make_tuple(f.block[2], f.block[1], f.block[0], f.thread[2], f.thread[1], f.thread[0], f.line, f.message);
+  };
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  // Each worker kept the first of its blocks; the first of all stays.
+  std::set<std::tuple<int, int, std::string>> seen;
+  std::vector<outcome::Finding> kept;
+  for (auto& finding : all)
+    if (kept.size() < most_findings && seen.insert({static_cast<int>(finding.kind), finding.line, finding.line ? std::string() : finding.message}).second)
+      kept.push_back(std::move(finding));
+  return kept;
+}
+
+}  // namespace
+
+tl::expected<void, std::string> SimDevice::bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel,
+                                                Launch& launch) {
+  const Program& program = kernel.program;
+  launch.program = &program;
+  launch.memory = memory_.get();
+  launch.grid = step.grid;
+  launch.block = step.block;
+  const std::uint64_t threads = static_cast<std::uint64_t>(step.block[0]) * step.block[1] * step.block[2];
+  if (threads == 0 || threads > 1024 || step.block[2] > 64) return tl::unexpected(fmt::format("a block of {} threads is not possible: 1 to 1024", threads));
+  if (program.max_threads && threads > program.max_threads)
+    return tl::unexpected(fmt::format("a block of {} threads exceeds the kernel's launch bounds of {}", threads, program.max_threads));
+  const std::uint64_t blocks = static_cast<std::uint64_t>(step.grid[0]) * step.grid[1] * step.grid[2];
+  if (blocks == 0 || step.grid[0] > 0x7fffffff || step.grid[1] > 65535 || step.grid[2] > 65535)
+    return tl::unexpected(fmt::format("a grid of {} x {} x {} blocks is not possible", step.grid[0], step.grid[1], step.grid[2]));
+  if (kernel.resources.registers > 0) {
+    const std::uint64_t per_warp = static_cast<std::uint64_t>((kernel.resources.registers + 7) / 8 * 8) * 32;
+    if (per_warp * ((threads + 31) / 32) > 65536)
+      return tl::unexpected(fmt::format("too many resources requested for launch: {} threads of {} registers", threads, kernel.resources.registers));
+  }
+  if (step.cluster[0] * step.cluster[1] * step.cluster[2] > 1) return tl::unexpected(std::string("sim does not know clusters"));
+  launch.threads_per_block = static_cast<std::uint32_t>(threads);
+  launch.dynamic_offset = (program.shared_bytes + program.dynamic_align - 1) / program.dynamic_align * program.dynamic_align;
+  launch.dynamic_bytes = step.shared_bytes;
+  launch.shared_bytes = step.shared_bytes ? launch.dynamic_offset + step.shared_bytes : program.shared_bytes;
+  if (launch.shared_bytes > facts_.shared_bytes_per_block_optin)
+    return tl::unexpected(fmt::format("{} bytes of shared memory are more than the {} that a block of {} can have", launch.shared_bytes,
+                                      facts_.shared_bytes_per_block_optin, facts_.name));
+  if (step.arguments.size() != program.parameter_variables.size())
+    return tl::unexpected(fmt::format("{} takes {} arguments, {} are given", step.kernel, program.parameter_variables.size(), step.arguments.size()));
+  launch.parameters.assign(program.parameter_bytes + 16, std::byte{0});
+  for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+    std::byte* into = launch.parameters.data() + program.parameter_offsets[i];
+    const std::size_t size = program.parameter_variables[i].bytes;
+    if (const auto* buffer = std::get_if<kernel::BufferArgument>(&step.arguments[i])) {
+      const device::Region& region = plan.buffers.at(buffer->buffer);
+      const std::uint64_t address = allocation(region).base + region.offset + static_cast<std::uint64_t>(buffer->byte_offset);
+      if (size != 8) return tl::unexpected(fmt::format("argument {} of {} is a buffer, the parameter has {} bytes", i + 1, step.kernel, size));
+      std::memcpy(into, &address, 8);
+    } else {
+      const auto& scalar = std::get<kernel::ScalarArgument>(step.arguments[i]);
+      if (scalar.size != size) return tl::unexpected(fmt::format("argument {} of {} has {} bytes, the parameter has {}", i + 1, step.kernel, scalar.size, size));
+      std::memcpy(into, scalar.bytes.data(), size);
+    }
+  }
+  return {};
+}
+
+std::uint64_t SimDevice::resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const {
+  const int registers = kernel.resources.registers > 0 ? kernel.resources.registers : 32;
+  const auto occupancy = outcome::occupancy(facts_, registers, launch.shared_bytes, static_cast<int>(launch.threads_per_block));
+  return static_cast<std::uint64_t>(std::max(1, occupancy.blocks_per_sm)) * static_cast<std::uint64_t>(facts_.sm_count);
+}
+
+void SimDevice::prepare_races(bool on) {
+  for (auto& [base, allocation] : memory_->all()) {
+    if (on && !allocation->constant) {
+      allocation->writers.assign(allocation->bytes / 4 + 2, 0);
+      allocation->readers.assign(allocation->bytes / 4 + 2, 0);
+    } else {
+      allocation->writers = {};
+      allocation->readers = {};
+    }
+  }
+}
+
+void SimDevice::initialise_scratch(const device::BoundPlan& plan) {
+  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
+    const kernel::PlanBuffer& buffer = plan.plan->buffers[i];
+    if (!buffer.initial || buffer.bytes == 0) continue;
+    const std::size_t size = tensor::size_of(buffer.dtype);
+    std::byte element[8] = {};
+    tensor::store(buffer.dtype, *buffer.initial, element);
+    std::vector<std::byte> bytes(buffer.bytes);
+    for (std::size_t k = 0; k + size <= bytes.size(); k += size) std::memcpy(bytes.data() + k, element, size);
+    write(plan.buffers.at(i), bytes);
+  }
+}
+
+void SimDevice::memset(const device::BoundPlan& plan, const kernel::Memset& step) {
+  const device::Region& region = plan.buffers.at(step.buffer);
+  const std::vector<std::byte> bytes(region.bytes, static_cast<std::byte>(step.value));
+  write(region, bytes);
+}
+
+device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::RunOptions& options) {
+  using Status = device::RunResult::Status;
+  device::RunResult result;
+  const auto* module = dynamic_cast<const LoadedModule*>(plan.module);
+  initialise_scratch(plan);
+  for (const kernel::PlanStep& step : plan.plan->steps) {
+    if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
+      memset(plan, *fill);
+      continue;
+    }
+    const auto& wanted = std::get<kernel::Launch>(step);
+    const LoadedModule::Kernel* kernel = module ? module->kernel(wanted.kernel) : nullptr;
+    const auto fail = [&](Status status, const std::string& message) {
+      result.status = status;
+      result.message = message;
+      return result;
+    };
+    if (!kernel) return fail(Status::runtime_failed, fmt::format("the binary has no kernel {}", wanted.kernel));
+    Launch launch;
+    if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
+    const std::uint64_t resident = resident_blocks(*kernel, launch), blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+    if (wanted.cooperative && blocks > resident)
+      return fail(Status::runtime_failed, fmt::format("a cooperative launch of {} blocks exceeds the {} that {} can hold at once", blocks, resident, facts_.name));
+    launch.file = module->file;
+    launch.race_check = options.checks;
+    launch.global_races = options.checks && !kernel->program.orders_itself;
+    launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
+    Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
+    parameters.constant = true;
+    memory_->write(parameters, 0, launch.parameters);
+    launch.parameter_address = parameters.base;
+    if (launch.global_races) prepare_races(true);
+    auto workers = run_blocks(launch, {}, threads_, resident);
+    if (launch.global_races) prepare_races(false);
+    Tally tally = count(launch, workers, blocks);
+    tally.finish(1.0);
+    memory_->release(parameters.id);
+    result.counters += tally.total;
+    for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
+    for (auto& finding : collect(workers))
+      if (result.findings.size() < most_findings) result.findings.push_back(std::move(finding));
+    for (const auto& worker : workers) std::fwrite(worker->printed.data(), 1, worker->printed.size(), stderr);
+    if (launch.timed_out)
+      return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
+    if (launch.aborted) break;
+  }
+  if (!result.findings.empty()) {
+    result.status = Status::findings;
+    result.message = result.findings.front().message;
+  }
+  return result;
+}
+
+namespace {
+
+constexpr std::uint64_t sample_budget = 12'000'000;  // warp instructions that a prediction may spend on a launch
+
+}  // namespace
+
+// Counters come from a sample of blocks and are scaled. The first blocks tell how many can be afforded.
+std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::predict(const device::BoundPlan& plan) {
+  using Status = device::RunResult::Status;
+  device::Prediction prediction;
+  prediction.log_error = model_log_error;
+  const auto* module = dynamic_cast<const LoadedModule*>(plan.module);
+  double longest = 0;
+  const auto fail = [](Status status, const std::string& message) {
+    device::RunResult result;
+    result.status = status;
+    result.message = message;
+    return tl::unexpected(result);
+  };
+  initialise_scratch(plan);
+  for (const kernel::PlanStep& step : plan.plan->steps) {
+    if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
+      memset(plan, *fill);
+      const double bytes = static_cast<double>(plan.buffers.at(fill->buffer).bytes);
+      prediction.ms += 1e3 * (2.5e-6 + bytes / (0.9 * facts_.memory_bytes_per_second));
+      continue;
+    }
+    const auto& wanted = std::get<kernel::Launch>(step);
+    const LoadedModule::Kernel* kernel = module ? module->kernel(wanted.kernel) : nullptr;
+    if (!kernel) return fail(Status::runtime_failed, fmt::format("the binary has no kernel {}", wanted.kernel));
+    Launch launch;
+    if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
+    launch.file = module->file;
+    launch.report_unwritten = false;
+    launch.budget = default_budget;
+    const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+    Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
+    parameters.constant = true;
+    memory_->write(parameters, 0, launch.parameters);
+    launch.parameter_address = parameters.base;
+    const std::uint64_t resident = resident_blocks(*kernel, launch);
+    // Where blocks wait for each other a sample would wait forever.
+    std::vector<std::uint64_t> chosen;
+    if (!kernel->program.waits_for_blocks && blocks > 4) {
+      run_blocks(launch, sample_blocks(launch.grid, 2), threads_, resident);
+      const std::uint64_t each = std::max<std::uint64_t>(1, launch.executed / 2);
+      launch.executed = 0;
+      chosen = sample_blocks(launch.grid, std::max<std::uint64_t>(2, sample_budget / each));
+    }
+    auto workers = run_blocks(launch, chosen, threads_, resident);
+    const double ran = chosen.empty() ? static_cast<double>(blocks) : static_cast<double>(chosen.size());
+    Tally tally = count(launch, workers, chosen.empty() ? blocks : chosen.size());
+    tally.finish(static_cast<double>(blocks) / ran);
+    memory_->release(parameters.id);
+    if (launch.timed_out) return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
+    LaunchProfile profile{tally.total, tally.lines, kernel->resources, blocks, launch.threads_per_block, launch.shared_bytes};
+    const PredictedLaunch one = sim::predict(profile, facts_);
+    prediction.ms += 1e3 * one.seconds;
+    if (one.seconds > longest) longest = one.seconds, prediction.limited_by = one.limited_by;
+    prediction.counters += tally.total;
+    for (const auto& [line, counters] : tally.lines) prediction.lines[line] += counters;
+  }
+  return prediction;
+}
+
+}  // namespace cudal1::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device/device.hpp"
+#include "sim/counting.hpp"
+#include "sim/machine.hpp"
+#include "sim/module.hpp"
+#include "sim/program.hpp"
+#include "sim/sim.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudal1::sim {
+
+// A loaded module: its kernels by the names they are launched under, its variables in device memory.
+class LoadedModule : public device::Module {
+ public:
+  explicit LoadedModule(std::shared_ptr<GlobalMemory> memory) : memory_(std::move(memory)) {}
+  ~LoadedModule() override;
+
+  struct Kernel {
+    Program program;
+    outcome::ResourceFacts resources;
+  };
+  const Kernel* kernel(const std::string& name) const;
+
+  std::map<std::string, Kernel> kernels;
+  std::vector<std::uint32_t> variables;  // allocations that end with the module
+  std::string file;
+
+ private:
+  std::shared_ptr<GlobalMemory> memory_;
+};
+
+class SimDevice : public device::Device {
+ public:
+  explicit SimDevice(const Options& options);
+  const outcome::DeviceFacts& facts() const override { return facts_; }
+  device::MemoryId allocate(std::size_t bytes, const std::string& name) override;
+  void release(device::MemoryId memory) override;
+  void write(const device::Region& region, std::span<const std::byte> bytes) override;
+  void read(const device::Region& region, std::span<std::byte> bytes) override;
+  void copy(const device::Region& from, const device::Region& to) override;
+  void poison(const device::Region& region, std::uint32_t word) override;
+  tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;
+  device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
+  std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
+  std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override;
+
+ private:
+  Allocation& allocation(const device::Region& region);
+  // Fills in the launch; the error says what the device refuses.
+  tl::expected<void, std::string> bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch);
+  std::uint64_t resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const;
+  void prepare_races(bool on);
+  void initialise_scratch(const device::BoundPlan& plan);
+  void memset(const device::BoundPlan& plan, const kernel::Memset& step);
+
+  std::shared_ptr<GlobalMemory> memory_ = std::make_shared<GlobalMemory>();
+  outcome::DeviceFacts facts_;
+  int threads_ = 1;
+};
+
+}  // namespace cudal1::sim

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers' bookkeeping, traps, assertions, printf, clocks, and the copies that a call makes.
+#include "sim/families.hpp"
+
+#include "sim/access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace cudal1::sim {
+
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using Kind = outcome::Finding::Kind;
+
+// d: result of a reduction, a: id, b: thread count or nowhere, c: vote, extra: reduction.
+void join_barrier(Warp& w, const Instruction& i, bool waits) {
+  const int lane = w.mask ? std::countr_zero(w.mask) : 0;
+  const u32 id = row<const u32>(w, i.a)[lane] & 15;
+  Launch& launch = *w.worker->launch;
+  u32 expected = i.b == nowhere ? launch.threads_per_block : row<const u32>(w, i.b)[lane];
+  expected = (expected + 31) / 32 * 32;
+  if (w.mask != w.live && !w.rotated)
+    report(w, i, Kind::divergent_barrier, std::countr_zero(w.live & ~w.mask), 0,
+           fmt::format("a barrier is reached by {} of the warp's {} running threads", std::popcount(w.mask), std::popcount(w.live)));
+  Block::Barrier& barrier = w.block->barriers[id];
+  barrier.expected = expected;
+  barrier.arrived += 32;
+  if (i.c != nowhere) {
+    u32 votes = *row<const u32>(w, i.c);
+    if (i.immediate) votes = ~votes;
+    votes &= w.mask;
+    if (barrier.voters == 0) barrier.all = 1;
+    barrier.popcount += static_cast<u32>(std::popcount(votes));
+    barrier.all &= votes == w.mask;
+    barrier.any |= votes != 0;
+    barrier.voters += static_cast<u32>(std::popcount(w.mask));
+  }
+  w.worker->barriers += 1;
+  if (!waits) return;
+  w.barrier = id;
+  w.barrier_result = i.d;
+  w.barrier_reduction = static_cast<std::uint8_t>(i.extra);
+}
+void barrier_wait(Warp& w, const Instruction& i) { join_barrier(w, i, true); }
+void barrier_arrive(Warp& w, const Instruction& i) { join_barrier(w, i, false); }
+
+void trap(Warp& w, const Instruction& i) {
+  if (!w.mask) return;
+  report(w, i, Kind::trap, std::countr_zero(w.mask), 0, "the kernel stopped itself with a trap");
+  w.worker->launch->aborted = true;
+}
+
+std::byte* local_bytes(Warp& w, int lane, u64 offset) {
+  return w.local + static_cast<u64>(lane) * w.worker->launch->program->local_bytes + offset;
+}
+
+// A generic address read on the host; at most `room` bytes, fewer at the end of a buffer.
+std::string text_at(Warp& w, u64 address, std::size_t room = 1024) {
+  std::string text;
+  for (; text.size() < room; ++address) {
+    const Allocation* a = w.worker->launch->memory->find(address, address + 1);
+    const char c = a ? static_cast<char>(a->host[address - a->base]) : '\0';
+    if (c == '\0') break;
+    text += c;
+  }
+  return text;
+}
+
+void assert_fail(Warp& w, const Instruction& i) {
+  if (!w.mask) return;
+  const int lane = std::countr_zero(w.mask);
+  u64 message = 0, file = 0;
+  u32 line = 0;
+  std::memcpy(&message, local_bytes(w, lane, static_cast<u64>(i.immediate)), 8);
+  std::memcpy(&file, local_bytes(w, lane, i.extra), 8);
+  std::memcpy(&line, local_bytes(w, lane, i.list), 4);
+  report(w, i, Kind::trap, lane, 0, fmt::format("assertion failed: {} ({}:{})", text_at(w, message), text_at(w, file), line));
+  w.worker->launch->aborted = true;
+}
+
+// One conversion of a format string with the argument bytes at `arguments`.
+std::string formatted(Warp& w, int lane, const std::string& format, u64 arguments) {
+  std::string out;
+  u64 at = arguments;
+  const auto take = [&](std::size_t bytes) {
+    at = (at + bytes - 1) / bytes * bytes;
+    u64 value = 0;
+    const u64 offset = at - local_window;
+    if (offset + bytes <= w.worker->launch->program->local_bytes) std::memcpy(&value, local_bytes(w, lane, offset), bytes);
+    at += bytes;
+    return value;
+  };
+  for (std::size_t k = 0; k < format.size(); ++k) {
+    if (format[k] != '%') {
+      out += format[k];
+      continue;
+    }
+    std::string one = "%";
+    std::size_t longs = 0;
+    for (++k; k < format.size(); ++k) {
+      const char c = format[k];
+      if (c == 'l' || c == 'j' || c == 'z' || c == 't') ++longs;
+      else if (c == 'h') continue;
+      else if (c == '*') one += std::to_string(static_cast<std::int32_t>(take(4)));
+      else one += c;
+      if (std::isalpha(static_cast<unsigned char>(c)) && !longs && c != 'h') break;
+      if (std::isalpha(static_cast<unsigned char>(c)) && c != 'l' && c != 'j' && c != 'z' && c != 't') break;
+      if (c == '%') break;
+    }
+    const char kind = one.back();
+    char text[512] = "";
+    if (kind == '%') {
+      out += '%';
+      continue;
+    }
+    if (one.size() > 40) continue;
+    if (kind == 's') {
+      const std::string value = text_at(w, take(8));
+      std::snprintf(text, sizeof text, one.c_str(), value.c_str());
+    } else if (kind == 'f' || kind == 'e' || kind == 'g' || kind == 'a' || kind == 'F' || kind == 'E' || kind == 'G' || kind == 'A') {
+      std::snprintf(text, sizeof text, one.c_str(), std::bit_cast<double>(take(8)));
+    } else if (kind == 'p') {
+      std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(take(8)));
+    } else if (kind == 'c') {
+      std::snprintf(text, sizeof text, one.c_str(), static_cast<int>(take(4)));
+    } else {
+      const bool wide = longs > 0;
+      const u64 raw = take(wide ? 8 : 4);
+      one.insert(one.size() - 1, "ll");
+      const bool is_signed = kind == 'd' || kind == 'i';
+      const long long value = is_signed && !wide ? static_cast<std::int32_t>(raw) : static_cast<long long>(raw);
+      std::snprintf(text, sizeof text, one.c_str(), value);
+    }
+    out += text;
+  }
+  return out;
+}
+
+constexpr std::size_t most_printed = std::size_t{1} << 20;
+
+void print(Warp& w, const Instruction& i) {
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    u64 format = 0, arguments = 0;
+    std::memcpy(&format, local_bytes(w, lane, static_cast<u64>(i.immediate)), 8);
+    std::memcpy(&arguments, local_bytes(w, lane, i.extra), 8);
+    if (w.worker->printed.size() < most_printed) w.worker->printed += formatted(w, lane, text_at(w, format), arguments);
+    if (i.list != nowhere) {
+      const u32 count = 1;
+      std::memcpy(local_bytes(w, lane, i.list), &count, 4);
+      set_written(w.local_written, static_cast<u64>(lane) * w.worker->launch->program->local_bytes + i.list, 4);
+    }
+  }
+}
+
+// immediate: from, extra: to, list: bytes; written or not is copied too.
+void copy_local(Warp& w, const Instruction& i) {
+  const std::size_t size = w.worker->launch->program->local_bytes;
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    std::memcpy(local_bytes(w, lane, i.extra), local_bytes(w, lane, static_cast<u64>(i.immediate)), i.list);
+    const std::size_t base = static_cast<std::size_t>(lane) * size;
+    for (u32 k = 0; k < i.list; ++k) {
+      if (all_written(w.local_written, base + static_cast<std::size_t>(i.immediate) + k, 1)) set_written(w.local_written, base + i.extra + k, 1);
+      else clear_written(w.local_written, base + i.extra + k, 1);
+    }
+  }
+}
+
+// Time as the number of instructions run, so that results do not depend on the host.
+template <class T>
+void clock(Warp& w, const Instruction& i) {
+  T* d = row<T>(w, i.d);
+  const u64 now = ++w.executed;
+  for (int l = 0; l < 32; ++l)
+    if (w.mask >> l & 1) d[l] = static_cast<T>(now);
+}
+
+void both(Operations& table, const std::string& name, Handler handler) { table[name] = {"", handler, handler}; }
+
+}  // namespace
+
+void add_system_operations(Operations& table) {
+  both(table, "_barrier", &barrier_wait);
+  both(table, "_barrier_arrive", &barrier_arrive);
+  both(table, "_trap", &trap);
+  both(table, "___assertfail", &assert_fail);
+  both(table, "_vprintf", &print);
+  both(table, "_copy_local", &copy_local);
+  both(table, "_clock.4", &clock<u32>);
+  both(table, "_clock.8", &clock<u64>);
+}
+
+}  // namespace cudal1::sim

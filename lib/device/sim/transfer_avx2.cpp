@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/transfer.ipp"
+
+namespace cudal1::sim {
+void add_transfer_avx2(Operations& table) { transfer_rows(table); }
+}  // namespace cudal1::sim
