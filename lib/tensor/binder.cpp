@@ -13,7 +13,7 @@ namespace cudal1::tensor {
 namespace {
 
 using Kind = Value::Kind;
-constexpr std::size_t node_limit = 20000, list_limit = 4096, size_text_limit = 1000;
+constexpr std::size_t node_limit = 20000, list_limit = 512, size_text_limit = 1000;
 
 std::size_t weight(const Value& value) {
   std::size_t sum = 1;
@@ -152,7 +152,7 @@ Value Binder::list(std::vector<Value> items) const {
   Value value;
   value.kind = Kind::list;
   value.items = std::move(items);
-  if (weight(value) > list_limit) fail("a list is longer than 4096 items");
+  if (weight(value) > list_limit) fail("a list is longer than 512 items");
   return value;
 }
 

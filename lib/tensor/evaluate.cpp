@@ -115,8 +115,11 @@ double operations(const Graph& graph, const std::vector<Type>& types, std::size_
   for (Type& type : at)
     for (Extent& extent : type.shape) extent.values = {extent.values.at(assignment)};
   const std::vector<char> weak(types.size(), 0);
-  const std::vector<std::map<std::string, Number>> none(1);
-  const Names names = names_of(none, at);
+  // Sizes are known here as far as they are extents of some tensor.
+  std::vector<std::map<std::string, Number>> values(1);
+  for (const Type& type : at)
+    for (const Extent& extent : type.shape) values[0].emplace(extent.text, Number::of(extent.values.front()));
+  const Names names = names_of(values, at);
   double total = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -124,8 +127,12 @@ double operations(const Graph& graph, const std::vector<Type>& types, std::size_
     if (function == nullptr || function->row == nullptr) continue;
     const Call call(graph, node, *function, at, weak, names);
     if (function->row->work != nullptr) {
-      total += function->row->work(call, at[i]);
-      continue;
+      try {
+        total += function->row->work(call, at[i]);
+        continue;
+      } catch (const Refusal&) {
+        // An attribute is written in a size that is no extent; the elements are counted instead.
+      }
     }
     double count = 1;
     for (const Extent& extent : at[i].shape) count *= static_cast<double>(extent.values.front());

@@ -172,7 +172,9 @@ class Printer {
     const Node& node = graph_.nodes[id];
     if (node.function == "constant") return attribute_text(node.attributes.at("value"), false);
     const Function* function = find_function(node.function);
-    std::string text = node.function + "(";
+    // Python has functions of these names for numbers.
+    const bool ambiguous = node.function == "abs" || node.function == "round";
+    std::string text = (ambiguous ? "torch." : "") + node.function + "(";
     if (function == nullptr) return text + ")";
     std::size_t next = 0;
     bool gap = false;

@@ -3,6 +3,7 @@
 #include "tensor/function.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -179,6 +180,7 @@ void need_integers(const Call& call, int operand) {
   if (is_floating(call.type(operand).dtype) || call.type(operand).dtype == Dtype::bool_) throw Refusal("the indices must be integers");
 }
 std::int64_t checked(double value, std::int64_t extent) {
+  if (!(std::abs(value) < 0x1p62)) throw Refusal("an index is out of range");
   const auto index = static_cast<std::int64_t>(value);
   if (index < -extent || index >= extent) throw Refusal(fmt::format("index {} is outside a dimension of {}", index, extent));
   return index < 0 ? index + extent : index;

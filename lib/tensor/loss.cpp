@@ -51,7 +51,9 @@ void reduce_loss(const Evaluation& e, const std::vector<double>& logs, double sm
         loss -= weight_of(c) * p * log_of(c);
       }
     } else {
-      const auto c = static_cast<std::int64_t>(target.values[static_cast<std::size_t>(i)]);
+      const double named = target.values[static_cast<std::size_t>(i)];
+      if (!(std::abs(named) < 0x1p62)) throw Refusal("the target is out of range");
+      const auto c = static_cast<std::int64_t>(named);
       if (c == ignored) {
         losses.push_back(0);
         weights.push_back(0);

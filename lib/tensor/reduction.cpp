@@ -77,8 +77,9 @@ void reduce(const Evaluation& e, Body body) {
         offset += rest % kept[axis] * kept_steps[axis];
         rest /= kept[axis];
       }
-      const double* from = in.values.data() + offset;
-      if (!dense) {
+      static constexpr double nothing = 0;
+      const double* from = count == 0 ? &nothing : in.values.data() + offset;
+      if (!dense && count > 0) {
         for_rows(inner, {inner_steps}, 1, [&](std::int64_t row, const std::int64_t* at) {
           for (std::int64_t i = 0; i < inner.back(); ++i) gathered[static_cast<std::size_t>(row + i)] = from[at[0] + i * inner_steps.back()];
         });
