@@ -143,7 +143,7 @@ std::vector<Setting> all_settings(const CLI::App& root) {
       if (settings.contains(key)) continue;
       Setting setting{key, {}, Origin::built_in, ""};
       if (option->get_items_expected_max() == 0) setting.values = {"false"};
-      else if (!option->get_default_str().empty()) setting.values = {option->get_default_str()};
+      else if (!option->get_default_str().empty() && option->get_default_str() != "[]") setting.values = {option->get_default_str()};
       settings[key] = find(files, "", key).value_or(setting);
     }
   for (const auto& file : files)  // the one that wins comes first

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds cudal1 with warnings as errors and runs every test that can run on this machine; the others say why not.
+# Does all of its own set-up on Debian 12 with the CUDA Toolkit. Arguments go to ctest: `sh cmake/test.sh -R unit`.
+set -eu
+cd "$(dirname "$0")/.."
+
+sh cmake/install_dependencies.sh g++ cmake ninja-build pkg-config ccache scdoc libcli11-dev nlohmann-json3-dev \
+  libfmt-dev libcurl4-openssl-dev libtomlplusplus-dev libexpected-dev libssl-dev catch2 libcpp-httplib-dev python3 \
+  bash-completion
+
+cmake --preset dev -Wno-dev
+cmake --build --preset dev
+exec ctest --test-dir build/dev --output-on-failure -j "$(nproc)" "$@"
