@@ -106,6 +106,9 @@ class Drafter {
       if (launch.in_loop)
         note(fmt::format("launch of {} (line {}) stands in a loop: write `for t in 0..T` if its repetition belongs to the work", launch.kernel,
                          line_of_token(launch.at)));
+      if (launch.conditional)
+        note(fmt::format("launch of {} (line {}) stands under a condition: keep it if this task takes that branch", launch.kernel,
+                         line_of_token(launch.at)));
       launches_.push_back(launch);
     }
   }

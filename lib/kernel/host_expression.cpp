@@ -182,6 +182,16 @@ std::optional<std::string> HostTranslator::global(const std::string& word, std::
   return std::nullopt;
 }
 
+// `threads.x` of a dim3 in sight.
+std::optional<std::string> HostTranslator::member(const std::string& word, char axis, std::size_t function, std::size_t at) {
+  const auto found = definition(word, function, at);
+  if (!found || nesting_ >= depth_limit) return std::nullopt;
+  const auto dimensions = translate_dim3(*found, function, found->from);
+  if (!dimensions) return std::nullopt;
+  const auto index = static_cast<std::size_t>(axis - 'x');
+  return index < dimensions->parts.size() ? "(" + dimensions->parts[index].text() + ") " : "1 ";
+}
+
 std::optional<std::string> HostTranslator::name(const std::string& word, std::size_t function, std::size_t at, bool as_size, int depth) {
   if (sizes_.contains(word)) return word;
   if (depth < depth_limit) {
@@ -295,6 +305,13 @@ std::optional<std::string> HostTranslator::text(TokenRange range, std::size_t fu
         out += fmt::format("ceil_div({}, {}) ", *left, *right);
         i = close;
       } else if (i + 2 < range.to && (tokens[i + 1].is(".") || tokens[i + 1].is("->"))) {
+        const std::string_view part = tokens[i + 2].text;
+        if (part == "x" || part == "y" || part == "z")
+          if (const auto value = member(word, part[0], function, at)) {
+            out += *value;
+            i += 2;
+            continue;
+          }
         // x.size(0), x.numel(), p->width: sizes of those names.
         std::string size = word + "_" + std::string(tokens[i + 2].text);
         i += 2;
@@ -327,9 +344,12 @@ std::optional<std::string> HostTranslator::text(TokenRange range, std::size_t fu
 }
 
 std::optional<Expression> HostTranslator::translate(TokenRange range, std::size_t function, std::size_t at, bool as_size) {
-  work_ = 0;
+  if (nesting_ == 0) work_ = 0;
+  if (nesting_ >= depth_limit) return std::nullopt;
   const auto sizes = sizes_;
+  ++nesting_;
   const auto out = text(range, function, at, as_size, 0);
+  --nesting_;
   const auto expression = out ? Expression::parse(*out) : tl::unexpected(base::Diagnostic{});
   if (!expression) {
     sizes_ = sizes;  // names met on the way are of no use

@@ -39,13 +39,14 @@ class HostTranslator {
  private:
   std::optional<std::string> text(TokenRange range, std::size_t function, std::size_t at, bool as_size, int depth);
   std::optional<std::string> name(const std::string& word, std::size_t function, std::size_t at, bool as_size, int depth);
+  std::optional<std::string> member(const std::string& word, char axis, std::size_t function, std::size_t at);
   std::optional<std::string> global(const std::string& word, std::size_t function, std::size_t at, int depth);
   std::string new_size(const std::string& wanted);
 
   const HostSource& host_;
   std::map<std::string, std::string> macros_;
   std::map<std::string, Expression> sizes_;
-  int work_ = 0;
+  int work_ = 0, nesting_ = 0;
 };
 
 // `(N + 255) / 256` and `(N - 1) / 256 + 1` as ceil_div(N, 256), wherever they stand in the expression.

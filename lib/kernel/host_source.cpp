@@ -145,6 +145,7 @@ class Splitter {
       if (contains(from, head, "constexpr") && !contains_host_word(from, end)) return;
       const std::size_t close = matching_bracket(host_.tokens, *parameters), body_close = matching_bracket(host_.tokens, *body);
       host_.functions.push_back({name, {*parameters + 1, close}, {*body + 1, body_close}});
+      if (token(end + 1).is(";")) ++end;
       put_aside(from, end, fmt::format("host function {}", name));
     } else if (parameters && !body && !contains(from, end, "using") && !contains(from, end, "typedef") && !contains(from, end, "static_assert")) {
       put_aside(from, end, fmt::format("declaration of {}", *parameters > from ? token(*parameters - 1).text : "?"));
@@ -241,13 +242,14 @@ std::vector<HostLaunch> find_launches(const HostSource& host) {
       launch.configuration = split_arguments(tokens, i + 1, close);
       launch.arguments = split_arguments(tokens, close + 2, end);
       for (std::size_t k = body.from; k < i; ++k) {
-        if (!tokens[k].is("for") && !tokens[k].is("while")) continue;
+        const bool loop = tokens[k].is("for") || tokens[k].is("while");
+        if (!loop && !tokens[k].is("if") && !tokens[k].is("switch")) continue;
         const std::size_t head = matching_bracket(tokens, k + 1);
         if (head >= body.to) continue;
         std::size_t stop = head + 1;
         if (stop < body.to && tokens[stop].is("{")) stop = matching_bracket(tokens, stop);
         else while (stop < body.to && !tokens[stop].is(";")) ++stop;
-        launch.in_loop |= head < i && i < stop;
+        (loop ? launch.in_loop : launch.conditional) |= head < i && i < stop;
       }
       if (!launch.kernel.empty()) launches.push_back(std::move(launch));
       i = end;

@@ -46,7 +46,7 @@ struct HostLaunch {
   std::size_t at = 0;              // token of the kernel's name
   std::vector<TokenRange> configuration, arguments;
   std::size_t function = 0;        // index into HostSource::functions
-  bool in_loop = false;
+  bool in_loop = false, conditional = false;
 };
 std::vector<HostLaunch> find_launches(const HostSource& host);
 

@@ -24,10 +24,19 @@ PointerUsage pointer_usage(const std::vector<SourceToken>& tokens, std::string_v
         writes = true;
       } else if (tokens[k + 1].is("[")) {
         std::size_t after = matching_bracket(tokens, k + 1) + 1;
-        while (after + 1 < end && tokens[after].is(".")) after += 2;  // C[i].x = …
+        // C[i].x = …, FETCH_FLOAT4(C[i]) = …, reinterpret_cast<float4*>(&C[i])[0] = …
+        while (after < end && (tokens[after].is(".") || tokens[after].is(")") || tokens[after].is("["))) {
+          if (tokens[after].is(".")) ++after;
+          else if (tokens[after].is("[")) after = matching_bracket(tokens, after);
+          ++after;
+        }
         if (after >= end) continue;
-        if (tokens[k - 1].is("&")) usage.escapes = true;
-        if (tokens[after].is("=")) writes = true, reads = false;
+        if (tokens[k - 1].is("&") && !tokens[after].is("=")) usage.escapes = true;
+        if (tokens[after].is("=")) {
+          writes = true;
+          reads = false;
+          for (std::size_t r = after + 1; r < end && !tokens[r].is(";"); ++r) reads |= tokens[r].is(parameter);
+        }
         if (tokens[after].is("+=") || tokens[after].is("-=") || tokens[after].is("*=") || tokens[after].is("/=") || tokens[after].is("++") ||
             tokens[after].is("--") || tokens[k - 1].is("++") || tokens[k - 1].is("--"))
           writes = true;
