@@ -380,7 +380,7 @@ class LineWriter {
       }
       operands.push_back(text);
     }
-    return fmt::format("const {} v{} = {};", compute_type(from.dtype), id, apply(*function, operands));
+    return fmt::format("const {} v{} = {};", compute_type(from.dtype), id, spelt(*function, operands));
   }
 
   // Line-level values that become known with `phase`.

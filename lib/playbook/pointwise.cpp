@@ -80,7 +80,7 @@ const PointwiseFunction* find_pointwise(std::string_view name) {
   return found == std::end(table) ? nullptr : found;
 }
 
-std::string apply(const PointwiseFunction& function, const std::vector<std::string>& operands) {
+std::string spelt(const PointwiseFunction& function, const std::vector<std::string>& operands) {
   std::string text;
   for (std::size_t i = 0; i < function.text.size(); ++i) {
     if (function.text[i] != '$') {

@@ -19,6 +19,6 @@ struct PointwiseFunction {
 const PointwiseFunction* find_pointwise(std::string_view name);  // null: not known
 
 // `function` applied to operands that are names or literals.
-std::string apply(const PointwiseFunction& function, const std::vector<std::string>& operands);
+std::string spelt(const PointwiseFunction& function, const std::vector<std::string>& operands);
 
 }  // namespace cudal1::playbook

@@ -142,7 +142,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
     else {
       std::vector<std::string> operands;
       for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
-      std::string text = apply(*find_pointwise(from.function), operands);
+      std::string text = spelt(*find_pointwise(from.function), operands);
       for (std::size_t k = text.find("decltype(sum[i][j])"); k != std::string::npos; k = text.find("decltype(sum[i][j])")) text.replace(k, 19, "float");
       epilogue += fmt::format("      const {} v{} = {};\n", type, i, text);
     }

@@ -107,7 +107,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
       const PointwiseFunction* function = find_pointwise(from.function);
       std::vector<std::string> operands;
       for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
-      uses += fmt::format("    const {} v{} = {};\n", type, i, apply(*function, operands));
+      uses += fmt::format("    const {} v{} = {};\n", type, i, spelt(*function, operands));
     }
   }
   body += fmt::format(R"(#pragma unroll
