@@ -416,6 +416,7 @@ class Drafter {
   void write_sizes(std::string& out) {
     std::vector<std::string> known, unknown = bare_sizes_;
     for (const auto& [name, value] : translator_.sizes()) {
+      if (!is_used(name)) continue;  // met in a host expression that came to nothing
       if (value.empty()) unknown.push_back(name);
       else known.push_back(fmt::format("{} = {}", name, value.text()));
     }
@@ -427,10 +428,22 @@ class Drafter {
     note(fmt::format("sizes {}: give values", fmt::join(unknown, ", ")));
   }
 
+  bool is_used(const std::string& size) const {
+    const auto holds = [&](std::string_view text) {
+      const auto words = lex_code(text);
+      return std::any_of(words.begin(), words.end(), [&](const SourceToken& word) { return word.is(size); });
+    };
+    return std::any_of(plan_.begin(), plan_.end(), [&](const auto& step) { return holds(step.first); }) ||
+           std::any_of(buffers_.begin(), buffers_.end(), [&](const DraftBuffer& b) { return b.shape && holds(*b.shape); }) ||
+           std::any_of(translator_.sizes().begin(), translator_.sizes().end(),
+                       [&](const auto& other) { return !other.second.empty() && holds(other.second.text()); });
+  }
+
   void write_buffers(std::string& out) {
     // With one size and no allocation in sight, an elementwise kernel is the likely case.
     std::vector<std::string> sizes = bare_sizes_;
-    for (const auto& [name, value] : translator_.sizes()) sizes.push_back(name);
+    for (const auto& [name, value] : translator_.sizes())
+      if (is_used(name)) sizes.push_back(name);
     for (const DraftBuffer& buffer : buffers_) {
       const std::string_view word = buffer.scratch ? "scratch" : buffer.input && buffer.output ? "inout" : buffer.output ? "output" : "input";
       std::optional<std::string> shape = buffer.shape;

@@ -76,3 +76,146 @@ TEST_CASE("an answer binds to its task and is a family of three") {
   CHECK(plan.kernels() == std::vector<std::string>{"scale_rows"});
   CHECK(tunable_prelude(members->at(1)) == "constexpr int BLOCK = 256;\n");
 }
+
+TEST_CASE("numbers become the parameter's declared type") {
+  const File file = parsed(R"(//@ size N = 200
+//@ scalar alpha: float32 = 0.1
+//@ scalar half_of: float16 = 0.1
+//@ output C: float32[N]
+//@ tune V = 4
+//@ launch k<float, V * 2, true><<<1, 32>>>(C + N / 2, N, N, 0 - N, alpha, alpha, half_of, N > 3, alpha, N, 7)
+using real = double;
+#define INDEX unsigned long long
+template <typename T, int W, bool B>
+__global__ void k(T* C, unsigned char u, std::uint16_t s, long l, T t, real d, __half h, bool b, __nv_bfloat16 f, INDEX i, int64_t const j) {}
+)");
+  Environment values = sizes_of(file, workloads(file).front());
+  values["V"] = std::int64_t{4};
+  const Plan plan = resolved(file, values);
+  const auto& launch = std::get<Launch>(plan.steps.at(0));
+  CHECK(launch.kernel == "k<float, 8, true>");
+  CHECK(std::get<BufferArgument>(launch.arguments[0]).byte_offset == 400);
+  CHECK(scalar<std::uint8_t>(launch.arguments[1]) == 200);
+  CHECK(scalar<std::uint16_t>(launch.arguments[2]) == 200);
+  CHECK(scalar<std::int64_t>(launch.arguments[3]) == -200);
+  CHECK(scalar<float>(launch.arguments[4]) == 0.1f);
+  CHECK(scalar<double>(launch.arguments[5]) == static_cast<double>(0.1f));
+  CHECK(scalar<std::uint16_t>(launch.arguments[6]) == 0x2e66);
+  CHECK(scalar<bool>(launch.arguments[7]) == true);
+  CHECK(scalar<std::uint16_t>(launch.arguments[8]) == 0x3dcd);
+  CHECK(scalar<std::uint64_t>(launch.arguments[9]) == 200);
+  CHECK(scalar<std::int64_t>(launch.arguments[10]) == 7);
+}
+
+TEST_CASE("repeats are unrolled in order, with their variables") {
+  const File file = parsed(R"(//@ size T = 3, N = 8
+//@ output C: float32[T, N]
+//@ scratch S: int32[1] = 0
+//@ memset C = 255
+//@ for t in 0..T {
+//@   for u in t..2 launch k<<<1, 32>>>(C + t * N, u)
+//@   memset S = 0
+//@ }
+__global__ void k(float* C, int u) {}
+)");
+  const Plan plan = resolved(file, sizes_of(file, workloads(file).front()));
+  REQUIRE(plan.steps.size() == 1 + 2 + 1 + 1 + 1 + 1);
+  CHECK(std::get<Memset>(plan.steps[0]).value == 255);
+  CHECK(scalar<int>(std::get<Launch>(plan.steps[2]).arguments[1]) == 1);
+  CHECK(std::get<BufferArgument>(std::get<Launch>(plan.steps[4]).arguments[0]).byte_offset == 32);
+  CHECK(plan.buffers[1].role == PlanBuffer::Role::scratch);
+  CHECK(plan.buffers[1].initial == 0.0);
+}
+
+TEST_CASE("later size lines are workloads, and derived sizes are computed again") {
+  const File file = parsed(R"(//@ size OH = (H + 2 * P - K) / S + 1, H = 32
+//@ size K = 3, S = 1, P = 1 weight 2
+//@ size H = 64, S = 2
+//@ check H = 7, K = 5
+//@ scalar area: float32 = OH * OH
+//@ output C: float32[OH, OH]
+//@ launch k<<<1, 32>>>(C, area)
+__global__ void k(float* C, float area) {}
+)");
+  const auto all = workloads(file);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].weight == 2);
+  CHECK(all[1].weight == 1);
+  CHECK(sizes_of(file, all[0]).at("OH") == Value(std::int64_t{32}));
+  CHECK(sizes_of(file, all[1]).at("OH") == Value(std::int64_t{32}));
+  CHECK(sizes_of(file, all[1]).at("H") == Value(std::int64_t{64}));
+  CHECK(sizes_of(file, checks(file).at(0)).at("OH") == Value(std::int64_t{5}));
+  CHECK(sizes_of(file, checks(file).at(0)).at("area") == Value(25.0));
+  const auto overridden = environment(file, all[0], {{"H", std::int64_t{9}}});
+  REQUIRE(overridden);
+  CHECK(overridden->at("OH") == Value(std::int64_t{9}));
+  CHECK_FALSE(environment(file, all[0], {{"W", std::int64_t{9}}}));
+}
+
+TEST_CASE("conditions prune a family, the last tunable runs fastest") {
+  const File file = parsed(R"(//@ output C: float32
+//@ tune A = 1 | 2
+//@ tune B = 10 | 20 if A * B < 40
+//@ launch k<<<A, B>>>(C)
+__global__ void k(float* C) {}
+)");
+  const auto members = family(file);
+  REQUIRE(members);
+  REQUIRE(members->size() == 3);
+  CHECK(members->at(1) == Environment{{"A", std::int64_t{1}}, {"B", std::int64_t{20}}});
+  CHECK(tunable_prelude({{"X", std::int64_t{1} << 40}}) == "constexpr long long X = 1099511627776;\n");
+}
+
+TEST_CASE("printed directives read back as the same file") {
+  const std::string source = R"(//@ task t
+//@ torch C = A // 2   // not a comment
+//@ size N = 8, M = N + 1 weight 2
+//@ check N = 3
+//@ scalar a: float32 = 0.5 * N   // a comment
+//@ input A: int32[N] ~ randint(0, 4)
+//@ inout B: float32[N, M] ~ uniform(-1, 1)
+//@ output C: int32[N]
+//@ tolerance B: relative 1e-3 absolute 1e-5
+//@ tolerance C = 0
+//@ include "my headers"
+//@ option --use_fast_math -DX=1
+//@ tune V = 1 | 2 | 4 if V * 2 <= 8
+//@ scratch S: float32[N * V] = 1
+//@ memset S = 0
+//@ for t in 0..2 {
+//@   launch k<V, float><<<dim3(ceil_div(N, V), 1), min(32, 64), 4 * V>>>(A, B + t,
+//@     C, a, N) cooperative cluster(1, 2)
+//@ }
+template <int V, typename T> __global__ void k(const int* A, T* B, int* C, T a, long n) {}
+)";
+  const File file = parsed(source);
+  CHECK(file.torch->first == "C = A // 2   // not a comment");
+  CHECK(file.options == std::vector<std::string>{"--use_fast_math", "-DX=1"});
+  const File again = parsed(print(file) + code(file));
+  CHECK(print(again) == print(file));
+  CHECK(again.plan.size() == 2);
+  CHECK(code(file).starts_with("template <int V"));
+}
+
+TEST_CASE("what stands under #ifndef __CUDACC_RTC__ is neither code nor a kernel") {
+  const File file = parsed(R"(//@ output C: float32
+//@ launch k<<<1, 1>>>(C)
+__global__ void k(float* C) {}
+#ifndef __CUDACC_RTC__
+#if 1
+__global__ void hidden(float* C) {}
+#endif
+int main() {}
+#else
+__device__ int kept;
+#endif
+)");
+  CHECK(code(file) == "__global__ void k(float* C) {}\n__device__ int kept;\n");
+  CHECK(unlaunched(file).empty());
+}
+
+TEST_CASE("directives in block comments and raw strings are none, CRLF and a byte order mark do no harm") {
+  const File file = parsed("\xef\xbb\xbf//@ task t\r\n/*\n//@ task u\n*/\r\n//@ output C: float32\r\n");
+  CHECK(file.task == "t");
+  CHECK(file.buffers.at(0).name == "C");
+}
