@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill_resume.py BINARY [--kills N] [--task FILE] [-- OPTIONS]: kills a run at N random moments, each time gives the same
+command again, and sees that winner and final report are those of an uninterrupted run."""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def stable(report):
+    """The report without what may differ: times of day, and the folder's name."""
+    value = json.loads(report)
+    for key in ("begun", "ended", "run"):
+        value.pop(key)
+    if value["best"]:
+        value["best"].pop("file")
+    for variant in value["variants"]:
+        for judgement in (variant["judgement"], variant["confirmation"]):
+            if judgement:
+                judgement.pop("judging_seconds")
+    return value
+
+
+def difference(one, other, path=""):
+    if type(one) is not type(other):
+        return f"{path}: {one!r} and {other!r}"
+    if isinstance(one, dict):
+        for key in one.keys() | other.keys():
+            found = difference(one.get(key), other.get(key), f"{path}.{key}")
+            if found:
+                return found
+    elif isinstance(one, list):
+        if len(one) != len(other):
+            return f"{path}: {len(one)} and {len(other)} items"
+        for index, (left, right) in enumerate(zip(one, other)):
+            found = difference(left, right, f"{path}[{index}]")
+            if found:
+                return found
+    elif one != other:
+        return f"{path}: {one!r} and {other!r}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--task", default=SOURCE / "examples" / "gelu_bias.cu")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1, help="of the random moments")
+    arguments = parser.parse_args()
+    moments = random.Random(arguments.seed)
+    with tempfile.TemporaryDirectory(prefix="cudal1-kill-") as folder:
+        root = pathlib.Path(folder)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDAL1_")}
+        environment |= {"HOME": folder, "XDG_CACHE_HOME": str(root / "cache"), "XDG_CONFIG_DIRS": folder}
+
+        def command(out):
+            sizes = [word for size in arguments.set for word in ("--set", size)]
+            return [arguments.binary, "optimize", str(arguments.task), *sizes, "--device", "sim", "--model", "builtin",
+                    "--seed", "1", "--rounds", str(arguments.rounds), "--samples", "2", "--out", str(out), "--json",
+                    "--allow-no-improvement", "-q"]
+
+        begin = time.monotonic()
+        whole = subprocess.run(command(root / "whole"), env=environment, cwd=folder, capture_output=True, text=True)
+        length = time.monotonic() - begin
+        if whole.returncode != 0:
+            print(whole.stdout, whole.stderr, sep="\n")
+            return 1
+        expected = stable(whole.stdout)
+        best = expected["best"]
+        print(f"uninterrupted: {length:.1f} s, best {best and best['id']}, {expected['judged']} judged")
+        good = 0
+        for number in range(1, arguments.kills + 1):
+            out = root / f"killed{number}"
+            moment = moments.uniform(0, length)
+            process = subprocess.Popen(command(out), env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                process.wait(moment)
+                killed = "ended before the kill"
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                killed = "killed"
+            process.communicate()
+            again = subprocess.run(command(out), env=environment, cwd=folder, capture_output=True, text=True)
+            if again.returncode != 0:
+                print(f"{number}: {killed} after {moment:.2f} s; again ended with {again.returncode}\n{again.stderr}")
+                continue
+            found = difference(expected, stable(again.stdout))
+            print(f"{number}: {killed} after {moment:.2f} s; {found or 'the same report'}")
+            good += not found
+        print(f"{good} of {arguments.kills} the same")
+        return 0 if good == arguments.kills else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import shutil
+import signal
+import subprocess
+import unittest
+
+from fixture import FASTER, TASK, WRONG, CliTest, interrupt, reply
+
+SIM = ("--device", "sim")
+
+
+def has_gpu():
+    return shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0
+
+
+class Optimize(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("task.cu", TASK)
+        self.write("replies/r01-s01.md", reply(WRONG))
+        self.write("replies/r01-s02.md", reply(FASTER))
+        self.short = ("optimize", "task.cu", "--model", "replay:replies", "--rounds", "1", "--samples", "2", "--no-repair")
+
+    def test_a_run_ends_with_one_object_a_folder_and_a_kernel(self):
+        run = self.run_cli(*self.short, *SIM, "--json", "-o", "best.cu").json()
+        for key in ("task", "device", "reference_time_ms", "best", "rounds", "judged", "stopped_because", "run"):
+            self.assertIn(key, run)
+        self.assertEqual((run["task"], run["device"], run["rounds"], run["judged"]), ("add_one", "sim:H200", 1, 2))
+        self.assertEqual(run["best"]["verdict"], "PREDICTED_FASTER")
+        self.assertEqual(run["best"]["level"], "final")
+        self.assertGreater(run["best"]["predicted_speedup"], 1)
+        self.assertNotIn("speedup", run["best"])
+        verdicts = {variant["id"]: variant["judgement"]["verdict"] for variant in run["variants"]}
+        self.assertEqual(verdicts["r01-s01"], "WRONG_RESULT")
+        folder = self.work / run["run"]
+        for name in ("journal.jsonl", "report.md", "report.html", "report.json", "best.cu", "task.cu"):
+            self.assertTrue((folder / name).exists(), name)
+        self.assertIn("//@ launch", (self.work / "best.cu").read_text())
+        self.assertEqual(json.loads((folder / "report.json").read_text()), run)
+
+    def test_the_report_names_winner_and_loser(self):
+        self.says(self.run_cli(*self.short, *SIM), "PREDICTED_FASTER", "WRONG_RESULT", "r01-s02")
+
+    def test_a_finished_run_is_shown_and_not_repeated_unless_asked(self):
+        first = self.run_cli(*self.short, *SIM, "--out", "run")
+        journal = (self.work / "run/journal.jsonl").read_bytes()
+        second = self.run_cli(*self.short, *SIM, "--out", "run")
+        self.assertEqual(first.out, second.out)
+        self.says(second, "--again")
+        self.assertEqual((self.work / "run/journal.jsonl").read_bytes(), journal)
+        self.run_cli(*self.short, *SIM, "--out", "run", "--again")
+        self.assertTrue((self.work / "run.1/journal.jsonl").exists())
+
+    def test_a_run_of_another_task_or_version_is_refused_by_name(self):
+        self.run_cli(*self.short, *SIM, "--out", "run")
+        self.refuses(*self.short, *SIM, "--out", "run", "--set", "N=32", code=2, says=["task"])
+        self.refuses(*self.short, *SIM, "--out", "run", "--seed", "2", code=2, says=["seed"])
+        journal = self.work / "run/journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        lines[0] = lines[0].replace('"version":"', '"version":"0.0.', 1)
+        journal.write_text("".join(lines))
+        self.refuses(*self.short, *SIM, "--out", "run", code=2, says=["version"])
+        self.run_cli(*self.short, *SIM, "--out", "run", "--force")
+
+    def test_nothing_faster_is_an_exit_code_of_its_own(self):
+        self.write("replies/r01-s02.md", reply(WRONG.replace("2.0f", "5.0f")))
+        result = self.run_cli(*self.short, *SIM, "-o", "best.cu", code=3)
+        self.assertFalse((self.work / "best.cu").exists())
+        self.says(result, "best.cu is not written")
+        self.run_cli(*self.short, *SIM, "--allow-no-improvement")
+
+    def test_a_fallback_to_the_simulator_is_said_and_ends_with_9(self):
+        if has_gpu():
+            self.skipTest("there is a GPU: auto does not fall back")
+        result = self.run_cli(*self.short, "--device", "auto", code=9)
+        self.says(result, "no GPU is used", "predictions for H200")
+
+    def test_progress_in_a_pipe_is_a_line_per_round(self):
+        result = self.run_cli(*self.short, *SIM)
+        self.assertIn("round 1/1: 2 answers, 1 right, 1 faster", result.err)
+        self.assertNotIn("\033", result.err)
+        self.assertNotIn("\r", result.err)
+
+    def test_progress_as_json_is_an_object_per_line(self):
+        result = self.run_cli(*self.short, *SIM, "--progress", "json", "-q")
+        events = [json.loads(line)["event"] for line in result.err.splitlines() if line.startswith("{")]
+        for event in ("started", "asked", "replied", "judged", "improved", "round_finished", "confirmed", "stopped"):
+            self.assertIn(event, events)
+
+    def test_quiet_says_nothing_but_the_result(self):
+        self.assertEqual(self.run_cli(*self.short, *SIM, "-q").err, "")
+
+    def test_a_dry_run_shows_the_prompt_and_leaves_nothing(self):
+        result = self.run_cli(*self.short, *SIM, "--dry-run")
+        self.says(result, "add_one", "2 replies", "Nothing leaves this machine")
+        self.assertFalse((self.work / "cudal1-runs").exists())
+        self.assertIn("user", self.run_cli(*self.short, *SIM, "--dry-run", "--json").json())
+
+    def test_a_start_and_a_hint_enter_the_run(self):
+        self.write("start.cu", FASTER)
+        run = self.run_cli(*self.short, *SIM, "--start-from", "start.cu", "--hint", "Think of warps.", "--json", "--out", "run").json()
+        self.assertEqual(run["variants"][0]["id"], "start")
+        self.assertIn("Think of warps.", (self.work / "run/prompts/r01-s01.md").read_text())
+
+    def test_an_exchange_waits_for_replies_and_goes_on(self):
+        command = ("optimize", "task.cu", *SIM, "--model", "exchange:desk", "--rounds", "1", "--samples", "2", "--no-repair")
+        self.says(self.run_cli(*command, code=75), "desk", "go on with")
+        for key in ("r01-s01", "r01-s02"):
+            self.write(f"desk/{key}.md", (self.work / f"replies/{key}.md").read_text())
+        self.says(self.run_cli(*command), "PREDICTED_FASTER")
+
+    def test_a_program_can_be_the_model(self):
+        self.write("model.sh", "#!/bin/sh\ncat > /dev/null\ncat replies/r01-s02.md\n").chmod(0o755)
+        run = self.run_cli("optimize", "task.cu", *SIM, "--model", "cmd:./model.sh", "--rounds", "1", "--samples", "1", "--json").json()
+        self.assertEqual(run["best"]["verdict"], "PREDICTED_FASTER")
+
+    def test_runs_lists_what_there_is_and_how_to_go_on(self):
+        self.run_cli(*self.short, *SIM)
+        out = self.run_cli("runs").out
+        self.assertIn("add_one", out)
+        self.assertIn("finished", out)
+        run = self.run_cli("runs", "--json").json()["runs"][0]
+        self.assertIn("--model replay:replies", run["resume"])
+        self.assertIn("PREDICTED_FASTER", self.run_cli("report", run["run"]).out)
+
+    def test_reports_come_in_every_format(self):
+        self.run_cli(*self.short, *SIM, "--out", "run")
+        self.assertIn("# ", self.run_cli("report", "run", "--format", "markdown").out)
+        self.assertIn("<html", self.run_cli("report", "run", "--format", "html").out)
+        self.assertEqual(self.run_cli("report", "run", "--json").json()["task"], "add_one")
+        self.refuses("report", "run", "--format", "markdwon", code=2, says=["markdown"])
+
+
+class WithoutAModel(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("task.cu", TASK)
+        self.write("faster.cu", FASTER)
+        self.write("wrong.cu", WRONG)
+
+    def test_verify_branches_on_right_and_wrong(self):
+        self.says(self.run_cli("verify", "task.cu", "faster.cu", *SIM), "PREDICTED_FASTER")
+        self.refuses("verify", "task.cu", "wrong.cu", *SIM, code=6, says=["WRONG_RESULT"])
+
+    def test_bench_branches_on_faster_and_not(self):
+        self.run_cli("bench", "task.cu", "faster.cu", *SIM, "--quick")
+        self.run_cli("bench", "task.cu", "task.cu", *SIM, "--quick", code=3)
+        self.run_cli("bench", "task.cu", "faster.cu", "wrong.cu", *SIM, "--quick", code=6)
+
+    def test_bench_prints_json_and_counters(self):
+        object = self.run_cli("bench", "task.cu", "faster.cu", *SIM, "--quick", "--json").json()
+        self.assertEqual(object["variants"][0]["judgement"]["verdict"], "PREDICTED_FASTER")
+        self.assertIn("warp_instructions", self.run_cli("bench", "task.cu", "faster.cu", *SIM, "--quick", "--counters").out)
+
+    def test_compile_shows_resources_and_writes_ptx(self):
+        self.says(self.run_cli("compile", "task.cu", "--ptx", "out.ptx"), "add_one", "registers")
+        self.assertIn(".entry", (self.work / "out.ptx").read_text())
+        self.assertIn(".target sm_80", self.run_cli("compile", "task.cu", "--arch", "sm_80", "--ptx", "-").out)
+        self.write("plain.cu", "__global__ void f(float* a) { a[0] = 1; }\n")
+        self.assertEqual(self.run_cli("compile", "plain.cu", "--json").json()["kernels"][0]["kernel"], "f")
+        self.write("broken.cu", "__global__ void f(float* a) { a[0] = x; }\n")
+        self.refuses("compile", "broken.cu", code=6, says=["broken.cu:1", '"x"'])
+
+    def test_prompt_shows_task_and_times(self):
+        self.says(self.run_cli("prompt", "task.cu", *SIM), "add_one", "## ")
+
+    def test_init_drafts_a_kernel_file(self):
+        self.write("kernel.cu", """\
+#include <cstdio>
+__global__ void scale(const float* a, float* b, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) b[i] = 2 * a[i]; }
+int main() { float *a, *b; int n = 1000; scale<<<(n + 255) / 256, 256>>>(a, b, n); }
+""")
+        result = self.run_cli("init", "kernel.cu", "-o", "drafted.cu")
+        self.says(result, "main", "cudal1 optimize drafted.cu")
+        text = (self.work / "drafted.cu").read_text()
+        for directive in ("//@ input", "//@ output", "//@ launch"):
+            self.assertIn(directive, text)
+
+
+class Interrupted(CliTest):
+    """Ctrl-C once finishes the variant at hand; twice stops now. Either way the same command goes on."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("task.cu", TASK)
+        for sample in range(1, 7):
+            self.write(f"replies/r01-s{sample:02}.md", reply(FASTER.replace("n) {", f"n) {{  // {sample}").replace("256", str(32 * sample))))
+        self.command = ("optimize", "task.cu", *SIM, "--model", "replay:replies", "--rounds", "1", "--samples", "6", "--out", "run")
+
+    def test_once_writes_the_report_and_says_how_to_go_on(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = self.start_cli(*self.command)
+            seen = self.wait_for(process, "judging")
+            interrupt(process, number)
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, code, seen + err)
+            self.assertIn("once more to stop at once", seen + err)
+            self.assertIn("go on with", err)
+            self.assertIn("add_one", out)
+            self.assertTrue((self.work / "run/report.md").exists())
+        self.says(self.run_cli(*self.command), "PREDICTED_FASTER")
+
+    def test_twice_stops_now_and_nothing_is_corrupt(self):
+        process = self.start_cli(*self.command)
+        self.wait_for(process, "judging")
+        interrupt(process)
+        interrupt(process)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130)
+        self.says(self.run_cli(*self.command), "PREDICTED_FASTER")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+import unittest
+
+from fixture import CliTest
+
+
+class Surroundings(CliTest):
+    def test_devices_lists_gpus_and_what_is_simulated(self):
+        self.says(self.run_cli("devices"), "--device cuda:N", "--device sim --gpu NAME", "H200")
+        names = [gpu["id"] for gpu in self.run_cli("devices", "--json").json()["simulated"]]
+        self.assertIn("H200", names)
+
+    def test_devices_verbose_lists_records_and_instructions(self):
+        self.says(self.run_cli("devices", "--verbose"), "PTX instructions", "fma", "shared memory")
+        self.assertGreater(len(self.run_cli("devices", "--verbose", "--json").json()["sim_instructions"]), 20)
+
+    def test_models_lists_every_provider(self):
+        self.says(self.run_cli("models"), "builtin", "replay:", "exchange:", "cmd:")
+
+    def test_doctor_says_of_everything_missing_how_to_get_it(self):
+        code = 0
+        for attempt in (0, 5):
+            try:
+                findings = self.run_cli("doctor", "--json", code=attempt).json()["findings"]
+                code = attempt
+                break
+            except AssertionError:
+                if attempt == 5:
+                    raise
+        self.assertEqual({finding["what"] for finding in findings},
+                         {"NVRTC", "sandbox", "GPU", "compute-sanitizer", "PyTorch", "cache folder", "configuration"})
+        for finding in findings:
+            self.assertEqual(finding["state"] == "ok", finding["remedy"] == "", finding)
+        needed = [finding for finding in findings if finding["needed"] and finding["state"] != "ok"]
+        self.assertEqual(code == 5, bool(needed))
+
+    def test_doctor_survives_a_broken_home(self):
+        self.write("file", "")
+        result = self.run_cli("doctor", env={"XDG_CACHE_HOME": str(self.work / "file")})
+        self.says(result, "cache folder       broken", "XDG_CACHE_HOME")
+
+    def test_no_runs_is_no_error(self):
+        self.assertEqual(self.run_cli("runs", "--json").json()["runs"], [])
+        self.says(self.run_cli("runs"), "no runs under .")
+
+
+if __name__ == "__main__":
+    unittest.main()
