@@ -209,8 +209,9 @@ std::optional<std::string> HostTranslator::name(const std::string& word, std::si
         }
         if (!as_size) return "(" + *value + ")";
         const std::string size = new_size(word);
-        if (size != word || std::find(expression->names().begin(), expression->names().end(), size) == expression->names().end())
-          if (sizes_[size].empty()) sizes_[size] = with_ceil_div(*expression);
+        const auto names = expression->names();
+        const bool own = std::find(names.begin(), names.end(), size) != names.end();  // `n = n + 1` gives n no value
+        if (!own && sizes_[size].empty()) sizes_[size] = with_ceil_div(*expression);
         return size;
       }
       // What it stands for is beyond expressions: `atoi(argv[1])`.
