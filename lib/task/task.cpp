@@ -44,7 +44,8 @@ kernel::Environment values_of(const Overrides& overrides) { return {overrides.be
 
 void require_known_overrides(const kernel::File& file, const Overrides& overrides) {
   std::vector<std::string> known;
-  for (const auto& [name, expression] : kernel::workloads(file).front().values) known.push_back(name);
+  const auto assignments = kernel::workloads(file);
+  for (const auto& [name, expression] : assignments.front().values) known.push_back(name);
   for (const auto& [name, value] : overrides) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto near = base::nearest(name, known);
