@@ -30,9 +30,10 @@ bool conflicts(const Warp& w, u32 other, u32 mine) {
   if (warp_of(other) != warp_of(mine)) return true;
   const u32 path = path_of(other);
   if (path == path_of(mine) || path == 0 || path_of(mine) == 0) return false;
-  const u32 number = w.paths;  // sides numbered so far; those since path_floor are still apart
-  const u32 age = (number + 1023 - path) % 1023;
-  if (age > number - std::min(number, w.path_floor - 1)) return false;
+  // Sides numbered so far; those since path_floor are still apart.
+  const auto number = static_cast<std::int64_t>(w.paths), floor = static_cast<std::int64_t>(w.path_floor);
+  const std::int64_t age = (number + 1023 - path) % 1023;
+  if (age > number - floor) return false;
   for (const Frame& frame : w.stack)
     if (frame.path == path) return false;  // an enclosing side: the same lanes ran it
   return true;
@@ -65,9 +66,11 @@ void visit(Warp& w, const Instruction& i, int lane, u64 first, u64 last, u32 min
   const u64 granule = w.worker->launch->program->shared_granule;
   for (u64 g = first; g <= last; ++g) {
     u32 &writer = tags.writer[g], &reader = tags.reader[g];
-    if (conflicts(w, writer, mine)) report_race(w, i, lane, g * granule, writer, tags.writer_at[g], store ? "writes what is written by" : "reads what is written by");
+    const auto same_lane = [&](u32 key, u32 at) { return warp_of(key) == w.index && static_cast<int>(at & 31) == lane; };
+    if (conflicts(w, writer, mine) && !same_lane(writer, tags.writer_at[g]))
+      report_race(w, i, lane, g * granule, writer, tags.writer_at[g], store ? "writes what is written by" : "reads what is written by");
     if (store) {
-      if (conflicts(w, reader, mine)) report_race(w, i, lane, g * granule, reader, tags.reader_at[g], "writes what is read by");
+      if (conflicts(w, reader, mine) && !same_lane(reader, tags.reader_at[g])) report_race(w, i, lane, g * granule, reader, tags.reader_at[g], "writes what is read by");
       writer = mine;
       tags.writer_at[g] = here;
     } else {

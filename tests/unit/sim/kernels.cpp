@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels as models write them, from NVRTC's PTX, against the same arithmetic on the host.
+#include "bench_device.hpp"
+#include "catch.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+using namespace cudal1;
+using sim::test::Bench;
+using sim::test::text_of;
+using Status = device::RunResult::Status;
+
+namespace {
+
+const std::string& kernels() {
+  static const std::string text = text_of("tests/ptx/kernels/kernels.ptx");
+  return text;
+}
+
+std::vector<float> random_floats(std::size_t count, unsigned seed = 1) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(count);
+  for (float& value : values) value = uniform(generator);
+  return values;
+}
+
+void require_clean(const device::RunResult& result) {
+  for (const auto& finding : result.findings) UNSCOPED_INFO(outcome::render(finding));
+  UNSCOPED_INFO(result.message);
+  REQUIRE(result.status == Status::ok);
+}
+
+bool within(double a, double b, double margin) { return std::fabs(a - b) <= margin; }
+bool close(double a, double b, double relative) { return within(a, b, relative * std::fabs(b)); }
+
+struct Sim {
+  std::unique_ptr<device::Device> device = sim::open({.gpu = "H200", .threads = 2});
+  Bench bench{*device};
+  Sim() { bench.load(kernels()); }
+};
+
+}  // namespace
+
+TEST_CASE("an element-wise kernel adds, and a ragged last block stays in bounds") {
+  Sim sim;
+  const auto a = random_floats(1000, 1), b = random_floats(1000, 2);
+  sim.bench.input(a), sim.bench.input(b);
+  const auto out = sim.bench.output(4000);
+  sim.bench.scalar(1000);
+  const auto result = sim.bench.run("add", {8, 1, 1}, {128, 1, 1});
+  require_clean(result);
+  const auto c = sim.bench.read<float>(out);
+  for (std::size_t i = 0; i < c.size(); ++i) REQUIRE(c[i] == a[i] + b[i]);
+  CHECK(result.counters.global_load_bytes == 8000);
+  CHECK(result.counters.global_store_bytes == 4000);
+  CHECK(within(result.counters.sectors_per_request(), 4.0, 0.1));
+  CHECK(result.counters.fp32_flops == 1000);
+}
+
+TEST_CASE("a tiled matrix product uses shared memory and barriers rightly") {
+  Sim sim;
+  const int n = 50;
+  const auto a = random_floats(2500, 1), b = random_floats(2500, 2);
+  sim.bench.input(a), sim.bench.input(b);
+  const auto out = sim.bench.output(10000);
+  sim.bench.scalar(n);
+  const auto result = sim.bench.run("matmul_tiled", {4, 4, 1}, {16, 16, 1});
+  require_clean(result);
+  const auto c = sim.bench.read<float>(out);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int k = 0; k < n; ++k) sum = std::fma(a[static_cast<std::size_t>(i * n + k)], b[static_cast<std::size_t>(k * n + j)], sum);
+      REQUIRE(c[static_cast<std::size_t>(i * n + j)] == sum);
+    }
+  CHECK(result.counters.shared_wavefronts == result.counters.shared_requests);
+}
+
+TEST_CASE("softmax with shuffles sums to one in every row") {
+  Sim sim;
+  const auto x = random_floats(7 * 333);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(x.size() * 4);
+  sim.bench.scalar(333);
+  require_clean(sim.bench.run("softmax", {7, 1, 1}, {128, 1, 1}));
+  const auto y = sim.bench.read<float>(out);
+  for (std::size_t r = 0; r < 7; ++r) {
+    double most = -1e30, sum = 0;
+    for (std::size_t i = 0; i < 333; ++i) most = std::max(most, double(x[r * 333 + i]));
+    for (std::size_t i = 0; i < 333; ++i) sum += std::exp(x[r * 333 + i] - most);
+    for (std::size_t i = 0; i < 333; ++i) REQUIRE(close(y[r * 333 + i], std::exp(x[r * 333 + i] - most) / sum, 1e-5));
+  }
+}
+
+TEST_CASE("floating atomics give the same sum whatever the thread count") {
+  const auto x = random_floats(10000);
+  std::vector<float> sums;
+  for (const int threads : {1, 2, 3}) {
+    auto device = sim::open({.gpu = "H200", .threads = threads});
+    Bench bench(*device);
+    bench.load(kernels());
+    bench.input(x);
+    const auto out = bench.input(std::vector<float>{0.0f});
+    bench.scalar(10000);
+    require_clean(bench.run("sum_atomic", {13, 1, 1}, {128, 1, 1}));
+    sums.push_back(bench.read<float>(out)[0]);
+  }
+  CHECK(within(sums[0], std::accumulate(x.begin(), x.end(), 0.0), 1e-3));
+  CHECK(sums[0] == sums[1]);
+  CHECK(sums[0] == sums[2]);
+}
+
+TEST_CASE("a histogram with shared and global atomics counts every key") {
+  Sim sim;
+  std::vector<unsigned> keys(5000);
+  std::iota(keys.begin(), keys.end(), 0u);
+  sim.bench.input(keys);
+  const auto out = sim.bench.input(std::vector<unsigned>(64, 0u));
+  sim.bench.scalar(5000);
+  require_clean(sim.bench.run("histogram", {9, 1, 1}, {96, 1, 1}));
+  const auto bins = sim.bench.read<unsigned>(out);
+  CHECK(std::accumulate(bins.begin(), bins.end(), 0u) == 5000);
+  for (unsigned k = 0; k < 64; ++k) CHECK(bins[k] == (k < 5000 % 64 ? 79u : 78u));
+}
+
+TEST_CASE("a transpose through a padded tile has no bank conflict") {
+  Sim sim;
+  const auto x = random_floats(70 * 45);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(x.size() * 4);
+  sim.bench.scalar(70), sim.bench.scalar(45);
+  const auto result = sim.bench.run("transpose", {2, 3, 1}, {32, 8, 1});
+  require_clean(result);
+  const auto y = sim.bench.read<float>(out);
+  for (std::size_t i = 0; i < 70; ++i)
+    for (std::size_t j = 0; j < 45; ++j) REQUIRE(y[j * 70 + i] == x[i * 45 + j]);
+  CHECK(result.counters.shared_wavefronts == result.counters.shared_requests);
+}
+
+TEST_CASE("calls, local arrays and constant memory work") {
+  Sim sim;
+  const auto x = random_floats(104);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(400);
+  sim.bench.scalar(100);
+  require_clean(sim.bench.run("calls", {4, 1, 1}, {32, 1, 1}));
+  const auto y = sim.bench.read<float>(out);
+  for (std::size_t i = 0; i < 100; ++i) {
+    float history[4];
+    for (std::size_t k = 0; k < 4; ++k) history[(i + k) & 3] = x[i + k];
+    const float w[] = {1, 2, 3};
+    CHECK(y[i] == std::fma(history[0], w[i % 3], history[1]) + history[2] - history[3]);
+  }
+}
+
+TEST_CASE("dynamic shared memory is as large as the launch says") {
+  Sim sim;
+  const auto x = random_floats(256);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(1024);
+  sim.bench.scalar(256);
+  sim.bench.launch.shared_bytes = 1024;
+  require_clean(sim.bench.run("dynamic_reverse", {1, 1, 1}, {256, 1, 1}));
+  const auto y = sim.bench.read<float>(out);
+  for (std::size_t i = 0; i < 256; ++i) CHECK(y[i] == x[255 - i]);
+}
+
+TEST_CASE("vector loads and stores move four floats a lane") {
+  Sim sim;
+  const auto x = random_floats(400);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(1600);
+  sim.bench.scalar(100);
+  const auto result = sim.bench.run("copy4", {2, 1, 1}, {64, 1, 1});
+  require_clean(result);
+  const auto y = sim.bench.read<float>(out);
+  for (std::size_t i = 0; i < 100; ++i) {
+    CHECK(y[4 * i] == 2 * x[4 * i]);
+    CHECK(y[4 * i + 1] == x[4 * i + 1]);
+    CHECK(y[4 * i + 3] == x[4 * i + 3] + 1);
+  }
+  CHECK(result.counters.global_load_bytes == 1600);
+}
+
+TEST_CASE("diverging loops reconverge and count their divergence") {
+  Sim sim;
+  std::vector<int> x(100);
+  std::iota(x.begin(), x.end(), 1);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(400);
+  sim.bench.scalar(100);
+  const auto result = sim.bench.run("collatz", {4, 1, 1}, {32, 1, 1});
+  require_clean(result);
+  const auto steps = sim.bench.read<int>(out);
+  for (int i = 0; i < 100; ++i) {
+    int v = i + 1, count = 0;
+    while (v != 1) v = v % 2 ? 3 * v + 1 : v / 2, ++count;
+    REQUIRE(steps[static_cast<std::size_t>(i)] == count);
+  }
+  CHECK(result.counters.divergent_branches > 50);
+}
+
+TEST_CASE("blocks that wait for earlier blocks make progress") {
+  Sim sim;
+  std::vector<int> x(2560);
+  std::iota(x.begin(), x.end(), 1);
+  sim.bench.input(x);
+  const auto out = sim.bench.output(x.size() * 4);
+  sim.bench.input(std::vector<int>(10, 0)), sim.bench.input(std::vector<int>(10, 0));
+  sim.bench.scalar(2560);
+  require_clean(sim.bench.run("chained_scan", {10, 1, 1}, {256, 1, 1}));
+  const auto y = sim.bench.read<int>(out);
+  int sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(y[i] == (sum += x[i]));
+}
+
+TEST_CASE("a grid barrier of resident blocks is passed by all") {
+  Sim sim;
+  sim.bench.input(std::vector<int>{0});
+  const auto out = sim.bench.output(40 * 4);
+  require_clean(sim.bench.run("grid_barrier", {40, 1, 1}, {64, 1, 1}));
+  for (const int seen : sim.bench.read<int>(out)) CHECK(seen == 40);
+}
+
+TEST_CASE("lanes of one warp can take a lock in turn") {
+  Sim sim;
+  sim.bench.input(std::vector<int>{0});
+  const auto value = sim.bench.input(std::vector<int>{0});
+  require_clean(sim.bench.run("lane_lock", {2, 1, 1}, {32, 1, 1}));
+  CHECK(sim.bench.read<int>(value)[0] == 64);
+}
+
+TEST_CASE("a kernel that never ends is a timeout") {
+  Sim sim;
+  sim.bench.input(std::vector<int>(32, 0));
+  sim.bench.output(128);
+  sim.bench.scalar(32);
+  device::RunOptions options;
+  options.instruction_budget = 2'000'000;
+  const auto result = sim.bench.run("collatz", {1, 1, 1}, {32, 1, 1}, options);  // 0 never becomes 1
+  CHECK(result.status == Status::timeout);
+  CHECK_THAT(result.message, containing("collatz"));
+}
+
+TEST_CASE("printf formats as the host does") {
+  Sim sim;
+  sim.bench.scalar(3);
+  require_clean(sim.bench.run("says", {2, 1, 1}, {32, 1, 1}));
+}
+
+TEST_CASE("a short buffer is named with line, thread and distance") {
+  Sim sim;
+  const auto a = random_floats(100);
+  sim.bench.input(a, "A"), sim.bench.input(a, "B");
+  sim.bench.output(400, "C");
+  sim.bench.scalar(128);
+  const auto result = sim.bench.run("add", {1, 1, 1}, {128, 1, 1});
+  REQUIRE(result.status == Status::findings);
+  REQUIRE(result.findings.size() >= 1);
+  const auto& finding = result.findings.front();
+  CHECK(finding.kind == outcome::Finding::Kind::out_of_bounds);
+  CHECK(finding.line == 7);
+  CHECK(finding.thread[0] == 100);
+  CHECK(finding.offset == 400);
+  CHECK_THAT(finding.message, containing("past the end"));
+}
+
+TEST_CASE("reading what nobody wrote is found") {
+  Sim sim;
+  sim.bench.output(400, "A"), sim.bench.input(random_floats(100), "B");
+  sim.bench.output(400, "C");
+  sim.bench.scalar(100);
+  const auto result = sim.bench.run("add", {1, 1, 1}, {128, 1, 1});
+  REQUIRE(result.status == Status::findings);
+  CHECK(result.findings.front().kind == outcome::Finding::Kind::uninitialised);
+  CHECK(result.findings.front().buffer == "A");
+}
+
+TEST_CASE("unknown instructions are refused at load with their place") {
+  auto device = sim::open({});
+  outcome::Binary binary;
+  binary.ptx = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n\twgmma.fence.sync.aligned;\n\tret;\n}\n";
+  const auto loaded = device->load(binary);
+  REQUIRE_FALSE(loaded);
+  CHECK(loaded.error().status == Status::unsupported);
+  CHECK_THAT(loaded.error().message, containing("sim does not know \"wgmma.fence.sync.aligned\""));
+  CHECK_THAT(loaded.error().message, containing("PTX:7"));
+}
+
+TEST_CASE("a prediction names a time and what limits it") {
+  Sim sim;
+  const std::size_t n = 1 << 20;
+  sim.bench.input(std::vector<float>(n, 1.0f)), sim.bench.input(std::vector<float>(n, 1.0f));
+  sim.bench.output(4 * n);
+  sim.bench.scalar(static_cast<int>(n));
+  const auto prediction = sim.bench.predict("add", {4096, 1, 1}, {256, 1, 1});
+  CHECK(prediction.ms > 0.002);
+  CHECK(prediction.ms < 0.1);
+  CHECK(close(prediction.counters.global_load_bytes, 8.0 * n, 0.01));
+  CHECK_FALSE(prediction.limited_by.empty());
+}
+
+TEST_CASE("an unknown GPU is refused with the nearest name") {
+  CHECK_THROWS_WITH(sim::gpu("H201"), containing("H200") || containing("H100"));
+  CHECK(sim::gpu("rtx 3090").sm_count == 82);
+}
