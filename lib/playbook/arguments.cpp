@@ -27,6 +27,10 @@ bool taken(const std::string& name) {
 
 }  // namespace
 
+std::string converted(const std::string& type, const std::string& text) {
+  return type.find(' ') == std::string::npos ? type + "(" + text + ")" : "static_cast<" + type + ">(" + text + ")";
+}
+
 std::string compute_type(tensor::Dtype dtype) {
   using tensor::Dtype;
   switch (dtype) {
@@ -46,8 +50,8 @@ std::string index_type(std::int64_t largest) {
 }
 
 bool is_literal(const std::string& text) {
-  const std::size_t start = text.size() > 1 && text[0] == '-' ? 1 : 0;
-  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[start])) || text[start] == '.');
+  return !text.empty() && text.find_first_of("0123456789") != std::string::npos && text.find_first_not_of("0123456789.eE+-") == std::string::npos &&
+         text.find_first_of("eE.0123456789") <= 1 && text.find(' ') == std::string::npos;
 }
 
 std::string c_literal(const std::string& text, tensor::Dtype dtype) {
@@ -81,7 +85,7 @@ std::string Arguments::number(const tensor::Extent& extent) {
 }
 
 std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
-  if (is_literal(text) && text.find_first_of(" *+/(") == std::string::npos) return c_literal(text, dtype);
+  if (is_literal(text)) return c_literal(text, dtype);
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     const auto letter = [&](std::size_t at) { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_' || text[at] == '.'); };
@@ -103,10 +107,15 @@ std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
       for (const Parameter& each : parameters_)
         if (each.argument == word) name = each.name;
       if (name.empty()) name = add({scalar == scalars_.end() ? "long long" : compute_type(scalar->second), word, word, {}});
-      result += fmt::format("{}({})", compute_type(dtype), name);
+      result += converted(compute_type(dtype), name);
     }
   }
   return is_name(text) ? result : "(" + result + ")";
+}
+
+std::string Arguments::number(const Node& node) {
+  if (node.extent.text.empty() || is_literal(node.function)) return number(node.function, node.dtype);
+  return converted(compute_type(node.dtype), number(node.extent));
 }
 
 std::string Arguments::parameters() const {

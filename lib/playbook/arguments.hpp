@@ -20,6 +20,7 @@ class Arguments {
   std::string number(const tensor::Extent& extent);
   // A C expression of sizes and scalars, computed in the kernel in `dtype`'s registers.
   std::string number(const std::string& text, tensor::Dtype dtype);
+  std::string number(const Node& number);  // a node of that kind
 
   std::string parameters() const;  // "const float* __restrict__ X, int M"
   std::string forwarded() const;   // "X, M"
@@ -35,6 +36,8 @@ class Arguments {
   std::vector<Parameter> parameters_;
 };
 
+// `text` as a value of `type`; the two-word types take no function-style cast.
+std::string converted(const std::string& type, const std::string& text);
 std::string compute_type(tensor::Dtype dtype);  // what registers hold: float for the 16-bit types
 std::string index_type(std::int64_t largest);   // int, or long long where it might not do
 std::string c_literal(const std::string& text, tensor::Dtype dtype);

@@ -11,7 +11,7 @@ int Dag::add(Node node) {
     const Node& other = nodes[i];
     if (other.kind == node.kind && other.function == node.function && other.operands == node.operands &&
         other.dtype == node.dtype && other.shape == node.shape && other.dims == node.dims &&
-        other.attributes == node.attributes && other.windows == node.windows)
+        other.attributes == node.attributes && other.windows == node.windows && other.extent == node.extent)
       return static_cast<int>(i);
   }
   nodes.push_back(std::move(node));

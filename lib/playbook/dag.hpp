@@ -34,6 +34,7 @@ struct Node {
   tensor::Dtype dtype = tensor::Dtype::float32;
   tensor::Shape shape;
   std::vector<int> dims;
+  tensor::Extent extent;  // of a number that is one: its text is C in integers, where `/` rounds down
   std::map<std::string, tensor::Attribute> attributes;
   // Per spatial dimension: of conv_transpose, tap k carries input i to result i * stride - padding + k * dilation; of
   // conv, input i to the result r with i = r * stride - padding + k * dilation. Only results in [0, outputs) exist.

@@ -174,7 +174,8 @@ class LineWriter {
     } else {
       lane_ = "threadIdx.x";
       if (rows_per_block_) {
-        line(fmt::format("constexpr int ITEMS = {}, ROWS = 256 / {};", items_, threads_));
+        line(fmt::format("constexpr int ITEMS = {};", items_));
+        if (has_lines_) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
       }
       const std::string tile = fmt::format("(ITEMS * {} * VEC)", threads_);
       std::string chunk_tile = tile;
@@ -241,7 +242,7 @@ class LineWriter {
       return;
     }
     if (from.kind == Kind::number) {
-      name = arguments_.number(from.function, from.dtype);
+      name = arguments_.number(from);
       return;
     }
     if (from.kind == Kind::coordinate) {
@@ -250,7 +251,7 @@ class LineWriter {
         std::string text = "0";
         for (std::size_t i = 0; i < instance.strides.size(); ++i)
           if (!is_zero(instance.strides[i])) text = line_at_[i];
-        line(fmt::format("const {0} {1} = {0}({2});", compute_type(from.dtype), name, text));
+        line(fmt::format("const {} {} = {};", compute_type(from.dtype), name, converted(compute_type(from.dtype), text)));
       }
       return;
     }
@@ -258,7 +259,7 @@ class LineWriter {
     name = fmt::format("{}_{}", pointer, id);
     if (instance.level == Level::line) {
       const std::string where = offset(instance.strides);
-      line(fmt::format("const {0} {1} = {0}({2}[{3}]);", compute_type(from.dtype), name, pointer, where.empty() ? "0" : where.substr(3)));
+      line(fmt::format("const {} {} = {};", compute_type(from.dtype), name, converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
       return;
     }
     line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer, offset(instance.strides)));
@@ -339,7 +340,7 @@ class LineWriter {
     if (const auto found = spot.known.find(id); found != spot.known.end()) return found->second;
     if (instance.level == Level::line) return names_[static_cast<std::size_t>(id)];
     if (instance.leaf && from.kind == Kind::coordinate) {
-      line(fmt::format("const {0} v{1} = {0}({2});", compute_type(from.dtype), id, element_offset(instance.strides, spot.element)));
+      line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id, converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
       return spot.known[id] = fmt::format("v{}", id);
     }
     if (instance.leaf) {
@@ -349,7 +350,7 @@ class LineWriter {
         text = spot.cached ? fmt::format("{}_kept[item]", name) : fmt::format("{}_line[{}]", name, element_offset(instance.strides, spot.element));
       else
         text = spot.cached ? fmt::format("{}_kept[item].at[i]", name) : fmt::format("{}_pack.at[i]", name);
-      line(fmt::format("const {0} v{1} = {2};", compute_type(from.dtype), id, compute_type(from.dtype) == tensor::cuda_name(from.dtype) ? text : fmt::format("{}({})", compute_type(from.dtype), text)));
+      line(fmt::format("const {0} v{1} = {2};", compute_type(from.dtype), id, compute_type(from.dtype) == tensor::cuda_name(from.dtype) ? text : converted(compute_type(from.dtype), text)));
       return spot.known[id] = fmt::format("v{}", id);
     }
     const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
@@ -374,9 +375,9 @@ class LineWriter {
       if (source.kind == Kind::number) {
         // A number takes the type that the operation computes in.
         const std::string type = compute_type(function->truth && at(id).operands.size() > 1 ? node(at(id).operands[0]).dtype : from.dtype);
-        text = is_literal(source.function) ? c_literal(source.function, function->truth ? node(at(id).operands[0]).dtype : from.dtype) : fmt::format("{}({})", type, text);
+        text = is_literal(source.function) ? c_literal(source.function, function->truth ? node(at(id).operands[0]).dtype : from.dtype) : converted(type, text);
       } else if (from.function == "div" && !tensor::is_floating(source.dtype)) {
-        text = fmt::format("{}({})", compute_type(from.dtype), text);
+        text = converted(compute_type(from.dtype), text);
       }
       operands.push_back(text);
     }
@@ -442,7 +443,7 @@ class LineWriter {
         else if (reduce.function == "sum" || reduce.function == "prod")
           line(fmt::format("acc{} {}= {};", id, reduce.function == "sum" ? "+" : "*", text));
         else
-          line(fmt::format("acc{0} = {1}(acc{0}, {2}({3}));", id, combine(reduce), accumulator_type(id), text));
+          line(fmt::format("acc{0} = {1}(acc{0}, {2});", id, combine(reduce), converted(accumulator_type(id), text)));
       }
       if (guard) {
         indent_ -= 2;
@@ -455,11 +456,11 @@ class LineWriter {
       if (!varies(root.strides, region_.element, 1)) continue;
       const std::string text = value(root.instance, phase, spot);
       const std::string type(tensor::cuda_name(node(root.instance).dtype));
-      const std::string converted = type == compute_type(node(root.instance).dtype) ? text : fmt::format("{}({})", type, text);
+      const std::string stored = type == compute_type(node(root.instance).dtype) ? text : converted(type, text);
       if (walk_ == Walk::columns)
-        line(fmt::format("if (live) out{}_line[{}] = {};", r, element_offset(root.strides, spot.element), converted));
+        line(fmt::format("if (live) out{}_line[{}] = {};", r, element_offset(root.strides, spot.element), stored));
       else
-        line(fmt::format("out{}.at[i] = {};", r, converted));
+        line(fmt::format("out{}.at[i] = {};", r, stored));
     }
   }
 
@@ -632,8 +633,8 @@ class LineWriter {
       std::string where = offset(root.strides);
       if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
       const std::string text = names_[static_cast<std::size_t>(root.instance)];
-      line(fmt::format("if (live && {} == 0) {}[{}] = {};", lane_, arguments_.pointer(root.buffer, node(root.instance).dtype, true),
-                       where.empty() ? "0" : where.substr(3), type == compute_type(node(root.instance).dtype) ? text : fmt::format("{}({})", type, text)));
+      line(fmt::format("if ({}) {}[{}] = {};", walk_ == Walk::pointwise ? "start == 0" : fmt::format("live && {} == 0", lane_), arguments_.pointer(root.buffer, node(root.instance).dtype, true),
+                       where.empty() ? "0" : where.substr(3), type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
     }
     emit();
   }

@@ -180,6 +180,7 @@ int Lowering::size_number(const tensor::Extent& extent, tensor::Dtype dtype) {
   Node number;
   number.kind = Kind::number;
   number.function = extent.text;
+  number.extent = extent;
   number.dtype = dtype;
   return add(number);
 }

@@ -136,9 +136,9 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
     const std::string type = compute_type(from.dtype);
     names[i] = fmt::format("v{}", i);
     if (instance.node == region.product) names[i] = "sum[i][j]";
-    else if (instance.leaf && from.kind == Kind::number) names[i] = arguments.number(from.function, from.dtype);
-    else if (instance.leaf && from.kind == Kind::coordinate) epilogue += fmt::format("      const {0} v{1} = {0}({2});\n", type, i, address(instance.strides));
-    else if (instance.leaf) epilogue += fmt::format("      const {0} v{1} = {0}({2}[{3}]);\n", type, i, arguments.pointer(instance.buffer, from.dtype, false), address(instance.strides));
+    else if (instance.leaf && from.kind == Kind::number) names[i] = arguments.number(from);
+    else if (instance.leaf && from.kind == Kind::coordinate) epilogue += fmt::format("      const {} v{} = {};\n", type, i, converted(type, address(instance.strides)));
+    else if (instance.leaf) epilogue += fmt::format("      const {} v{} = {};\n", type, i, converted(type, fmt::format("{}[{}]", arguments.pointer(instance.buffer, from.dtype, false), address(instance.strides))));
     else {
       std::vector<std::string> operands;
       for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
@@ -149,7 +149,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   }
   const std::string value = names[static_cast<std::size_t>(root.instance)];
   const std::string type(tensor::cuda_name(result.dtype));
-  const std::string store = fmt::format("{}[{}] = {};", out, address(root.strides), type == compute_type(result.dtype) ? value : fmt::format("{}({})", type, value));
+  const std::string store = fmt::format("{}[{}] = {};", out, address(root.strides), type == compute_type(result.dtype) ? value : converted(type, value));
   const auto base = [&](const std::string& pointer, const Factor& of) {
     return is_zero(of.stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(of.stride));
   };

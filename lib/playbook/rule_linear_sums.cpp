@@ -72,6 +72,7 @@ class Puller {
     Node number;
     number.kind = Kind::number;
     number.function = total.text;
+    number.extent = total;
     number.dtype = node.dtype;
     return dag_.add(number);
   }

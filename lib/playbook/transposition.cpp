@@ -92,17 +92,17 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     if (in_memory(instance)) {
       const std::string pointer = arguments.pointer(instance.buffer, from.dtype, false);
       if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) {
-        uses += fmt::format("    const {0} v{1} = {0}({2}[{3}]);\n", type, i, pointer, address(instance.strides, "row", "column"));
+        uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column"))));
       } else {
         ++tiles;
         body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", tensor::cuda_name(from.dtype), i);
         loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, address(instance.strides, "row", "column"));
-        uses += fmt::format("    const {0} v{1} = {0}(tile{1}[j][i]);\n", type, i);
+        uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("tile{}[j][i]", i)));
       }
     } else if (instance.leaf && from.kind == Kind::number) {
-      names[i] = arguments.number(from.function, from.dtype);
+      names[i] = arguments.number(from);
     } else if (instance.leaf) {
-      uses += fmt::format("    const {0} v{1} = {0}({2});\n", type, i, address(instance.strides, "row", "column"));
+      uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, address(instance.strides, "row", "column")));
     } else {
       const PointwiseFunction* function = find_pointwise(from.function);
       std::vector<std::string> operands;
@@ -135,7 +135,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   }
   const std::string value = names[static_cast<std::size_t>(root.instance)];
   const std::string type(tensor::cuda_name(result.dtype));
-  body += indented + fmt::format("      {}[{}] = {};\n    }}\n  }}\n", out, address(root.strides, "row", "column"), type == compute_type(result.dtype) ? value : fmt::format("{}({})", type, value));
+  body += indented + fmt::format("      {}[{}] = {};\n    }}\n  }}\n", out, address(root.strides, "row", "column"), type == compute_type(result.dtype) ? value : converted(type, value));
   for (const Instance& instance : region.instances) {
     if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");
     if (node(instance).dtype == tensor::Dtype::bfloat16) file.include("cuda_bf16.h");
