@@ -7,8 +7,10 @@
 #include "outcome/device_facts.hpp"
 #include "outcome/finding.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -108,8 +110,13 @@ class Device {
   virtual std::uint64_t digest(const Region& region) {
     std::vector<std::byte> bytes(region.bytes);
     read(region, bytes);
-    std::uint64_t result = 0xcbf29ce484222325;  // FNV-1a
-    for (const std::byte byte : bytes) result = (result ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+    std::uint64_t result = bytes.size();
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + i, std::min(sizeof word, bytes.size() - i));
+      result = (result ^ word) * 0x9e3779b97f4a7c15;
+      result ^= result >> 32;
+    }
     return result;
   }
 

@@ -161,7 +161,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
 std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key) {
   CheckJob job;
   job.executable = executable;
-  auto reply = ask<CheckReply>(where, job, !facts.simulated, key);
+  auto reply = ask<CheckReply>(where, job, false, key);
   if (!reply) return std::move(reply.error());
   verify::Evidence& evidence = reply->evidence;
   if (!evidence.fault) {

@@ -36,6 +36,24 @@ TimedReference::TimedReference(device::Device& device, const verify::Program& ti
     sets.push_back(std::make_unique<Buffers>(device, *program.plan, random));
     sets.back()->load(*pristine[i % pristine.size()]);
   }
+  // Taken before any variant runs, from executions that nothing else could touch.
+  for (std::size_t version = 0; version < cases.size(); ++version) {
+    sets[version]->poison(Buffers::Fill::nan);
+    const device::BoundPlan bound = sets[version]->bind(*program.module);
+    const device::RunResult result = device.run(bound, {false, 0});
+    digests.push_back(result.status == device::RunResult::Status::ok ? output_digest(device, bound) : 0);
+    sets[version]->restore_inouts();
+  }
+}
+
+std::uint64_t output_digest(device::Device& device, const device::BoundPlan& plan) {
+  std::uint64_t digest = 0;
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const auto role = plan.plan->buffers[i].role;
+    if (role == kernel::PlanBuffer::Role::output || role == kernel::PlanBuffer::Role::inout)
+      digest = digest * 0x9e3779b97f4a7c15 + device.digest(plan.buffers[i]);
+  }
+  return digest;
 }
 
 TimedArms::TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference,
@@ -92,17 +110,13 @@ std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order
   return samples ? *std::move(samples) : std::vector<device::Sample>{};
 }
 
+// The reference's outputs are right by definition, so a variant whose bits are the same needs no comparison.
 bool TimedArms::inspect(std::size_t arm, std::size_t set) {
   const std::size_t version = set % reference_.cases.size();
   const verify::Program& variant = variants_[arm - 1];
-  const device::BoundPlan bound = buffers(arm, set).bind(*variant.module);
-  std::uint64_t digest = 0;
-  for (std::size_t i = 0; i < bound.buffers.size(); ++i) {
-    const auto role = variant.plan->buffers[i].role;
-    if (role == kernel::PlanBuffer::Role::output || role == kernel::PlanBuffer::Role::inout)
-      digest = digest * 0x9e3779b97f4a7c15 + device_.digest(bound.buffers[i]);
-  }
-  auto& known = verified_[{arm, version}];
+  const std::uint64_t digest = output_digest(device_, buffers(arm, set).bind(*variant.module));
+  auto& known = verified_[version];
+  if (known.empty()) known.push_back(reference_.digests[version]);
   if (std::find(known.begin(), known.end(), digest) != known.end()) return true;
   if (++compared_ > comparison_limit && random_.below(8) != 0) return true;
   verify::Evidence one =

@@ -21,7 +21,11 @@ struct TimedReference {
   std::vector<std::unique_ptr<reference::Buffers>> pristine;    // one per version
   std::vector<std::unique_ptr<reference::Buffers>> sets;        // set i holds version i % versions
   verify::Program program;
+  std::vector<std::uint64_t> digests;                           // of the outputs, one per version
 };
+
+// A digest of everything that a plan leaves: its outputs and inouts.
+std::uint64_t output_digest(device::Device& device, const device::BoundPlan& plan);
 
 // Times variants against a reference. Every output of a variant that a chunk of samples leaves is verified: by its
 // digest when an equal one was compared element by element before.
@@ -43,7 +47,7 @@ class TimedArms {
   std::vector<verify::Program> variants_;
   base::Random& random_;
   std::vector<std::vector<std::unique_ptr<reference::Buffers>>> sets_;    // of each variant
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint64_t>> verified_;  // (arm, version) → digests
+  std::map<std::size_t, std::vector<std::uint64_t>> verified_;            // version → digests of right outputs
   int compared_ = 0;
   verify::Evidence evidence_;
 };

@@ -34,7 +34,15 @@ class WatchedDevice final : public device::Device {
   }
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override {
     const Execution execution(tell_);
-    return inner_->time(request);
+    device::TimingRequest told = request;
+    if (request.inspect)
+      told.inspect = [&](std::size_t arm, std::size_t set) {  // the host compares: no execution
+        tell_(false);
+        const bool go_on = request.inspect(arm, set);
+        tell_(true);
+        return go_on;
+      };
+    return inner_->time(told);
   }
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override {
     const Execution execution(tell_);
