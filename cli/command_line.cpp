@@ -73,7 +73,11 @@ ExitCode CommandLine::run(int argc, char** argv) {
     console.warn(app.help());
     return ExitCode::usage;
   }
-  apply_settings(app, *command);
+  try {
+    apply_settings(app, *command);
+  } catch (const base::Error&) {
+    if (!forgiving_.contains(command)) throw;
+  }
   const auto action = actions_.find(command);
   if (action == actions_.end()) {
     console.warn(command->help());

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,9 @@ class CommandLine {
   CLI::App& add(CLI::App& parent, const std::string& name, const std::string& summary, const std::string& group,
                 std::function<ExitCode()> action);
 
+  // The command also works where settings are broken: it helps to mend them, or needs none.
+  void forgive_settings(const CLI::App& command) { forgiving_.insert(&command); }
+
   // Parses, applies environment and configuration, and runs the one command that was named. Throws base::Error.
   ExitCode run(int argc, char** argv);
 
@@ -35,6 +39,7 @@ class CommandLine {
  private:
   CLI::App* named_command();  // innermost; null when there was none
   std::map<const CLI::App*, std::function<ExitCode()>> actions_;
+  std::set<const CLI::App*> forgiving_;
 };
 
 // Groups of the help text.

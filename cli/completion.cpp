@@ -21,6 +21,7 @@ void add_completion(CommandLine& line) {
   auto options = std::make_shared<Options>();
   CLI::App& app = line.add("completion", "A script that completes commands and options in a shell", surroundings_group,
                            [options, &line] { return run(*options, line); });
+  line.forgive_settings(app);
   app.add_option("SHELL", options->shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -2,6 +2,8 @@
 #include "command_line.hpp"
 #include "settings.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -45,10 +47,10 @@ ExitCode show(const Options& options, const CommandLine& line) {
   return ExitCode::success;
 }
 
-ExitCode path(const CommandLine& line) {
+ExitCode paths(const CommandLine& line) {
   std::string text;
-  for (const auto& file : configuration_files())
-    text += fmt::format("{:<8} {}{}\n", name(file.origin), file.path.string(), file.exists ? "" : "  (not there)");
+  for (const auto& [origin, path] : configuration_paths())
+    text += fmt::format("{:<8} {}{}\n", name(origin), path.string(), std::filesystem::exists(path) ? "" : "  (not there)");
   line.console.result(text);
   return ExitCode::success;
 }
@@ -62,7 +64,7 @@ void add_config(CommandLine& line) {
       line.add(app, "show", "Every setting as it applies here", "Commands", [options, &line] { return show(*options, line); });
   show_app.add_flag("--origin", options->origin, "Also where each value comes from");
   show_app.add_flag("--json", options->as_json, "Print one JSON object");
-  line.add(app, "path", "The files that are read", "Commands", [&line] { return path(line); });
+  line.forgive_settings(line.add(app, "path", "The files that are read", "Commands", [&line] { return paths(line); }));
 }
 
 }  // namespace cudal1::cli

@@ -104,18 +104,24 @@ std::string ConfigurationFile::where(const std::string& key) const {
   return entry == entries.end() ? path.string() : fmt::format("{}:{}", path.string(), entry->second.line);
 }
 
-std::vector<ConfigurationFile> configuration_files() {
-  std::vector<ConfigurationFile> files;
+std::vector<std::pair<Origin, fs::path>> configuration_paths() {
+  std::vector<std::pair<Origin, fs::path>> paths;
   std::error_code ignored;
   for (fs::path folder = fs::current_path(ignored); !folder.empty(); folder = folder.parent_path()) {
     if (fs::exists(folder / ".cudal1.toml", ignored)) {
-      files.push_back(read(Origin::project, folder / ".cudal1.toml"));
+      paths.emplace_back(Origin::project, folder / ".cudal1.toml");
       break;
     }
     if (folder == folder.parent_path()) break;
   }
-  files.push_back(read(Origin::user, base::config_folder() / "config.toml"));
-  files.push_back(read(Origin::system, system_file()));
+  paths.emplace_back(Origin::user, base::config_folder() / "config.toml");
+  paths.emplace_back(Origin::system, system_file());
+  return paths;
+}
+
+std::vector<ConfigurationFile> configuration_files() {
+  std::vector<ConfigurationFile> files;
+  for (const auto& [origin, path] : configuration_paths()) files.push_back(read(origin, path));
   return files;
 }
 

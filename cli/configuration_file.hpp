@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cudal1::cli {
@@ -28,8 +29,11 @@ struct ConfigurationFile {
   std::string where(const std::string& key) const;  // "/home/me/.config/cudal1/config.toml:3"
 };
 
-// The files that apply in the current folder, the one that wins first: the nearest `.cudal1.toml` upwards (left out
-// where there is none), the user's, the system's. Throws base::Error(usage) for a file that cannot be read or parsed.
+// The places that apply in the current folder, the one that wins first: the nearest `.cudal1.toml` upwards (left out
+// where there is none), the user's, the system's.
+std::vector<std::pair<Origin, std::filesystem::path>> configuration_paths();
+
+// What stands there. Throws base::Error(usage) for a file that cannot be read or parsed.
 std::vector<ConfigurationFile> configuration_files();
 
 // A project's file comes with somebody else's source tree, so it may set only what can do no harm, unless the user's

@@ -110,8 +110,9 @@ Finding cache() {
   }
 }
 
-Finding configuration() {
+Finding configuration(const CLI::App& root) {
   try {
+    all_settings(root);
     std::string files;
     for (const auto& file : configuration_files())
       if (file.exists) files += (files.empty() ? "" : ", ") + file.path.string();
@@ -146,9 +147,11 @@ std::string as_json(const std::vector<Finding>& findings) {
   return json{{"schema", 1}, {"findings", list}}.dump(2) + "\n";
 }
 
-ExitCode run(const Options& options, const Console& console) {
-  const std::vector<Finding> findings = {nvrtc(), sandbox(), gpus(), sanitizer(), torch(), cache(), configuration()};
-  console.result(options.as_json ? as_json(findings) : as_text(findings, console.colour(stdout)));
+ExitCode run(const Options& options, const CommandLine& line) {
+  const std::vector<Finding> findings = {nvrtc(), sandbox(), gpus(), sanitizer(), torch(), cache(),
+                                         configuration(line.app)};
+  line.console.result(options.as_json ? as_json(findings) : as_text(findings, line.console.colour(stdout)));
+  if (findings.back().state != there) return ExitCode::usage;
   for (const auto& finding : findings)
     if (finding.needed && finding.state != there) return ExitCode::no_device;
   return ExitCode::success;
@@ -159,7 +162,8 @@ ExitCode run(const Options& options, const Console& console) {
 void add_doctor(CommandLine& line) {
   auto options = std::make_shared<Options>();
   CLI::App& app = line.add("doctor", "What is missing on this machine, and how to get it", surroundings_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run(*options, line); });
+  line.forgive_settings(app);
   app.add_flag("--json", options->as_json, "Print one JSON object");
 }
 

@@ -110,6 +110,7 @@ void add_help(CommandLine& line) {
   auto options = std::make_shared<Options>();
   CLI::App& app = line.add("help", "A command, or a topic: kernel-file, exit-codes, environment", surroundings_group,
                            [options, &line] { return run(*options, line); });
+  line.forgive_settings(app);
   app.add_option("TOPIC", options->topic, "A topic or a command");
 }
 

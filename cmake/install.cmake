@@ -2,7 +2,8 @@
 # What `cmake --install` and the Debian package hold: the binary, manual pages, completions, examples.
 install(TARGETS cudal1 RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright)
 
 # Manual pages: man/<name>.<section>.scd becomes <name>.<section>. Left out where scdoc is not installed.
 find_program(CUDAL1_SCDOC scdoc)
@@ -45,7 +46,7 @@ install(FILES "${completion_folder}/cudal1.fish" DESTINATION "${CMAKE_INSTALL_DA
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME cudal1)
 set(CPACK_PACKAGE_VENDOR "cudal1")
-set(CPACK_PACKAGE_CONTACT "The authors of cudal1 <cudal1@localhost>")
+set(CPACK_PACKAGE_CONTACT "The authors of cudal1 <cudal1@cudal1.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "makes CUDA kernels faster, and proves it")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -39,6 +39,15 @@ class Surroundings(CliTest):
         result = self.run_cli("doctor", env={"XDG_CACHE_HOME": str(self.work / "file")})
         self.says(result, "cache folder       broken", "XDG_CACHE_HOME")
 
+    def test_what_helps_to_mend_settings_works_with_broken_ones(self):
+        self.write(".cudal1.toml", "ruonds = 3\n")
+        self.says(self.run_cli("doctor", code=2), "configuration      broken", "ruonds")
+        self.write(".cudal1.toml", "rounds =\n")
+        self.says(self.run_cli("config", "path"), ".cudal1.toml")
+        self.run_cli("help")
+        self.run_cli("completion", "bash")
+        self.refuses("models", code=2, says=[".cudal1.toml:1"])
+
     def test_no_runs_is_no_error(self):
         self.assertEqual(self.run_cli("runs", "--json").json()["runs"], [])
         self.says(self.run_cli("runs"), "no runs under .")
