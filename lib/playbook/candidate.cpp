@@ -50,7 +50,7 @@ Names names_of(const task::Task& task) {
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
   const double rate = device.memory_bytes_per_second > 0 ? device.memory_bytes_per_second : 3e12;
   const double flops = device.fp32_flops > 0 ? device.fp32_flops : 5e13;
-  return std::max(candidate.bytes / rate, candidate.operations / (0.7 * flops)) + 2e-6 * candidate.kernels;
+  return std::max(candidate.slowed_bytes / rate, candidate.operations / (0.7 * flops)) + 2e-6 * candidate.kernels;
 }
 
 Candidates candidates_for(const task::Task& task) {
@@ -100,6 +100,7 @@ Candidates candidates_for(const task::Task& task) {
         if (techniques.empty() || technique.name != "algebra") techniques.push_back(technique);
       candidate.techniques = std::move(techniques);
       candidate.bytes = file->bytes();
+      candidate.slowed_bytes = file->slowed_bytes();
       candidate.operations = file->operations();
       candidate.kernels = file->kernels();
       candidate.simple = style.name == "plain";

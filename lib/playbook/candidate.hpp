@@ -16,6 +16,7 @@ struct Candidate {
   std::string source;                              // the kernel file
   std::vector<KernelFile::Technique> techniques;   // labels, each with what it means here
   double bytes = 0, operations = 0;                // at the first workload
+  double slowed_bytes = 0;                         // bytes, more where too few blocks ask for them
   int kernels = 0;                                 // launches
   bool simple = false;                             // the plainest form: what a failed answer falls back to
 };

@@ -43,7 +43,13 @@ class KernelFile {
   void include(const std::string& name) { includes_.insert(name); }
   void code(const std::string& text) { code_ += text + "\n"; }
   void technique(const std::string& name, const std::string& sentence);
-  void traffic(double bytes, double operations) { bytes_ += bytes, operations_ += operations; ++kernels_; }
+  // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
+  void traffic(double bytes, double operations, double share = 1) {
+    bytes_ += bytes;
+    slowed_bytes_ += bytes / share;
+    operations_ += operations;
+    ++kernels_;
+  }
   void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
 
   struct Technique {
@@ -51,6 +57,7 @@ class KernelFile {
   };
   const std::vector<Technique>& techniques() const { return techniques_; }
   double bytes() const { return bytes_; }             // moved at the first workload
+  double slowed_bytes() const { return slowed_bytes_; }  // as many would take as long at the full rate
   double operations() const { return operations_; }
   int kernels() const { return kernels_; }
   const std::vector<std::string>& launches() const { return launches_; }
@@ -67,7 +74,7 @@ class KernelFile {
   std::string code_;
   std::vector<Technique> techniques_;
   bool family_taken_ = false;
-  double bytes_ = 0, operations_ = 0;
+  double bytes_ = 0, slowed_bytes_ = 0, operations_ = 0;
   int kernels_ = 0;
 };
 

@@ -717,7 +717,11 @@ class LineWriter {
     for (std::size_t i = 0; i < region_.instances.size(); ++i)
       if (at(static_cast<int>(i)).leaf && !at(static_cast<int>(i)).buffer.empty()) add(at(static_cast<int>(i)).strides, node(static_cast<int>(i)).dtype);
     for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
-    file_.traffic(bytes, 0);
+    const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
+    const double blocks = walk_ == Walk::columns ? lines / 32 : lines;
+    // Two blocks on each of 132 multiprocessors keep the memory busy.
+    const bool busy = walk_ == Walk::pointwise || bytes < 1e6;
+    file_.traffic(bytes, 0, busy ? 1 : std::clamp(blocks / 264, 1.0 / 264, 1.0));
     int operations = 0;
     for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
     if (operations > 1) file_.technique("fusion", fmt::format("`{}` computes {} operations in one kernel, so that no intermediate result goes to memory.", name_, operations));

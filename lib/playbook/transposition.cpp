@@ -43,9 +43,8 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
   const std::string name = file.unique("transposition");
-  const bool narrow = file.style().wide;
-  const std::string step = file.tune("ROWS", narrow ? std::vector<std::int64_t>{16, 8, 4} : std::vector<std::int64_t>{8, 16, 4});
-  const int tile = narrow ? 64 : 32;
+  const std::string step = file.tune("ROWS", {8, 16, 4});
+  const int tile = file.style().wide ? 32 : 64;
   Arguments arguments(file.scalars());
   std::vector<std::string> names(region.instances.size());
   for (const Instance& instance : region.instances)
