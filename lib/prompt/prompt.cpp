@@ -15,6 +15,12 @@ struct Fit {
   bool lessons = true, failure_source = true, analyses = true, counters = true;
 };
 
+// Text for a hole that stands in a paragraph of its own: the template has the line's end.
+std::string block(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 std::string labels(const std::vector<task::Workload>& workloads) {
   std::vector<std::string> texts;
   for (const auto& workload : workloads) texts.push_back(workload.label());
@@ -65,11 +71,11 @@ std::string setting_text(const Templates& templates, const Setting& setting) {
   if (task.file.torch) meaning = fmt::format("In PyTorch: `{}`\n\n", task.file.torch->first);
   return templates.fill("setting.md", {{"task", task.name()},
                                        {"meaning", meaning},
-                                       {"reference", fenced(task.file.source, "cuda")},
+                                       {"reference", block(fenced(task.file.source, "cuda"))},
                                        {"sizes", labels(task.workloads)},
                                        {"checks", labels(task.checks)},
                                        {"device", device_text(setting.device)},
-                                       {"times", times_text(setting)}});
+                                       {"times", block(times_text(setting))}});
 }
 
 std::string exemplars_text(const Templates& templates, const std::vector<model::Exemplar>& exemplars, const Fit& fit) {
@@ -77,16 +83,19 @@ std::string exemplars_text(const Templates& templates, const std::vector<model::
   int number = 0;
   for (const auto& exemplar : exemplars) {
     const auto& judgement = exemplar.judgement;
+    const bool reference = exemplar.id == "reference";
     std::string analysis;
     if (fit.analyses && !exemplar.analysis.empty())
-      analysis = "What its author expected:\n\n" + fenced(exemplar.analysis, "text");
+      analysis = "What its author expected:\n\n" + fenced(exemplar.analysis, "text") + '\n';
+    const auto facts = fit.counters ? describe_success(judgement, exemplar.source) : describe_facts(judgement);
     text += templates.fill("exemplar.md", {{"number", std::to_string(++number)},
                                            {"id", exemplar.id},
                                            {"score", fmt::format("{:.2f}×", judgement.score())},
-                                           {"facts", fit.counters ? describe_success(judgement, exemplar.source)
-                                                                  : describe_facts(judgement)},
+                                           {"facts", block(facts)},
                                            {"analysis", analysis},
-                                           {"source", fenced(exemplar.source, "cuda")}});
+                                           {"source", reference ? "It is the reference given above."
+                                                                : block(fenced(exemplar.source, "cuda"))}});
+    text += '\n';
   }
   return text;
 }
@@ -100,7 +109,7 @@ std::string failure_text(const Templates& templates, const Request& request, con
   if (!request.failure) return {};
   const bool source = fit.failure_source && !request.failure->source.empty();
   return templates.fill("failure.md", {{"id", request.failure->id},
-                                       {"evidence", evidence_text(request)},
+                                       {"evidence", block(evidence_text(request))},
                                        {"source", source ? fenced(request.failure->source, "cuda") + '\n' : ""}});
 }
 
@@ -121,15 +130,15 @@ std::string repair_text(const Templates& templates, const std::string& setting, 
   if (!request.failure_format.empty())
     return templates.fill("repair_format.md", {{"setting", setting},
                                                {"problem", request.failure_format},
-                                               {"reply", fenced(request.failure_reply, "text")}});
+                                               {"reply", block(fenced(request.failure_reply, "text"))}});
   return templates.fill(repair_template(request.failure->judgement.verdict),
                         {{"setting", setting},
-                         {"evidence", evidence_text(request)},
-                         {"source", fenced(request.failure->source, "cuda")}});
+                         {"evidence", block(evidence_text(request))},
+                         {"source", block(fenced(request.failure->source, "cuda"))}});
 }
 
 std::string user_text(const Templates& templates, const Setting& setting, const Request& request, const Fit& fit) {
-  const std::string common = setting_text(templates, setting);
+  const std::string common = block(setting_text(templates, setting));
   if (request.key.attempt > 0 && request.failure) return repair_text(templates, common, request);
   Values values = {{"setting", common}, {"failure", failure_text(templates, request, fit)}};
   values["hint"] = setting.hint.empty() ? "" : fmt::format("# A hint from the user\n\n{}\n\n", setting.hint);
@@ -139,7 +148,10 @@ std::string user_text(const Templates& templates, const Setting& setting, const 
           : fmt::format("\nOther answers are being written beside yours. Let yours start from: {}, unless the figures rule "
                         "that out.\n",
                         request.technique);
-  if (request.exemplars.empty()) return templates.fill("first_round.md", values);
+  if (request.exemplars.empty()) {
+    values["reference_facts"] = block(describe_success(setting.reference, setting.task->file.source));
+    return templates.fill("first_round.md", values);
+  }
   values["exemplars"] = exemplars_text(templates, request.exemplars, fit);
   values["lessons"] = "";
   if (fit.lessons && !request.lessons.empty()) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "catch.hpp"
+#include "search/fakes.hpp"
+#include "store/event.hpp"
+#include "store/journal.hpp"
+#include "store/run.hpp"
+#include "store/run_folder.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace cudal1;
+namespace fs = std::filesystem;
+using Existing = store::RunFolder::Existing;
+
+namespace {
+
+store::Identity plain() {
+  return store::identity(fakes::small_task(), {}, {"builtin"}, "sim:H200", "", "0.1.0", std::string(64, 'a'));
+}
+
+void open(const fs::path& folder, const store::Identity& identity, Existing existing = Existing::resume) {
+  const auto task = fakes::small_task();
+  const store::RunFolder run(folder, task, identity, existing);
+}
+
+}  // namespace
+
+TEST_CASE("the default folder is named after task and options") {
+  auto identity = plain();
+  const auto folder = store::default_folder(identity).string();
+  CHECK_THAT(folder, containing("cudal1-runs/twice-"));
+  CHECK(store::default_folder(plain()) == folder);
+  identity.seed = 2;
+  CHECK(store::default_folder(identity) != folder);
+  identity.seed = 1;
+  identity.version = "9.9";
+  CHECK(store::default_folder(identity) == folder);
+}
+
+TEST_CASE("a folder of another run is refused, and each difference is named") {
+  const base::TemporaryFolder folder;
+  open(folder.path() / "run", plain());
+  auto other = plain();
+  other.device = "cuda:0 NVIDIA H200";
+  other.driver = "580.1";
+  CHECK_THROWS_WITH(open(folder.path() / "run", other),
+                    containing("device: «sim:H200» there, «cuda:0 NVIDIA H200» here") && containing("driver") && containing("--force"));
+  CHECK_NOTHROW(open(folder.path() / "run", other, Existing::force));
+  other.task_digest = std::string(64, 'f');
+  CHECK_THROWS_WITH(open(folder.path() / "run", other, Existing::force), containing("task:") && !containing("--force"));
+  other = plain();
+  other.version = "0.2.0";
+  CHECK_THROWS_WITH(open(folder.path() / "run", other), containing("version of cudal1: «0.1.0» there, «0.2.0» here"));
+}
+
+TEST_CASE("again moves the old run aside") {
+  const base::TemporaryFolder folder;
+  open(folder.path() / "run", plain());
+  base::write_file(folder.path() / "run" / "best.cu", "old");
+  open(folder.path() / "run", plain(), Existing::again);
+  CHECK_FALSE(fs::exists(folder.path() / "run" / "best.cu"));
+  CHECK(base::read_file(folder.path() / "run.1" / "best.cu") == "old");
+}
+
+TEST_CASE("a folder that holds something else is left alone") {
+  const base::TemporaryFolder folder;
+  base::write_file(folder.path() / "thesis.tex", "years of work");
+  CHECK_THROWS_WITH(open(folder.path(), plain()), containing("holds no run") && containing("thesis.tex"));
+  CHECK_FALSE(fs::exists(folder.path() / "run.json"));
+}
+
+TEST_CASE("two processes do not work in one folder") {
+  const base::TemporaryFolder folder;
+  const auto task = fakes::small_task();
+  const store::RunFolder first(folder.path(), task, plain());
+  CHECK_THROWS_WITH(store::RunFolder(folder.path(), task, plain()), containing("another cudal1 works in"));
+  CHECK(store::list(folder.path().parent_path()).size() >= 1);
+}
+
+TEST_CASE("a folder that cannot be made is an error with a next step") {
+  const base::TemporaryFolder folder;
+  base::write_file(folder.path() / "file", "");
+  CHECK_THROWS_WITH(open(folder.path() / "file" / "run", plain()), containing("--out"));
+}
+
+TEST_CASE("a damaged line before the last one is an error with its number") {
+  const base::TemporaryFolder folder;
+  open(folder.path(), plain());
+  std::ofstream(folder.path() / "journal.jsonl", std::ios::app) << "{\"schema\":1,\n{}\n";
+  CHECK_THROWS_WITH(store::load(folder.path()), containing("journal.jsonl:2: this journal line is damaged"));
+}
+
+TEST_CASE("a journal of another schema is an error that names both") {
+  const base::TemporaryFolder folder;
+  base::write_file(folder.path() / "journal.jsonl", "{\"schema\":7,\"at\":\"\",\"event\":\"run\"}\n");
+  CHECK_THROWS_WITH(store::load(folder.path()), containing("schema 7") && containing("schema 1"));
+}
+
+TEST_CASE("a folder without a run is an error when it is read") {
+  const base::TemporaryFolder folder;
+  CHECK_THROWS_WITH(store::load(folder.path()), containing("holds no run"));
+  CHECK(store::list(folder.path()).empty());
+}
+
+TEST_CASE("runs are listed with their state") {
+  const base::TemporaryFolder folder;
+  const auto base = folder.path() / "cudal1-runs";
+  open(base / "a", plain());
+  fs::create_directories(base / "no-run");
+  const auto runs = store::list(folder.path());
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].task == "twice");
+  CHECK(runs[0].state == "killed");
+}
+
+TEST_CASE("text that is no UTF-8 does not break the journal") {
+  store::ReplyEvent event{{1, 1, 0}, "cmd:x", {}};
+  event.reply.text = "bytes \xff\xfe here";
+  const auto line = store::to_line({"now", event});
+  const auto back = store::parse_line(line);
+  CHECK_THAT(std::get<store::ReplyEvent>(back.body).reply.text, containing("bytes "));
+}
+
+TEST_CASE("times are stripped wherever they stand, and nothing else") {
+  CHECK(store::without_times(R"({"at":"x","seconds":1.5,"judgement":{"judging_seconds":2,"time_ms":3},"list":[{"seconds":1}]})") ==
+        R"({"judgement":{"time_ms":3},"list":[{}]})");
+}
