@@ -1,0 +1,85 @@
+//@ of      attention.before.cu sha256:61f87e53443826ed1fffb9ff7c3281888a44adef3d308f81ed7751d8328005a0
+//@ tune    QUERIES = 32 | 16 | 64
+//@ launch  attention<<<dim3(ceil_div(T, QUERIES), B), 256>>>(Q, K, V, O, T, H)
+// playbook: as written/fused
+
+__global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, float* __restrict__ O, int T, int H) {
+  // Queries of a block by 32 keys at a time; 16x16 threads hold R rows of scores and of the result each.
+  constexpr int HEAD = 32, KEYS = 32, R = QUERIES / 16, C = HEAD / 16;
+  __shared__ __align__(16) float q[QUERIES][HEAD + 4], k[KEYS][HEAD + 4], v[KEYS][HEAD + 4], p[QUERIES][KEYS + 1];
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  // The last queries have the most keys: they go first.
+  const int start = int(gridDim.x - 1 - blockIdx.x) * QUERIES;
+  const size_t matrix = size_t(blockIdx.y) * T * H;
+  const float scale = 1 / sqrtf(float(H));
+  for (int i = threadIdx.x; i < QUERIES * HEAD; i += 256) {
+    const int row = i / HEAD, h = i % HEAD;
+    q[row][h] = start + row < T && h < H ? Q[matrix + size_t(start + row) * H + h] * scale : 0.0f;
+  }
+  float result[R][C] = {}, largest[R], total[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) largest[r] = -1e30f, total[r] = 0;
+  const int end = start + QUERIES < T ? start + QUERIES : T;
+  for (int first = 0; first < end; first += KEYS) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < KEYS * HEAD; i += 256) {
+      const int row = i / HEAD, h = i % HEAD;
+      const bool there = first + row < T && h < H;
+      k[row][h] = there ? K[matrix + size_t(first + row) * H + h] : 0.0f;
+      v[row][h] = there ? V[matrix + size_t(first + row) * H + h] : 0.0f;
+    }
+    __syncthreads();
+    float score[R][2] = {};
+#pragma unroll
+    for (int h = 0; h < HEAD; h += 4) {
+      const float4 k0 = *reinterpret_cast<const float4*>(&k[tx][h]), k1 = *reinterpret_cast<const float4*>(&k[tx + 16][h]);
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        const float4 at = *reinterpret_cast<const float4*>(&q[ty * R + r][h]);
+        score[r][0] += at.x * k0.x + at.y * k0.y + at.z * k0.z + at.w * k0.w;
+        score[r][1] += at.x * k1.x + at.y * k1.y + at.z * k1.z + at.w * k1.w;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const int row = start + ty * R + r;
+      if (first + tx >= T || first + tx > row) score[r][0] = -1e30f;
+      if (first + tx + 16 >= T || first + tx + 16 > row) score[r][1] = -1e30f;
+      float most = fmaxf(score[r][0], score[r][1]);
+#pragma unroll
+      for (int offset = 8; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, offset));
+      most = fmaxf(most, largest[r]);
+      const float shrink = expf(largest[r] - most);
+      const float p0 = expf(score[r][0] - most), p1 = expf(score[r][1] - most);
+      p[ty * R + r][tx] = p0;
+      p[ty * R + r][tx + 16] = p1;
+      float sum = p0 + p1;
+#pragma unroll
+      for (int offset = 8; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+      total[r] = total[r] * shrink + sum;
+      largest[r] = most;
+#pragma unroll
+      for (int c = 0; c < C; ++c) result[r][c] *= shrink;
+    }
+    __syncwarp();
+#pragma unroll 8
+    for (int key = 0; key < KEYS; ++key) {
+      float value[C];
+#pragma unroll
+      for (int c = 0; c < C; ++c) value[c] = v[key][tx + 16 * c];
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        const float weight = p[ty * R + r][key];
+#pragma unroll
+        for (int c = 0; c < C; ++c) result[r][c] += weight * value[c];
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const int row = start + ty * R + r;
+#pragma unroll
+    for (int c = 0; c < C; ++c)
+      if (row < T && tx + 16 * c < H) O[matrix + size_t(row) * H + tx + 16 * c] = result[r][c] / total[r];
+  }
+}

@@ -1,0 +1,8 @@
+//@ torch   Y = X.sum()
+//@ size    N = 4096, M = 1024
+//@ check   N = 33, M = 70
+//@ input   X: float32[N, M]
+//@ output  Y: float32[]
+//@ launch  reference<<<1, 1>>>(X, Y)
+
+__global__ void reference(const float* X, float* Y) {}

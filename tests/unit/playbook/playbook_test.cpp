@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catch.hpp"
+
+#include "base/file.hpp"
+#include "kernel/plan.hpp"
+#include "model/answer.hpp"
+#include "playbook/candidate.hpp"
+#include "playbook/choice.hpp"
+#include "playbook/playbook.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+
+using namespace cudal1;
+
+namespace {
+
+std::filesystem::path golden(const std::string& name) {
+  return std::filesystem::path(CUDAL1_SOURCE_DIR) / "tests/unit/playbook/golden" / name;
+}
+
+const playbook::Candidate* find(const playbook::Candidates& candidates, const std::string& id) {
+  const auto found = std::find_if(candidates.list.begin(), candidates.list.end(), [&](const auto& each) { return each.id == id; });
+  return found == candidates.list.end() ? nullptr : &*found;
+}
+
+// golden/NAME.before.cu is the task, golden/NAME.after.cu the kernel file that the candidate must be, letter by letter.
+// CUDAL1_ACCEPT=1 in the environment writes the second anew.
+void becomes(const std::string& name, const std::string& id) {
+  const task::Task task = task::load(golden(name + ".before.cu"));
+  const playbook::Candidates candidates = playbook::candidates_for(task);
+  const playbook::Candidate* candidate = find(candidates, id);
+  INFO(name << ": " << candidates.refusal);
+  REQUIRE(candidate != nullptr);
+  const auto path = golden(name + ".after.cu");
+  if (std::getenv("CUDAL1_ACCEPT") != nullptr) base::write_file(path, candidate->source);
+  REQUIRE(std::filesystem::exists(path));
+  CHECK(candidate->source == base::read_file(path));
+}
+
+model::Question question(int round, int sample) {
+  model::Question result;
+  result.key = {round, sample, 0};
+  result.device.memory_bytes_per_second = 4.8e12;
+  result.device.fp32_flops = 6e13;
+  return result;
+}
+
+model::Exemplar judged(const playbook::Candidate& candidate, double speedup) {
+  model::Exemplar exemplar;
+  exemplar.id = "r01-s01";
+  exemplar.source = candidate.source;
+  exemplar.judgement.verdict = outcome::Verdict::faster;
+  exemplar.judgement.speedup = outcome::Speedup{speedup, speedup, speedup};
+  return exemplar;
+}
+
+}  // namespace
+
+TEST_CASE("a diagonal matrix on the left scales rows") { becomes("diagonal", "diagonal/fused"); }
+TEST_CASE("a diagonal matrix on the right scales columns") { becomes("diagonal_right", "diagonal/fused"); }
+TEST_CASE("a sum over the columns of a product sums its right factor first") { becomes("linear_sums", "linear sums/fused"); }
+TEST_CASE("a mean over all positions of a convolution sums windows of its input") { becomes("window_sums", "linear sums/fused"); }
+TEST_CASE("a chain of matrices is multiplied in the cheaper order") { becomes("chain_order", "chain order/fused"); }
+TEST_CASE("the transpose of a product is the product of the transposes") { becomes("transposed_product", "transposed product/fused"); }
+TEST_CASE("a ReLU of what is never negative goes away") { becomes("dead_operations", "dead operations/fused"); }
+TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes("pointwise", "as written/fused"); }
+TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
+TEST_CASE("an argmax of rows carries the index along") { becomes("argmax", "as written/fused"); }
+TEST_CASE("a mean of columns has neighbouring threads read neighbours") { becomes("columns", "as written/fused"); }
+TEST_CASE("one long sum is split over many blocks and added in a fixed order") { becomes("split_sum", "as written/fused"); }
+TEST_CASE("a transposition turns tiles around in shared memory") { becomes("transposition", "as written/fused"); }
+TEST_CASE("a linear layer takes its bias and activation into the product") { becomes("product", "as written/fused"); }
+TEST_CASE("attention never writes its scores") { becomes("attention", "as written/fused"); }
+TEST_CASE("without a torch line the task's own kernel is changed") { becomes("own_kernel", "own kernel/geometry, read-only, unrolled"); }
+
+TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples")) {
+    if (entry.path().extension() != ".cu") continue;
+    const task::Task task = task::load(entry.path());
+    const auto candidates = playbook::candidates_for(task);
+    INFO(entry.path() << ": " << candidates.refusal);
+    REQUIRE_FALSE(candidates.list.empty());
+    for (const auto& candidate : candidates.list) {
+      INFO(candidate.id << "\n" << candidate.source);
+      const auto file = kernel::parse(candidate.source, "answer.cu");
+      REQUIRE(file.has_value());
+      const auto bound = kernel::bind(task.file, *file);
+      REQUIRE(bound.has_value());
+      const auto family = kernel::family(*bound);
+      REQUIRE(family.has_value());
+      CHECK(family->size() <= 9);
+      for (const auto& workload : {task.workloads.front(), task.checks.front()})
+        for (const auto& member : *family) {
+          kernel::Environment environment = workload.environment;
+          environment.insert(member.begin(), member.end());
+          CHECK(kernel::resolve(*bound, environment).has_value());
+        }
+    }
+    ++count;
+  }
+  CHECK(count >= 10);
+}
+
+TEST_CASE("a reply has the three sections, names its techniques and repeats for an equal question") {
+  const task::Task task = task::load(golden("diagonal.before.cu"));
+  const auto model = playbook::open(task);
+  const model::Reply reply = model->answer(question(1, 1), {});
+  REQUIRE(reply.status == model::Reply::Status::ok);
+  const auto answer = model::parse_answer(reply.text);
+  REQUIRE(answer.has_value());
+  CHECK_FALSE(answer->techniques.empty());
+  CHECK(answer->techniques.front() == "algebra");
+  CHECK_THAT(answer->analysis, containing("MiB"));
+  CHECK(kernel::parse(answer->source, "answer.cu").has_value());
+  CHECK(playbook::open(task)->answer(question(1, 1), {}).text == reply.text);
+}
+
+TEST_CASE("rounds and samples get different candidates until there are none") {
+  const task::Task task = task::load(golden("diagonal.before.cu"));
+  const auto candidates = playbook::candidates_for(task).list;
+  std::set<std::size_t> seen;
+  for (int round = 1; round <= 2; ++round)
+    for (int sample = 1; sample <= 4; ++sample)
+      if (const auto chosen = playbook::choose(candidates, question(round, sample))) CHECK(seen.insert(*chosen).second);
+  CHECK(seen.size() == candidates.size());
+  const model::Reply reply = playbook::open(task)->answer(question(50, 1), {});
+  CHECK(reply.status == model::Reply::Status::refused);
+  CHECK(reply.reason == "the playbook has no further rule for this task");
+}
+
+TEST_CASE("what was tried is not offered again, and what scored well moves its techniques up") {
+  const task::Task task = task::load(golden("diagonal.before.cu"));
+  const auto candidates = playbook::candidates_for(task).list;
+  const auto at = [&](const std::string& id) {
+    return static_cast<std::size_t>(std::find_if(candidates.begin(), candidates.end(), [&](const auto& each) { return each.id == id; }) - candidates.begin());
+  };
+  model::Question next = question(2, 1);
+  next.earlier = {judged(candidates[at("diagonal/fused")], 20), judged(candidates[at("diagonal/streamed")], 60)};
+  const auto chosen = playbook::choose(candidates, next);
+  REQUIRE(chosen.has_value());
+  CHECK(candidates[*chosen].id == "diagonal/wide streamed");
+}
+
+TEST_CASE("a failed answer is followed by the plainest form of the same algebra") {
+  const task::Task task = task::load(golden("rows.before.cu"));
+  model::Question repair = question(1, 1);
+  repair.key.attempt = 1;
+  const auto candidates = playbook::candidates_for(task);
+  repair.failure = judged(*find(candidates, "as written/streamed"), 0);
+  repair.failure->judgement.verdict = outcome::Verdict::wrong_result;
+  const model::Reply reply = playbook::open(task)->answer(repair, {});
+  REQUIRE(reply.status == model::Reply::Status::ok);
+  CHECK_THAT(reply.text, containing("// playbook: as written/plain"));
+  CHECK_THAT(reply.text, containing("The last answer failed"));
+}
+
+TEST_CASE("what no rule covers is said by name") {
+  const task::Task task = task::from_source(
+      "//@ torch   Y = torch.cumsum(X, dim=1)\n//@ size    N = 8, M = 8\n//@ input   X: float32[N, M]\n//@ output  Y: float32[N, M]\n"
+      "//@ launch  k<<<1, 1>>>(X, Y)\n__global__ void k(const float* X, float* Y) {}\n",
+      "scan.cu");
+  const model::Reply reply = playbook::open(task)->answer(question(1, 1), {});
+  CHECK(reply.status == model::Reply::Status::refused);
+  CHECK_THAT(reply.reason, containing("torch.cumsum is not covered by the playbook"));
+}
