@@ -44,7 +44,10 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   const auto source = static_cast<std::size_t>(source_dim(region));
   const std::string name = file.unique("transposition");
   const std::string step = file.tune("ROWS", {8, 16, 4});
-  const int tile = file.style().wide ? 32 : 64;
+  // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
+  const double elements_at_hand = static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
+  const bool many = elements_at_hand >= 64 * 64 * 528;
+  const int tile = many != file.style().wide ? 64 : 32;
   Arguments arguments(file.scalars());
   std::vector<std::string> names(region.instances.size());
   for (const Instance& instance : region.instances)

@@ -1,10 +1,10 @@
 //@ of      transposition.before.cu sha256:a2a40edf8520ec89f1f4a7d6ad5319165866475ca776d3c8d8292dfa8860c0b2
 //@ tune    ROWS = 8 | 16 | 4
-//@ launch  transposition<<<dim3(ceil_div(N, 64) * ceil_div(M, 64)), dim3(32, ROWS)>>>(X, Y, N, M)
+//@ launch  transposition<<<dim3(ceil_div(N, 32) * ceil_div(M, 32)), dim3(32, ROWS)>>>(X, Y, N, M)
 // playbook: as written/fused
 
 __global__ void __launch_bounds__(32 * ROWS) transposition(const float* __restrict__ X, float* __restrict__ Y, int N, int M) {
-  constexpr int TILE = 64;
+  constexpr int TILE = 32;
   const int across = (N + TILE - 1) / TILE;
   const int column_start = int(blockIdx.x % across) * TILE, row_start = int(blockIdx.x / across) * TILE;
   __shared__ float tile0[TILE][TILE + 1];
