@@ -36,7 +36,7 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
   std::iota(order.begin(), order.end(), 0u);
   const auto seconds = [&](std::size_t i) { return expected_seconds(candidates[i], question.device); };
   const auto hinted = [&](std::size_t i) { return named_in(question.hint, candidates[i]); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return hinted(a) > hinted(b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return hinted(a) != hinted(b) ? hinted(a) : a < b; });
   if (question.earlier.empty()) {
     // Nothing is known of what was tried: the order alone keeps answers apart.
     const auto position = static_cast<std::size_t>((question.key.round - 1) * std::max(question.samples, question.key.sample) + question.key.sample - 1);
@@ -69,7 +69,7 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
     }
     open.emplace_back(value, i);
   }
-  std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   const auto turn = static_cast<std::size_t>(question.key.sample - 1);
   return turn < open.size() ? std::optional(open[turn].second) : std::nullopt;
 }
