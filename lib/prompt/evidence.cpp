@@ -5,6 +5,8 @@
 #include "prompt/words.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,10 +60,10 @@ std::string tunables(const outcome::Judgement& judgement) {
 
 std::string hot_lines(const outcome::Judgement& judgement, const std::string& source) {
   std::vector<std::pair<int, outcome::Counters>> lines(judgement.hot_lines.begin(), judgement.hot_lines.end());
-  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
-    return a.second.warp_instructions > b.second.warp_instructions;
+  std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+    return std::pair(-a.second.warp_instructions, a.first) < std::pair(-b.second.warp_instructions, b.first);
   });
-  double all = judgement.counters.warp_instructions;
+  const double all = judgement.counters.warp_instructions;
   if (all <= 0) return {};
   std::string text;
   for (std::size_t index = 0; index < std::min(lines.size(), most_hot_lines); ++index) {

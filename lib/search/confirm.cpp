@@ -2,6 +2,7 @@
 #include "search/rounds.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudal1::search {
 
@@ -16,8 +17,8 @@ std::vector<std::size_t> candidates(const std::vector<Variant>& variants) {
     const bool open = verdict == outcome::Verdict::faster || verdict == outcome::Verdict::inconclusive;
     if (variant.status == Variant::Status::judged && open && variant.judgement.score() > 1) list.push_back(index);
   }
-  std::stable_sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
-    return variants[a].judgement.score() > variants[b].judgement.score();
+  std::sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(-variants[a].judgement.score(), a) < std::pair(-variants[b].judgement.score(), b);
   });
   return list;
 }

@@ -4,6 +4,7 @@
 #include "search/buckets.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudal1::search {
 
@@ -56,8 +57,8 @@ std::vector<std::size_t> choose_exemplars(const std::vector<Variant>& variants, 
     for (const auto index : pool) scores.push_back(variants[index].judgement.score());
     for (const auto index : draw(scores, count, options.tau, options.bucket_width, random)) chosen.push_back(pool[index]);
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
-    return variants[a].judgement.score() < variants[b].judgement.score();
+  std::sort(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(variants[a].judgement.score(), a) < std::pair(variants[b].judgement.score(), b);
   });
   return chosen;
 }

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,8 +56,9 @@ constexpr std::array<std::string_view, 10> techniques = {
 std::vector<std::string> lessons(const std::vector<Variant>& variants, std::size_t most) {
   const auto all = records(variants);
   std::vector<std::pair<std::string, Record>> ranked(all.begin(), all.end());
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.second.best > b.second.best; });
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return std::pair(-a.second.best, std::string_view(a.first)) < std::pair(-b.second.best, std::string_view(b.first));
+  });
   std::vector<std::string> lines;
   for (const auto& [technique, record] : ranked) {
     if (lines.size() == most) break;
@@ -72,15 +75,15 @@ std::string suggest_technique(const std::vector<Variant>& variants, int sample) 
   const auto all = records(variants);
   double tries = 1;
   for (const auto& [_, record] : all) tries += record.tries;
-  std::vector<std::pair<double, std::string_view>> ranked;
-  for (const auto technique : techniques) {
-    const auto found = all.find(std::string(technique));
+  std::vector<std::pair<double, std::size_t>> ranked;  // by falling bound, then in the order of the list
+  for (std::size_t index = 0; index < techniques.size(); ++index) {
+    const auto found = all.find(std::string(techniques[index]));
     const double n = found == all.end() ? 0 : found->second.tries;
     const double mean = n > 0 ? found->second.sum / n : 0;
-    ranked.emplace_back(mean + std::sqrt(2 * std::log(1 + tries) / (1 + n)), technique);
+    ranked.emplace_back(-(mean + std::sqrt(2 * std::log(1 + tries) / (1 + n))), index);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  return std::string(ranked[static_cast<std::size_t>(sample - 2) % ranked.size()].second);
+  std::sort(ranked.begin(), ranked.end());
+  return std::string(techniques[ranked[static_cast<std::size_t>(sample - 2) % ranked.size()].second]);
 }
 
 }  // namespace cudal1::search

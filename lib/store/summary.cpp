@@ -61,7 +61,7 @@ std::vector<Summary> list(const fs::path& base) {
     for (const auto& entry : fs::directory_iterator(place, none))
       if (entry.is_directory(none))
         if (auto summary = read_summary(entry.path())) runs.push_back(*std::move(summary));
-  std::stable_sort(runs.begin(), runs.end(), [](const Summary& a, const Summary& b) {
+  std::sort(runs.begin(), runs.end(), [](const Summary& a, const Summary& b) {
     return a.begun != b.begun ? a.begun > b.begun : a.folder < b.folder;
   });
   return runs;

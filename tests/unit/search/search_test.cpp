@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
+#include "base/random.hpp"
 #include "catch.hpp"
 #include "search/fakes.hpp"
 

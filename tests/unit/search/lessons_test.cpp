@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catch.hpp"
+#include "search/fakes.hpp"
+#include "search/lessons.hpp"
+
+#include <set>
+
+using namespace cudal1;
+
+namespace {
+
+search::Variant tried(const std::string& id, double score, std::vector<std::string> techniques) {
+  search::Variant variant;
+  variant.id = id;
+  variant.techniques = std::move(techniques);
+  if (score > 0) {
+    variant.judgement = fakes::judgement_of(score);
+  } else {
+    variant.judgement.verdict = outcome::Verdict::wrong_result;
+  }
+  return variant;
+}
+
+}  // namespace
+
+TEST_CASE("lessons tell what each technique came to, best first") {
+  const auto lines = search::lessons({tried("r01-s01", 2, {"fusion"}), tried("r01-s02", 0, {"tensor cores"}),
+                                      tried("r02-s01", 3.5, {"fusion", "algebra"}), tried("r02-s02", 0, {"fusion"})});
+  CHECK(lines == std::vector<std::string>{"algebra: tried 1×, right 1×, best 3.50× (r02-s01)",
+                                          "fusion: tried 3×, right 2×, best 3.50× (r02-s01), last fault WRONG_RESULT",
+                                          "tensor cores: tried 1×, right 0×, last fault WRONG_RESULT"});
+  CHECK(search::lessons({}).empty());
+}
+
+TEST_CASE("parallel samples start from different techniques, the first from none") {
+  std::set<std::string> suggested;
+  for (int sample = 1; sample <= 8; ++sample) suggested.insert(search::suggest_technique({}, sample));
+  CHECK(suggested.size() == 8);
+  CHECK(search::suggest_technique({}, 1).empty());
+}
+
+TEST_CASE("a technique that failed often is suggested after one that was never tried") {
+  std::vector<search::Variant> variants;
+  for (int index = 0; index < 6; ++index) variants.push_back(tried("x", 0, {"algebra"}));
+  CHECK(search::suggest_technique(variants, 2) != "algebra");
+  for (int index = 0; index < 6; ++index) variants.push_back(tried("y", 30, {"register tiling"}));
+  CHECK(search::suggest_technique(variants, 2) == "register tiling");
+}
