@@ -229,7 +229,10 @@ const verify::Case* Session::full_case(std::size_t workload, std::size_t version
   const reference::Trial trial{reference::Pattern::declared, seed_ + 0x51ab * (version + 1)};
   auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
                                 full_size_options(workload));
-  if (!made) return nullptr;
+  if (!made) {
+    full_case_problem_ = made.error();
+    return nullptr;
+  }
   held = std::make_unique<verify::Case>(*std::move(made));
   return held.get();
 }
@@ -291,7 +294,10 @@ TimeReply Session::time(const TimeJob& job) {
     std::vector<const verify::Case*> cases;
     for (std::size_t version = 0; version < input_versions; ++version)
       if (const verify::Case* subject = full_case(job.workload, version)) cases.push_back(subject);
-    if (cases.empty()) throw base::Error(base::Fault::bad_input, "the reference does not run at full size");
+    if (cases.empty())
+      throw base::Error(base::Fault::bad_input,
+                        fmt::format("{}: the task's own kernel is not right at {}: {}", task_.file.name,
+                                    task_.workloads[job.workload].label(), full_case_problem_));
     timed = std::make_unique<TimedReference>(
         *device_, verify::Program{reference_module_.module.get(), &reference_.workloads[job.workload]}, cases, random_,
         512);

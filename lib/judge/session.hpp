@@ -33,7 +33,7 @@ class Session {
   const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
   void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   bool small_enough(const kernel::Plan& plan, std::size_t workload) const;
-  // A case at full size; null when the reference cannot give one.
+  // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);
   verify::CaseOptions full_size_options(std::size_t workload) const;
 
@@ -47,6 +47,7 @@ class Session {
   std::vector<verify::Case> cases_;                                   // at the check sizes
   std::vector<std::size_t> case_sizes_;                               // index of each case's check size
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<verify::Case>> full_cases_;
+  std::string full_case_problem_;
   std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
   std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
 };

@@ -59,14 +59,11 @@ std::uint64_t output_digest(device::Device& device, const device::BoundPlan& pla
 TimedArms::TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference,
                      std::vector<verify::Program> variants, base::Random& random)
     : device_(device), task_(task), reference_(reference), variants_(std::move(variants)), random_(random) {
-  const std::size_t versions = reference.pristine.size();
-  const std::size_t count = variants_.size() == 1 ? reference.sets.size() : versions;
+  const std::size_t count = variants_.size() == 1 ? reference.sets.size() : reference.pristine.size();
   for (const verify::Program& variant : variants_) {
     auto& sets = sets_.emplace_back();
-    for (std::size_t i = 0; i < count; ++i) {
-      sets.push_back(std::make_unique<Buffers>(device, *variant.plan, random));
-      sets.back()->load(*reference.pristine[i % versions]);
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      sets.push_back(std::make_unique<Buffers>(device, *variant.plan, random, *reference.sets[i]));
   }
 }
 

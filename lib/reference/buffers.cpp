@@ -32,29 +32,43 @@ std::uint32_t nan_word(tensor::Dtype dtype, base::Random& random) {
 
 Buffers::Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random)
     : device_(device), plan_(plan), random_(random) {
-  const std::size_t guard = device.checks_memory() ? 0 : guard_bytes;
-  for (const kernel::PlanBuffer& buffer : plan.buffers) {
-    Place place;
-    place.guard = guard;
-    place.guard_word = static_cast<std::uint32_t>(random.next());
-    place.total = guard == 0 ? std::max<std::size_t>(buffer.bytes, 1) : rounded(buffer.bytes) + 2 * guard;
-    place.region.memory = device.allocate(place.total, buffer.name);
-    place.region.offset = guard;
-    place.region.bytes = buffer.bytes;
-    if (guard != 0) {
-      device.poison({place.region.memory, 0, place.total}, place.guard_word);
-      place.front_digest = device.digest({place.region.memory, 0, guard});
-      place.behind_digest = device.digest({place.region.memory, guard + buffer.bytes, behind_bytes(place)});
+  for (const kernel::PlanBuffer& buffer : plan.buffers) places_.push_back(place_for(buffer));
+}
+
+Buffers::Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random, const Buffers& shared)
+    : device_(device), plan_(plan), random_(random), inputs_(shared.inputs_), pristine_(shared.pristine_) {
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].role == Role::scratch) {
+      places_.push_back(place_for(plan.buffers[i]));
+    } else {
+      places_.push_back(shared.places_[i]);
+      places_.back().owned = false;
     }
-    places_.push_back(place);
   }
+}
+
+Buffers::Place Buffers::place_for(const kernel::PlanBuffer& buffer) {
+  Place place;
+  place.guard = device_.checks_memory() ? 0 : guard_bytes;
+  place.guard_word = static_cast<std::uint32_t>(random_.next());
+  place.total = place.guard == 0 ? std::max<std::size_t>(buffer.bytes, 1) : rounded(buffer.bytes) + 2 * place.guard;
+  place.region.memory = device_.allocate(place.total, buffer.name);
+  place.region.offset = place.guard;
+  place.region.bytes = buffer.bytes;
+  if (place.guard != 0) {
+    device_.poison({place.region.memory, 0, place.total}, place.guard_word);
+    place.front_digest = device_.digest({place.region.memory, 0, place.guard});
+    place.behind_digest = device_.digest({place.region.memory, place.guard + buffer.bytes, behind_bytes(place)});
+  }
+  return place;
 }
 
 // The zone behind starts at the buffer's very end, so that a single element too far is seen.
 std::size_t Buffers::behind_bytes(const Place& place) { return place.total - place.guard - place.region.bytes; }
 
 Buffers::~Buffers() {
-  for (const Place& place : places_) device_.release(place.region.memory);
+  for (const Place& place : places_)
+    if (place.owned) device_.release(place.region.memory);
 }
 
 void Buffers::load(const std::vector<Bytes>& inputs) {

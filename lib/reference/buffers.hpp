@@ -18,6 +18,9 @@ namespace cudal1::reference {
 class Buffers {
  public:
   Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random);
+  // The same memory for the task's own buffers as `shared`, which must outlive this object; scratch of its own. Where
+  // memory lies changes a kernel's time, so kernels are compared on the same.
+  Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random, const Buffers& shared);
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -49,9 +52,10 @@ class Buffers {
     std::size_t total = 0;           // bytes of the memory it lies in
     std::size_t guard = 0;           // bytes on both sides
     std::uint32_t guard_word = 0, poison_word = 0;
-    bool poisoned = false;
+    bool poisoned = false, owned = true;
     std::uint64_t digest = 0, front_digest = 0, behind_digest = 0;  // of an input's bytes, of the guard zones
   };
+  Place place_for(const kernel::PlanBuffer& buffer);
   static std::size_t behind_bytes(const Place& place);
   std::string guard_damage(std::size_t buffer) const;
 

@@ -51,9 +51,10 @@ Expected::Choice make_choice(const tensor::Node& node, const tensor::Node& opera
   choice.slack = operand.function == "input" ? 0 : 1.3e-6;
   choice.length = static_cast<std::int64_t>(values.values.size());
   const auto dim = node.attributes.find("dim");
-  if (dim != node.attributes.end() && std::holds_alternative<std::int64_t>(dim->second)) {
+  const auto* axes = dim == node.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&dim->second);
+  if (axes != nullptr && axes->size() == 1) {
     const auto rank = static_cast<std::int64_t>(values.shape.size());
-    std::int64_t axis = std::get<std::int64_t>(dim->second);
+    std::int64_t axis = axes->front();
     if (axis < 0) axis += rank;
     if (axis >= 0 && axis < rank) {
       choice.length = values.shape[static_cast<std::size_t>(axis)];

@@ -20,6 +20,7 @@ constexpr double ticks_per_sample = 400;      // a sample is at least this long,
 constexpr double slope_below_ms = 0.05;       // shorter plans are timed as the slope between two batches
 constexpr std::size_t chunk_samples = 10, chunk_launches = 64;
 constexpr std::size_t rotation_limit = 5;     // times the L2 cache that a rotation through the sets must exceed
+constexpr std::size_t rotation_sets = 24;     // fewer, and where each lies would not average out
 constexpr base::Seconds warm_up{0.025};
 constexpr int chunk_attempts = 3;
 
@@ -39,11 +40,10 @@ class Timing {
       auto& plans = plans_.emplace_back();
       for (const device::BoundPlan& set : arm.sets) plans.push_back(gpu.prepare(set));
       graphs = graphs || (!plans.empty() && plans.front().steps() > 1);
-      cursors_.push_back(0);
-      auto& order = orders_.emplace_back(arm.sets.size());
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
     }
+    order_.resize(request.arms.front().sets.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i)]);
     // The same form for every arm: a graph's launches follow each other faster than a stream's.
     if (graphs)
       for (auto& plans : plans_)
@@ -51,7 +51,7 @@ class Timing {
     std::size_t bytes = 0;
     for (const device::BoundPlan& set : request.arms.front().sets)
       for (const device::Region& region : set.buffers) bytes += region.bytes;
-    rotate_ = request.flush && bytes > (rotation_limit - 1) * gpu.facts().l2_bytes;
+    rotate_ = request.flush && order_.size() >= rotation_sets && bytes > (rotation_limit - 1) * gpu.facts().l2_bytes;
   }
 
   std::vector<Sample> run() {
@@ -85,7 +85,7 @@ class Timing {
     for (const std::size_t arm : used) {
       double best = 0;
       for (int i = 0; i < 4; ++i) {
-        const std::size_t set = orders_[arm][static_cast<std::size_t>(i) % orders_[arm].size()];
+        const std::size_t set = order_[static_cast<std::size_t>(i) % order_.size()];
         if (request_.prepare) request_.prepare(arm, set);
         const Event start = make_event();
         const Event stop = make_event();
@@ -101,7 +101,7 @@ class Timing {
     const std::size_t first = *used.begin();
     while (base::now() - begin < warm_up) {
       const auto count = static_cast<std::size_t>(std::clamp(2.0 / std::max(typical_ms_[first], 1e-3), 1.0, 200.0));
-      for (std::size_t i = 0; i < count; ++i) enqueue(first, orders_[first][i % orders_[first].size()]);
+      for (std::size_t i = 0; i < count; ++i) enqueue(first, order_[i % order_.size()]);
       gpu_.synchronize("a timed execution failed");
     }
   }
@@ -112,53 +112,53 @@ class Timing {
     if (typical >= slope_below_ms || (request_.flush && !rotate_)) return {1, false};
     auto batch = static_cast<std::size_t>(std::ceil(ticks_per_sample * gpu_.tick_ms() / std::max(typical, 1e-4)));
     batch = std::clamp<std::size_t>(batch, 1, chunk_launches / 6);
-    const std::size_t available = request_.flush ? plans_[arm].size() : chunk_launches;
-    if (available < 6) return {1, false};
-    return {std::min(batch, available / 6), true};
+    if (!request_.flush) return {batch, true};
+    return {std::min(batch, order_.size() / 6), true};
   }
 
-  std::size_t next_set(std::size_t arm) {
-    if (!request_.flush) return orders_[arm].front();   // hot: always the same memory
-    return orders_[arm][cursors_[arm]++ % orders_[arm].size()];
+  // A set's number names the same memory in every arm, so no set is drawn twice in a rotated chunk.
+  std::size_t next_set() {
+    if (!request_.flush) return order_.front();   // hot: always the same memory
+    return order_[cursor_++ % order_.size()];
   }
 
   std::vector<PlannedSample> plan_chunk(std::size_t from) {
     std::vector<PlannedSample> chunk;
     std::size_t launches = 0;
-    std::map<std::size_t, std::size_t> used;
     // Pairs stay in one chunk where two arms alternate.
     const std::size_t step = request_.order.size() % 2 == 0 && request_.arms.size() == 2 ? 2 : 1;
+    const std::size_t whole_chunk = next_set();
     for (std::size_t i = from; i < request_.order.size(); i += step) {
       std::size_t more = 0;
-      bool fits = chunk.size() + step <= chunk_samples;
-      for (std::size_t k = i; k < i + step; ++k) {
-        const std::size_t arm = request_.order[k];
-        const auto [batch, slope] = batch_of(arm);
-        const std::size_t count = slope ? 3 * batch : 1;
-        more += count;
-        used[arm] += count;
-        // A set's output is checked once per chunk, so each is used once.
-        fits = fits && (!request_.flush || used[arm] <= plans_[arm].size());
-      }
-      fits = fits && launches + more <= chunk_launches;
+      for (std::size_t k = i; k < i + step; ++k) more += launches_of(request_.order[k]);
+      const bool fits = chunk.size() + step <= chunk_samples && launches + more <= chunk_launches &&
+                        (!rotate_ || launches + more <= order_.size());
       if (!chunk.empty() && !fits) break;
       launches += more;
+      // Where each sample begins with a flush, both arms of a pair run on the same memory: where it lies changes a
+      // kernel's time by several percent.
+      const std::size_t same = step == 2 ? next_set() : whole_chunk;
       for (std::size_t k = i; k < i + step; ++k) {
         PlannedSample sample;
         sample.arm = request_.order[k];
         std::tie(sample.batch, sample.slope) = batch_of(sample.arm);
-        const std::size_t count = sample.slope ? 3 * sample.batch : 1;
-        for (std::size_t n = 0; n < count; ++n) sample.sets.push_back(next_set(sample.arm));
+        for (std::size_t n = 0; n < launches_of(sample.arm); ++n) sample.sets.push_back(rotate_ ? next_set() : same);
         chunk.push_back(std::move(sample));
       }
     }
     return chunk;
   }
 
+  std::size_t launches_of(std::size_t arm) const {
+    const auto [batch, slope] = batch_of(arm);
+    return slope ? 3 * batch : 1;
+  }
+
   bool take(const std::vector<PlannedSample>& chunk, std::vector<Sample>& samples) {
     const CUstream stream = gpu_.stream();
-    if (request_.prepare)
-      for (const auto& [arm, set] : used_sets(chunk)) request_.prepare(arm, set);
+    const bool prepare_each = request_.flush && !rotate_;
+    if (request_.prepare && !prepare_each)
+      for (const auto& [set, arm] : last_users(chunk)) request_.prepare(arm, set);
     if (rotate_) gpu_.queue_flush();
     gpu_.synchronize("memory could not be prepared");
     driver().ctx_reset_persisting_l2();
@@ -169,7 +169,10 @@ class Timing {
     gpu_.close_gate();
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       const PlannedSample& sample = chunk[i];
-      if (request_.flush && !rotate_) gpu_.queue_flush();
+      if (prepare_each) {
+        if (request_.prepare) request_.prepare(sample.arm, sample.sets.front());
+        gpu_.queue_flush();
+      }
       driver().event_record(events[i][0].get(), stream);
       for (std::size_t n = 0; n < sample.batch; ++n) enqueue(sample.arm, sample.sets[n]);
       driver().event_record(events[i][1].get(), stream);
@@ -199,16 +202,17 @@ class Timing {
     return held;
   }
 
-  static std::set<std::pair<std::size_t, std::size_t>> used_sets(const std::vector<PlannedSample>& chunk) {
-    std::set<std::pair<std::size_t, std::size_t>> used;
+  // The arm that each set was last used by: the one whose outputs stand in it.
+  static std::map<std::size_t, std::size_t> last_users(const std::vector<PlannedSample>& chunk) {
+    std::map<std::size_t, std::size_t> users;
     for (const PlannedSample& sample : chunk)
-      for (const std::size_t set : sample.sets) used.emplace(sample.arm, set);
-    return used;
+      for (const std::size_t set : sample.sets) users[set] = sample.arm;
+    return users;
   }
 
   bool inspect(const std::vector<PlannedSample>& chunk) {
     if (!request_.inspect) return true;
-    for (const auto& [arm, set] : used_sets(chunk))
+    for (const auto& [set, arm] : last_users(chunk))
       if (!request_.inspect(arm, set)) return false;
     return true;
   }
@@ -217,8 +221,8 @@ class Timing {
   const TimingRequest& request_;
   base::Random random_;
   std::vector<std::vector<PreparedPlan>> plans_;      // by arm and set
-  std::vector<std::vector<std::size_t>> orders_;      // of sets, shuffled
-  std::vector<std::size_t> cursors_;
+  std::vector<std::size_t> order_;                    // of sets, shuffled
+  std::size_t cursor_ = 0;
   std::map<std::size_t, double> typical_ms_;
   bool rotate_ = false;
 };

@@ -115,6 +115,8 @@ __global__ void rows(const float* A, float* C, int M) {
   __shared__ float part[64];
   float sum = 0;
   for (int column = threadIdx.x; column < M; column += 64) sum += A[blockIdx.x * M + column];
+  part[threadIdx.x] = 0;
+  __syncthreads();
   part[threadIdx.x] = sum;
   if (threadIdx.x == 0) {
     float total = 0;
@@ -130,7 +132,7 @@ __global__ void rows(const float* A, float* C, int M) {
 }
 
 TEST_CASE("an endless loop is a timeout, is not run again, and the next variant is unaffected") {
-  Court court(scale_task);
+  Court court(scale_task, "sim", 4);
   const std::string endless = R"(//@ launch  loop<<<1, 32>>>(A, C)
 __global__ void loop(const float* A, float* C) {
   volatile float* out = C;
