@@ -92,6 +92,7 @@ int main(int argc, char** argv) {
       for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>((k * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
       if (i + 1 < one.buffers.size()) device->write(regions[i], std::as_bytes(std::span(values)));
       plan.buffers.emplace_back();
+      plan.buffers.back().role = i + 1 < one.buffers.size() ? kernel::PlanBuffer::Role::input : kernel::PlanBuffer::Role::output;
       launch.arguments.emplace_back(kernel::BufferArgument{i, 0});
     }
     kernel::ScalarArgument n;

@@ -189,7 +189,7 @@ Progress advance(Block& block, std::int64_t slice) {
         ran = true;
         if (stop == Stop::yielded) {
           left_over = ready = true;
-          rotate_frames(warp);
+          if (launch.program->may_spin) rotate_frames(warp);
         }
       }
       all_finished &= warp.state == Warp::State::finished;

@@ -5,6 +5,7 @@
 #include "sim/decoder.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@ namespace cudal1::sim {
 
 namespace {
 
-constexpr std::size_t largest_slab = std::size_t{64} << 20;
+constexpr std::size_t largest_slab = std::size_t{8} << 20;  // per warp
 constexpr std::size_t largest_local = std::size_t{512} << 10;  // per thread, as on the hardware
 
 bool is_builtin(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
@@ -29,6 +30,18 @@ void Decoder::refuse(const std::string& message) const {
     diagnostic.line_text = statement_->opcode;
   }
   throw Refused{diagnostic};
+}
+
+base::Diagnostic Decoder::incomplete() const {
+  base::Diagnostic diagnostic;
+  diagnostic.file = "PTX";
+  diagnostic.message = "an instruction lacks an operand";
+  if (statement_) {
+    diagnostic.message = fmt::format("\"{}\" lacks an operand", statement_->opcode);
+    diagnostic.line = statement_->line;
+    diagnostic.column = statement_->column;
+  }
+  return diagnostic;
 }
 
 void Decoder::unknown() const {
@@ -331,6 +344,7 @@ Program Decoder::run() {
   for (const Call& call : calls_) program_.segments[call.segment].target = functions_.at(call.callee).first_segment;
   for (const std::string& name : order_) joins(functions_.at(name));
   if (reads_shared_by_bytes_) program_.shared_granule = 1;
+  program_.may_spin = ordered_access_ || program_.fixed_order;
   program_.waits_for_blocks = program_.fixed_order && has_loop_;
   program_.slab_bytes = (program_.slab_bytes + 63) / 64 * 64;
   return std::move(program_);
@@ -338,10 +352,14 @@ Program Decoder::run() {
 
 tl::expected<Program, base::Diagnostic> decode(const Module& module, const Function& entry,
                                                const std::map<std::string, std::uint64_t>& addresses) {
+  Decoder decoder(module, entry, addresses);
   try {
-    return Decoder(module, entry, addresses).run();
+    return decoder.run();
   } catch (Decoder::Refused& refused) {
     return tl::unexpected(refused.diagnostic);
+  } catch (const std::out_of_range&) {
+    // An operand, parameter or variable that the statement needs is not there.
+    return tl::unexpected(decoder.incomplete());
   }
 }
 

@@ -88,7 +88,7 @@ bool Decoder::element(const Opcode& opcode) {
   if (m == "setp") return compare(opcode), true;
   if (m == "set") return compare_to_value(opcode), true;
   if (m == "mov") return move(opcode);
-  static constexpr std::string_view nothing[] = {"prefetch", "prefetchu", "discard", "applypriority", "griddepcontrol", "setmaxnreg", "pmevent"};
+  static constexpr std::string_view nothing[] = {"prefetch", "prefetchu", "discard", "applypriority", "griddepcontrol", "setmaxnreg", "pmevent", "createpolicy"};
   if (std::find(std::begin(nothing), std::end(nothing), m) != std::end(nothing)) return true;
   if (m == "membar" || m == "fence") {
     const bool narrow = opcode.has("cta");

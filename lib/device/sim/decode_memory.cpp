@@ -95,6 +95,7 @@ void Decoder::load(const Opcode& opcode) {
   const std::uint32_t address = address_row(operands[1], space, offset);
   if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("acquire") || opcode.has("relaxed") || opcode.has("mmio");
+  ordered_access_ |= ordered;
   if (ordered && space != Space::shared && space != Space::local) program_.fixed_order = program_.orders_itself = true;
   const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
   std::vector<std::uint32_t> rows;
@@ -130,6 +131,7 @@ void Decoder::store(const Opcode& opcode) {
   const std::uint32_t address = address_row(operands[0], space, offset);
   if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("release") || opcode.has("relaxed") || opcode.has("mmio");
+  ordered_access_ |= ordered;
   if (ordered && space != Space::shared && space != Space::local) program_.fixed_order = program_.orders_itself = true;
   const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
   const auto list = static_cast<std::uint32_t>(program_.lists.size());
@@ -160,6 +162,7 @@ void Decoder::atomic(const Opcode& opcode) {
   if (operation.empty() || opcode.has("v2") || opcode.has("v4") || opcode.has("async") || !operations().contains(handler)) unknown();
   const unsigned width = bytes_of(type);
   const bool used = !reduction && operands[0].kind == Operand::Kind::reg && state_->reads[static_cast<std::size_t>(operands[0].reg)] > 0;
+  ordered_access_ |= used;
   if (space != Space::shared) {
     const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
     if (order_matters) program_.fixed_order = true;

@@ -33,7 +33,8 @@ class Decoder {
   };
   Decoder(const Module& module, const Function& entry, const std::map<std::string, std::uint64_t>& addresses)
       : module_(module), entry_(entry), addresses_(addresses) {}
-  Program run();  // throws Refused
+  Program run();  // throws Refused; std::out_of_range where the text lacks an operand
+  base::Diagnostic incomplete() const;  // the statement that std::out_of_range is about
 
  private:
   struct FunctionState {

@@ -3,6 +3,7 @@
 
 #include "sim/element.hpp"
 #include "sim/module.hpp"
+#include "sim/tensor.hpp"
 
 #include <array>
 #include <cstddef>
@@ -90,6 +91,7 @@ struct Program {
   std::vector<Segment> segments;
   std::vector<std::uint32_t> lists;
   std::vector<StatementFacts> statements;
+  std::vector<TensorFacts> tensors;
   std::vector<SiteFacts> sites;                 // site 0 is no access
   std::vector<ConstantRow> constants;
   std::vector<ParameterRow> parameters;
@@ -105,6 +107,7 @@ struct Program {
   bool fixed_order = false;       // what it computes depends on the order of blocks: run them one after another
   bool orders_itself = false;     // fences or ordered accesses: global races cannot be judged
   bool waits_for_blocks = false;  // may spin on what another block writes
+  bool may_spin = false;          // atomics or volatile accesses: lanes may wait for each other
   unsigned shared_granule = 4;    // bytes of the smallest shared access
 };
 

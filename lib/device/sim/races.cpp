@@ -96,8 +96,8 @@ void shared_race(Warp& w, const Instruction& i, const u64* offsets, u32 mask, un
 void shared_race_runs(Warp& w, const Instruction& i, u64 base0, u64 base1, u64 stride0, u64 stride1, unsigned bytes, bool store) {
   const u64 granule = w.worker->launch->program->shared_granule;
   const u32 mine = key_of(w);
-  const auto half = [&](u64 base, u64 stride, int first_lane) {
-    const u64 lanes = stride ? 16 : 1;
+  const auto part = [&](u64 base, u64 stride, u64 run, int first_lane) {
+    const u64 lanes = stride ? run : 1;
     const u64 first = base / granule, last = (base + (lanes - 1) * stride + bytes - 1) / granule;
     RaceTags& tags = w.block->races;
     // All of a run at once when nobody else was there in this epoch.
@@ -128,18 +128,24 @@ void shared_race_runs(Warp& w, const Instruction& i, u64 base0, u64 base1, u64 s
       }
     }
   };
-  half(base0, stride0, 0);
-  if (!(stride0 == 0 && stride1 == 0 && base0 == base1)) half(base1, stride1, 16);
+  if (stride0 == stride1 && base1 == base0 + 16 * stride0) return part(base0, stride0, 32, 0);
+  part(base0, stride0, 16, 0);
+  part(base1, stride1, 16, 16);
 }
 
 // The tags are block numbers + 1. Stores of a value that stands there already are not told apart.
 void global_race(Warp& w, const Instruction& i, Allocation& allocation, const u64* addresses, u32 mask, unsigned bytes, bool store) {
   if (allocation.writers.empty()) return;
   const u32 mine = static_cast<u32>(w.block->number) + 1;
+  const auto quiet = [&](u64 word) {
+    const u32 writer = __atomic_load_n(&allocation.writers[word], __ATOMIC_RELAXED), reader = __atomic_load_n(&allocation.readers[word], __ATOMIC_RELAXED);
+    return store ? writer == mine && (reader == 0 || reader == mine) : (writer == 0 || writer == mine) && (reader == mine || reader == ~0u);
+  };
   for (; mask; mask &= mask - 1) {
     const int lane = std::countr_zero(mask);
     const u64 offset = addresses[lane] - allocation.base;
     for (u64 word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) {
+      if (quiet(word)) continue;
       const u32 writer = store ? __atomic_exchange_n(&allocation.writers[word], mine, __ATOMIC_RELAXED) : __atomic_load_n(&allocation.writers[word], __ATOMIC_RELAXED);
       u32 other = writer != 0 && writer != mine ? writer : 0;
       const char* what = store ? "writes what another block writes" : "reads what another block writes";

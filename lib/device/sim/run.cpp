@@ -92,15 +92,12 @@ std::uint64_t SimDevice::resident_blocks(const LoadedModule::Kernel& kernel, con
   return static_cast<std::uint64_t>(std::max(1, occupancy.blocks_per_sm)) * static_cast<std::uint64_t>(facts_.sm_count);
 }
 
-void SimDevice::prepare_races(bool on) {
-  for (auto& [base, allocation] : memory_->all()) {
-    if (on && !allocation->constant) {
-      allocation->writers.assign(allocation->bytes / 4 + 2, 0);
-      allocation->readers.assign(allocation->bytes / 4 + 2, 0);
-    } else {
-      allocation->writers = {};
-      allocation->readers = {};
-    }
+void SimDevice::prepare_races(const device::BoundPlan& plan, bool on) {
+  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
+    if (plan.plan->buffers[i].role == kernel::PlanBuffer::Role::input) continue;
+    Allocation& buffer = allocation(plan.buffers.at(i));
+    buffer.writers.assign(on ? buffer.bytes / 4 + 2 : 0, 0);
+    buffer.readers.assign(on ? buffer.bytes / 4 + 2 : 0, 0);
   }
 }
 
@@ -154,9 +151,9 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     parameters.constant = true;
     memory_->write(parameters, 0, launch.parameters);
     launch.parameter_address = parameters.base;
-    if (launch.global_races) prepare_races(true);
+    if (launch.global_races) prepare_races(plan, true);
     auto workers = run_blocks(launch, {}, threads_, resident);
-    if (launch.global_races) prepare_races(false);
+    if (launch.global_races) prepare_races(plan, false);
     Tally tally = count(launch, workers, blocks);
     tally.finish(1.0);
     memory_->release(parameters.id);

@@ -56,7 +56,8 @@ class SimDevice : public device::Device {
   // Fills in the launch; the error says what the device refuses.
   tl::expected<void, std::string> bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch);
   std::uint64_t resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const;
-  void prepare_races(bool on);
+  // Tags for the buffers that a plan may write; inputs are only read.
+  void prepare_races(const device::BoundPlan& plan, bool on);
   void initialise_scratch(const device::BoundPlan& plan);
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
 

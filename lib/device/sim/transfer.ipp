@@ -122,6 +122,28 @@ struct DataRows {
   }
 };
 
+// Whether a run needs nothing from the race check: nobody else wrote there in this epoch, and for a load this warp or several
+// are noted as readers already, for a store this warp alone as writer and nobody else as reader.
+inline bool race_is_noted(const Warp& w, u64 address, u64 bytes, bool store) {
+  const RaceTags& tags = w.block->races;
+  const u32 granule = w.worker->launch->program->shared_granule;
+  if (granule != 4) return false;
+  const u32 mine = (w.block->epoch & 0xffff) << 16 | (w.path & 0x3ff) << 6 | w.index, epoch = mine & 0xffff0000u, several = mine | 63u;
+  const u32 *writer = tags.writer.data() + address / 4, *reader = tags.reader.data() + address / 4;
+  const int count = static_cast<int>(bytes / 4);
+  u32 open = 0;
+  if (store) {
+    for (int g = 0; g < count; ++g) open |= (writer[g] ^ mine) | ((reader[g] ^ mine) & (0u - static_cast<u32>((reader[g] & 0xffff0000u) == epoch)));
+  } else {
+    for (int g = 0; g < count; ++g) {
+      const u32 foreign = 0u - static_cast<u32>((writer[g] & 0xffff0000u) == epoch && writer[g] != mine);
+      const u32 fresh = 0u - static_cast<u32>(reader[g] != mine && reader[g] != several);
+      open |= foreign | fresh;
+    }
+  }
+  return open == 0;
+}
+
 // One half-warp run (or a whole-warp one with lanes 32): contiguous or uniform.
 template <int W, int N, bool store, int lanes>
 inline void move_run(std::byte* host, bool uniform, const DataRows<N, typename ElementOf<W>::Type>& data, int first) {
@@ -171,7 +193,7 @@ inline bool transfer_runs(Warp& w, const Instruction& i, Site& site, Runs r) {
   if (!Target::find(w, site, low, high, at)) return false;
   const bool whole = uniform0 == uniform1 && b1 == (uniform0 ? b0 : b0 + n0);
   if constexpr (!store) {
-    if (at.flags) {
+    if (at.flags && w.worker->launch->report_unwritten) {
       if (whole) {
         if (!run_written(at, b0, high - low)) return false;
       } else if (!run_written(at, b0, n0) || !run_written(at, b1, n1)) {
@@ -220,8 +242,11 @@ inline bool transfer_runs(Warp& w, const Instruction& i, Site& site, Runs r) {
     if constexpr (store) mark_run(at, b0, n0), mark_run(at, b1, n1);
   }
   if constexpr (Target::space == Space::shared) {
-    if (__builtin_expect(w.block->race_check, 0)) shared_race_runs(w, i, b0, b1, r.stride0, r.stride1, size, store);
-  } else if (__builtin_expect(w.worker->launch->global_races, 0)) {
+    if (w.block->race_check) {
+      const bool noted = whole ? race_is_noted(w, b0, high - low, store) : race_is_noted(w, b0, n0, store) && race_is_noted(w, b1, n1, store);
+      if (!noted) shared_race_runs(w, i, b0, b1, r.stride0, r.stride1, size, store);
+    }
+  } else if (__builtin_expect(w.worker->launch->global_races && !at.allocation->writers.empty(), 0)) {
     u64 addresses[32];
     for (u64 l = 0; l < 16; ++l) addresses[l] = b0 + l * r.stride0, addresses[16 + l] = b1 + l * r.stride1;
     global_race(w, i, *at.allocation, addresses, all_lanes, size, store);
@@ -252,7 +277,7 @@ inline bool transfer_box(Warp& w, const Instruction& i, Site& site, const u64* a
   Landing at;
   if (!Target::find(w, site, low, high + size, at)) return false;
   if constexpr (!store) {
-    if (at.flags) {
+    if (at.flags && w.worker->launch->report_unwritten) {
       if constexpr (size % 4 == 0) {
         WordFlags all = 0xff, any = 0;
         const WordFlags* flags = at.flags;
@@ -321,7 +346,7 @@ inline bool transfer_box(Warp& w, const Instruction& i, Site& site, const u64* a
   }
   if constexpr (Target::space == Space::shared) {
     if (__builtin_expect(w.block->race_check, 0)) shared_race(w, i, t, mask, size, store);
-  } else if (__builtin_expect(w.worker->launch->global_races, 0)) {
+  } else if (__builtin_expect(w.worker->launch->global_races && !at.allocation->writers.empty(), 0)) {
     global_race(w, i, *at.allocation, t, mask, size, store);
   }
   return true;

@@ -81,6 +81,7 @@ class Bench {
     kernel::PlanBuffer described;
     described.name = name;
     described.bytes = bytes;
+    described.role = kernel::PlanBuffer::Role::inout;
     plan.buffers.push_back(described);
     launch.arguments.emplace_back(kernel::BufferArgument{index, 0});
     return index;
