@@ -19,9 +19,10 @@ bool is_name(const std::string& text) {
 // Names that generated kernels use themselves.
 bool taken(const std::string& name) {
   static const std::set<std::string> words = {
-      "line", "lines", "lane", "column", "columns", "item", "i", "j", "k", "live", "chunk", "chunks", "row", "left", "pack",
-      "load", "store", "offset", "value", "tile", "batch", "float", "int", "double", "char", "bool", "long", "short", "min",
-      "max", "sum", "VEC", "ITEMS", "WHOLE", "Sum", "Product", "Larger", "Smaller", "Pack", "Found", "x", "y", "z", "acc"};
+      "line",   "lines",  "lane",    "column", "columns", "item",  "i",      "j",     "k",    "live",  "chunk",
+      "chunks", "row",    "left",    "pack",   "load",    "store", "offset", "value", "tile", "batch", "float",
+      "int",    "double", "char",    "bool",   "long",    "short", "min",    "max",   "sum",  "VEC",   "ITEMS",
+      "WHOLE",  "Sum",    "Product", "Larger", "Smaller", "Pack",  "Found",  "x",     "y",    "z",     "acc"};
   return words.count(name) != 0;
 }
 
@@ -50,8 +51,9 @@ std::string index_type(std::int64_t largest) {
 }
 
 bool is_literal(const std::string& text) {
-  return !text.empty() && text.find_first_of("0123456789") != std::string::npos && text.find_first_not_of("0123456789.eE+-") == std::string::npos &&
-         text.find_first_of("eE.0123456789") <= 1 && text.find(' ') == std::string::npos;
+  return !text.empty() && text.find_first_of("0123456789") != std::string::npos &&
+         text.find_first_not_of("0123456789.eE+-") == std::string::npos && text.find_first_of("eE.0123456789") <= 1 &&
+         text.find(' ') == std::string::npos;
 }
 
 std::string c_literal(const std::string& text, tensor::Dtype dtype) {
@@ -63,8 +65,8 @@ std::string c_literal(const std::string& text, tensor::Dtype dtype) {
 }
 
 std::string Arguments::add(Parameter parameter) {
-  while (taken(parameter.name) ||
-         std::any_of(parameters_.begin(), parameters_.end(), [&](const Parameter& each) { return each.name == parameter.name; }))
+  while (taken(parameter.name) || std::any_of(parameters_.begin(), parameters_.end(),
+                                              [&](const Parameter& each) { return each.name == parameter.name; }))
     parameter.name += "_";
   parameters_.push_back(std::move(parameter));
   return parameters_.back().name;
@@ -73,7 +75,8 @@ std::string Arguments::add(Parameter parameter) {
 std::string Arguments::pointer(const std::string& buffer, tensor::Dtype dtype, bool written) {
   for (const Parameter& each : parameters_)
     if (each.argument == buffer && each.type.find('*') != std::string::npos) return each.name;
-  return add({fmt::format("{}{}* __restrict__", written ? "" : "const ", tensor::cuda_name(dtype)), buffer, buffer, {}});
+  return add(
+      {fmt::format("{}{}* __restrict__", written ? "" : "const ", tensor::cuda_name(dtype)), buffer, buffer, {}});
 }
 
 std::string Arguments::number(const tensor::Extent& extent) {
@@ -81,14 +84,18 @@ std::string Arguments::number(const tensor::Extent& extent) {
   for (const Parameter& each : parameters_)
     if (each.values == extent.values && !each.values.empty()) return each.name;
   const std::int64_t most = *std::max_element(extent.values.begin(), extent.values.end());
-  return add({index_type(most), is_name(extent.text) ? extent.text : fmt::format("n{}", parameters_.size()), extent.text, extent.values});
+  return add({index_type(most), is_name(extent.text) ? extent.text : fmt::format("n{}", parameters_.size()),
+              extent.text, extent.values});
 }
 
 std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
   if (is_literal(text)) return c_literal(text, dtype);
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
-    const auto letter = [&](std::size_t at) { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_' || text[at] == '.'); };
+    const auto letter = [&](std::size_t at) {
+      return at < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_' || text[at] == '.');
+    };
     if (!letter(i)) {
       result += text[i++];
       continue;
@@ -106,7 +113,8 @@ std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
       std::string name;
       for (const Parameter& each : parameters_)
         if (each.argument == word) name = each.name;
-      if (name.empty()) name = add({scalar == scalars_.end() ? "long long" : compute_type(scalar->second), word, word, {}});
+      if (name.empty())
+        name = add({scalar == scalars_.end() ? "long long" : compute_type(scalar->second), word, word, {}});
       result += converted(compute_type(dtype), name);
     }
   }
@@ -120,7 +128,8 @@ std::string Arguments::number(const Node& node) {
 
 std::string Arguments::parameters() const {
   std::string result;
-  for (const Parameter& each : parameters_) result += fmt::format("{}{} {}", result.empty() ? "" : ", ", each.type, each.name);
+  for (const Parameter& each : parameters_)
+    result += fmt::format("{}{} {}", result.empty() ? "" : ", ", each.type, each.name);
   return result;
 }
 

@@ -110,22 +110,34 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::string name = file.unique("attention");
   const std::string rows = file.tune("QUERIES", queries);
   Arguments arguments(file.scalars());
-  const std::string q = arguments.pointer(buffers.at(node.operands[0]), node.dtype, false), k = arguments.pointer(buffers.at(node.operands[1]), node.dtype, false),
-                    v = arguments.pointer(buffers.at(node.operands[2]), node.dtype, false), o = arguments.pointer(output, node.dtype, true);
+  const std::string q = arguments.pointer(buffers.at(node.operands[0]), node.dtype, false),
+                    k = arguments.pointer(buffers.at(node.operands[1]), node.dtype, false),
+                    v = arguments.pointer(buffers.at(node.operands[2]), node.dtype, false),
+                    o = arguments.pointer(output, node.dtype, true);
   const std::string T = arguments.number(length), H = arguments.number(head);
   const bool causal = std::get<bool>(node.attributes.at("is_causal"));
   const auto scale = node.attributes.find("scale");
-  file.code(fmt::format(fmt::runtime(code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows),
-                        fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q), fmt::arg("K", k), fmt::arg("V", v), fmt::arg("O", o),
-                        fmt::arg("scale", scale == node.attributes.end() ? fmt::format("1 / sqrtf(float({}))", H) : fmt::format("{:.9g}f * 1", std::get<double>(scale->second))),
-                        fmt::arg("end", causal ? fmt::format("start + {0} < {1} ? start + {0} : {1}", rows, T) : T), fmt::arg("masked0", causal ? " || first + tx > row" : ""),
-                        fmt::arg("masked1", causal ? " || first + tx + 16 > row" : "")));
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}){}), 256>>>({})", name, length.text, rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
-  const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]), b = static_cast<double>(batches.values[0]);
+  file.code(fmt::format(
+      fmt::runtime(code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
+      fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q),
+      fmt::arg("K", k), fmt::arg("V", v), fmt::arg("O", o),
+      fmt::arg("scale", scale == node.attributes.end() ? fmt::format("1 / sqrtf(float({}))", H)
+                                                       : fmt::format("{:.9g}f * 1", std::get<double>(scale->second))),
+      fmt::arg("end", causal ? fmt::format("start + {0} < {1} ? start + {0} : {1}", rows, T) : T),
+      fmt::arg("masked0", causal ? " || first + tx > row" : ""),
+      fmt::arg("masked1", causal ? " || first + tx + 16 > row" : "")));
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}){}), 256>>>({})", name, length.text, rows,
+                          is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
+  const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
+               b = static_cast<double>(batches.values[0]);
   file.traffic(16 * b * t * h, (causal ? 2 : 4) * b * t * t * h);
-  file.technique("online softmax", fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
-  file.technique("tiling", "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
-  if (causal) file.technique("work skipping", "Tiles above the diagonal are not visited; blocks with the most keys start first.");
+  file.technique(
+      "online softmax",
+      fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
+  file.technique("tiling",
+                 "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
+  if (causal)
+    file.technique("work skipping", "Tiles above the diagonal are not visited; blocks with the most keys start first.");
   file.end_family();
 }
 

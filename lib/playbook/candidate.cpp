@@ -58,7 +58,8 @@ Candidates candidates_for(const task::Task& task) {
   Candidates result;
   if (!task.torch) {
     result.list = own_kernel_candidates(task);
-    result.refusal = "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
+    result.refusal =
+        "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
     return result;
   }
   const auto types = tensor::infer(*task.torch, task.input_types(), task.assignments());

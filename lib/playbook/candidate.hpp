@@ -12,18 +12,18 @@ namespace cudal1::playbook {
 
 // One answer that the playbook can give to a task.
 struct Candidate {
-  std::string id;                                  // "diagonal/fused": stands in the kernel file too
-  std::string source;                              // the kernel file
-  std::vector<KernelFile::Technique> techniques;   // labels, each with what it means here
-  double bytes = 0, operations = 0;                // at the first workload
-  double slowed_bytes = 0;                         // bytes, more where too few blocks ask for them
-  int kernels = 0;                                 // launches
-  bool simple = false;                             // the plainest form: what a failed answer falls back to
+  std::string id;                                 // "diagonal/fused": stands in the kernel file too
+  std::string source;                             // the kernel file
+  std::vector<KernelFile::Technique> techniques;  // labels, each with what it means here
+  double bytes = 0, operations = 0;               // at the first workload
+  double slowed_bytes = 0;                        // bytes, more where too few blocks ask for them
+  int kernels = 0;                                // launches
+  bool simple = false;                            // the plainest form: what a failed answer falls back to
 };
 
 struct Candidates {
-  std::vector<Candidate> list;   // by expected gain
-  std::string refusal;           // one sentence when the list is empty
+  std::vector<Candidate> list;  // by expected gain
+  std::string refusal;          // one sentence when the list is empty
 };
 
 // Everything the rules and families offer for the task's torch line, or for its own kernel when there is none.

@@ -18,7 +18,8 @@ struct Arm {
 bool named_in(const std::string& hint, const Candidate& candidate) {
   if (hint.empty()) return false;
   return hint.find(candidate.id) != std::string::npos ||
-         std::any_of(candidate.techniques.begin(), candidate.techniques.end(), [&](const auto& technique) { return hint.find(technique.name) != std::string::npos; });
+         std::any_of(candidate.techniques.begin(), candidate.techniques.end(),
+                     [&](const auto& technique) { return hint.find(technique.name) != std::string::npos; });
 }
 
 }  // namespace
@@ -36,15 +37,18 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
   std::iota(order.begin(), order.end(), 0u);
   const auto seconds = [&](std::size_t i) { return expected_seconds(candidates[i], question.device); };
   const auto hinted = [&](std::size_t i) { return named_in(question.hint, candidates[i]); };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return hinted(a) != hinted(b) ? hinted(a) : a < b; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return hinted(a) != hinted(b) ? hinted(a) : a < b; });
   if (question.earlier.empty()) {
     // Nothing is known of what was tried: the order alone keeps answers apart.
-    const auto position = static_cast<std::size_t>((question.key.round - 1) * std::max(question.samples, question.key.sample) + question.key.sample - 1);
+    const auto position = static_cast<std::size_t>(
+        (question.key.round - 1) * std::max(question.samples, question.key.sample) + question.key.sample - 1);
     return position < order.size() ? std::optional(order[position]) : std::nullopt;
   }
   std::map<std::string, double> scores;
   for (const model::Exemplar& tried : question.earlier)
-    if (const std::string id = candidate_id(tried.source); !id.empty()) scores[id] = std::max(scores[id], tried.judgement.score());
+    if (const std::string id = candidate_id(tried.source); !id.empty())
+      scores[id] = std::max(scores[id], tried.judgement.score());
   double mean = 0;
   for (const auto& [id, score] : scores) mean += std::log(std::max(score, 0.1)) / static_cast<double>(scores.size());
   std::map<std::string, Arm> arms;
@@ -65,11 +69,13 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
       const Arm& arm = arms[technique.name];
       // Shrunk towards no effect while there are few tries, and a bonus for what is little known.
       const double share = 1.0 / static_cast<double>(candidate.techniques.size());
-      value += share * (arm.sum / (arm.tries + 1) + 0.3 * std::sqrt(std::log(1.0 + static_cast<double>(scores.size())) / (arm.tries + 1)));
+      value += share * (arm.sum / (arm.tries + 1) +
+                        0.3 * std::sqrt(std::log(1.0 + static_cast<double>(scores.size())) / (arm.tries + 1)));
     }
     open.emplace_back(value, i);
   }
-  std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::sort(open.begin(), open.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   const auto turn = static_cast<std::size_t>(question.key.sample - 1);
   return turn < open.size() ? std::optional(open[turn].second) : std::nullopt;
 }

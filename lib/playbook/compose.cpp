@@ -12,7 +12,8 @@ namespace {
 
 class Composer {
  public:
-  Composer(Dag dag, KernelFile& file, std::size_t workloads) : dag_(std::move(dag)), file_(file), workloads_(workloads) {}
+  Composer(Dag dag, KernelFile& file, std::size_t workloads)
+      : dag_(std::move(dag)), file_(file), workloads_(workloads) {}
 
   void compose() {
     for (std::size_t i = 0; i < dag_.nodes.size(); ++i)

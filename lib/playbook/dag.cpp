@@ -27,8 +27,8 @@ tensor::Extent literal(std::int64_t value, std::size_t assignments) {
 }
 
 std::string in_parentheses(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(),
-                                 [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+  const bool plain =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
   return plain ? text : "(" + text + ")";
 }
 

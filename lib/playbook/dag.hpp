@@ -24,7 +24,8 @@ enum class Kind {
   product,      // matrix product of operands [..., n, k] and [..., k, m]
   attention,    // operands q, k, v of shapes [..., t, h]; `attributes` is_causal; operand 3 is the scale
   convolution,  // operands input [b, c, d...] and weight; `function` is conv or conv_transpose, `windows` say how
-  window_sums,  // [b, c, d...] to [b, c, k...]: for each tap of a convolution's window the sum of the inputs that it meets
+  window_sums,  // [b, c, d...] to [b, c, k...]: for each tap of a convolution's window the sum of the inputs that it
+                // meets
 };
 
 struct Node {

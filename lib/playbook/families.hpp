@@ -9,7 +9,6 @@
 
 namespace cudal1::playbook {
 
-
 // Generators for kernels that are more than walks along lines, one file each. They throw NotCovered.
 struct NotCovered {
   std::string reason;  // one sentence

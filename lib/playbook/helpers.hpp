@@ -84,7 +84,8 @@ __device__ __forceinline__ T exchange(T value, int offset) {
 }
 )";
 
-inline constexpr std::string_view reduce_row = R"(// The values of one row's THREADS threads, combined; every thread gets the result.
+inline constexpr std::string_view reduce_row =
+    R"(// The values of one row's THREADS threads, combined; every thread gets the result.
 template <int THREADS, int ROWS, typename T, typename Combine>
 __device__ T reduce_row(T value, Combine combine) {
 #pragma unroll
@@ -102,7 +103,8 @@ __device__ T reduce_row(T value, Combine combine) {
 }
 )";
 
-inline constexpr std::string_view reduce_column = R"(// The values of one column's THREADS threads (threadIdx.y), combined; every thread gets the result.
+inline constexpr std::string_view reduce_column =
+    R"(// The values of one column's THREADS threads (threadIdx.y), combined; every thread gets the result.
 template <int THREADS, int LINES, typename T, typename Combine>
 __device__ T reduce_column(T value, Combine combine) {
   if constexpr (THREADS > 1) {

@@ -14,14 +14,14 @@ namespace cudal1::playbook {
 // How a candidate is to be generated; every family reads the choices that concern it.
 struct Style {
   std::string name = "fused";
-  bool fuse = true;      // operations into their neighbours' kernels
-  bool vector = true;    // 16-byte accesses where rows allow
-  bool cache = true;     // a line is kept in registers between its passes
-  bool stream = false;   // data used once is marked as such for the caches
-  bool split = true;     // few long lines are reduced by several blocks each
-  bool wide = false;     // more work per thread
-  bool tune = true;      // offer a family of geometries; off: one member
-  bool attention = true; // one kernel for the whole of an attention
+  bool fuse = true;       // operations into their neighbours' kernels
+  bool vector = true;     // 16-byte accesses where rows allow
+  bool cache = true;      // a line is kept in registers between its passes
+  bool stream = false;    // data used once is marked as such for the caches
+  bool split = true;      // few long lines are reduced by several blocks each
+  bool wide = false;      // more work per thread
+  bool tune = true;       // offer a family of geometries; off: one member
+  bool attention = true;  // one kernel for the whole of an attention
 };
 
 // An answer under construction.
@@ -39,7 +39,7 @@ class KernelFile {
   std::string tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition = "");
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape);
   void launch(const std::string& text) { launches_.push_back(text); }
-  void helper(std::string_view text);   // device code in front of the kernels, each text once
+  void helper(std::string_view text);  // device code in front of the kernels, each text once
   void include(const std::string& name) { includes_.insert(name); }
   void code(const std::string& text) { code_ += text + "\n"; }
   void technique(const std::string& name, const std::string& sentence);
@@ -56,7 +56,7 @@ class KernelFile {
     std::string name, sentence;
   };
   const std::vector<Technique>& techniques() const { return techniques_; }
-  double bytes() const { return bytes_; }             // moved at the first workload
+  double bytes() const { return bytes_; }                // moved at the first workload
   double slowed_bytes() const { return slowed_bytes_; }  // as many would take as long at the full rate
   double operations() const { return operations_; }
   int kernels() const { return kernels_; }

@@ -67,7 +67,8 @@ class LineWriter {
       widest = std::max(widest, tensor::size_of(dtype));
     };
     for (const Instance& instance : region_.instances)
-      if (instance.leaf && !instance.buffer.empty()) consider(instance.strides, dag_.nodes[static_cast<std::size_t>(instance.node)].dtype);
+      if (instance.leaf && !instance.buffer.empty())
+        consider(instance.strides, dag_.nodes[static_cast<std::size_t>(instance.node)].dtype);
     for (const Region::Root& root : region_.roots) consider(root.strides, node(root.instance).dtype);
     vec_ = 1;
     if (any && walk_ != Walk::columns && file_.style().vector) {
@@ -81,7 +82,9 @@ class LineWriter {
     }
     const std::int64_t packs = (most_columns_ + vec_ - 1) / vec_;
     const auto items_at = [&](std::int64_t threads) { return (packs + threads - 1) / threads; };
-    name_ = file_.unique(walk_ == Walk::pointwise ? "pointwise" : walk_ == Walk::rows ? (splits_ > 1 ? "row_parts" : "rows") : (splits_ > 1 ? "column_parts" : "columns"));
+    name_ = file_.unique(walk_ == Walk::pointwise ? "pointwise"
+                         : walk_ == Walk::rows    ? (splits_ > 1 ? "row_parts" : "rows")
+                                                  : (splits_ > 1 ? "column_parts" : "columns"));
     std::vector<std::int64_t> threads;
     if (walk_ == Walk::pointwise) {
       std::int64_t most = 1;
@@ -93,14 +96,17 @@ class LineWriter {
       } else {
         threads = {256, 128, 512};
         if (file_.style().wide) threads = {512, 1024};
-        const std::string name = file_.tune("ITEMS", file_.style().wide ? std::vector<std::int64_t>{8, 4} : std::vector<std::int64_t>{4, 2, 8});
+        const std::string name = file_.tune(
+            "ITEMS", file_.style().wide ? std::vector<std::int64_t>{8, 4} : std::vector<std::int64_t>{4, 2, 8});
         items_ = name;
       }
     } else if (walk_ == Walk::rows) {
       cached_ = splits_ == 1 && file_.style().cache;
       const std::int64_t budget = std::max<std::int64_t>(1, 64 / (vec_ * std::max(1, kept_count())));
       for (std::int64_t t : {256, 512, 128, 1024, 64, 32}) {
-        if (cached_ ? items_at(t) <= std::min<std::int64_t>(budget, 8) && (t == 32 || items_at(t / 2) > 1) : (t >= 128 && t <= 512)) threads.push_back(t);
+        if (cached_ ? items_at(t) <= std::min<std::int64_t>(budget, 8) && (t == 32 || items_at(t / 2) > 1)
+                    : (t >= 128 && t <= 512))
+          threads.push_back(t);
       }
       if (threads.empty()) {
         // Longer than the registers hold: read again from the second pass on.
@@ -123,7 +129,8 @@ class LineWriter {
   }
 
   static void replace(std::string& text, const std::string& from, const std::string& to) {
-    for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size())) text.replace(i, from.size(), to);
+    for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size()))
+      text.replace(i, from.size(), to);
   }
 
   // Arrays that a line needs while it is in registers.
@@ -146,7 +153,8 @@ class LineWriter {
     has_lines_ = !is_one(lines);
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
       const Instance& instance = region_.instances[i];
-      if (instance.leaf && !instance.buffer.empty()) arguments_.pointer(instance.buffer, node(static_cast<int>(i)).dtype, false);
+      if (instance.leaf && !instance.buffer.empty())
+        arguments_.pointer(instance.buffer, node(static_cast<int>(i)).dtype, false);
     }
     for (const Region::Root& root : region_.roots) arguments_.pointer(root.buffer, node(root.instance).dtype, true);
     columns_ = arguments_.number(columns);
@@ -158,7 +166,8 @@ class LineWriter {
     if (walk_ == Walk::columns) {
       line(fmt::format("const {0} first = {0}(blockIdx.x) * 32 + threadIdx.x;", line_index_));
       line(fmt::format("const bool live = first < {};", lines_));
-      line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_, lines_));
+      line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
+                       lines_));
       lane_ = "threadIdx.y";
     } else if (walk_ == Walk::rows) {
       line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
@@ -166,7 +175,8 @@ class LineWriter {
       if (has_lines_) {
         line(fmt::format("const {0} first = {0}(blockIdx.x) * ROWS + threadIdx.y;", line_index_));
         line(fmt::format("const bool live = first < {};", lines_));
-        line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_, lines_));
+        line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
+                         lines_));
       } else {
         line("const bool live = blockIdx.x * ROWS + threadIdx.y == 0;");
       }
@@ -185,8 +195,7 @@ class LineWriter {
         line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
         if (rows_per_block_)
           line(fmt::format("const {0} line = {0}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_));
-        else
-          line(fmt::format("const {0} line = {0}(blockIdx.x / chunks);", line_index_));
+        else line(fmt::format("const {0} line = {0}(blockIdx.x / chunks);", line_index_));
         if (rows_per_block_) line(fmt::format("if (line >= {}) return;", lines_));
         line(fmt::format("const {0} start = {0}(blockIdx.x % chunks) * TILE + {0}(threadIdx.x) * VEC;", index_));
       } else {
@@ -226,7 +235,8 @@ class LineWriter {
     for (std::size_t i = 0; i < strides.size(); ++i) {
       if (region_.element[i] || is_zero(strides[i]) || is_one(region_.space[i])) continue;
       result += " + ";
-      result += is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i]));
+      result +=
+          is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i]));
     }
     return result;
   }
@@ -251,7 +261,8 @@ class LineWriter {
         std::string text = "0";
         for (std::size_t i = 0; i < instance.strides.size(); ++i)
           if (!is_zero(instance.strides[i])) text = line_at_[i];
-        line(fmt::format("const {} {} = {};", compute_type(from.dtype), name, converted(compute_type(from.dtype), text)));
+        line(fmt::format("const {} {} = {};", compute_type(from.dtype), name,
+                         converted(compute_type(from.dtype), text)));
       }
       return;
     }
@@ -259,10 +270,13 @@ class LineWriter {
     name = fmt::format("{}_{}", pointer, id);
     if (instance.level == Level::line) {
       const std::string where = offset(instance.strides);
-      line(fmt::format("const {} {} = {};", compute_type(from.dtype), name, converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
+      line(fmt::format(
+          "const {} {} = {};", compute_type(from.dtype), name,
+          converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
       return;
     }
-    line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer, offset(instance.strides)));
+    line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
+                     offset(instance.strides)));
   }
 
   std::string element_offset(const tensor::Shape& strides, const std::string& column) {
@@ -276,10 +290,12 @@ class LineWriter {
     for (std::size_t i = region_.space.size(); i-- > 0;) {
       if (!region_.element[i]) continue;
       const std::string extent = arguments_.number(region_.space[i]);
-      const bool first = std::none_of(region_.element.begin(), region_.element.begin() + static_cast<std::ptrdiff_t>(i), [](char e) { return e != 0; });
+      const bool first = std::none_of(region_.element.begin(), region_.element.begin() + static_cast<std::ptrdiff_t>(i),
+                                      [](char e) { return e != 0; });
       if (!is_zero(strides[i])) {
         const std::string here = first ? in_parentheses(rest) : fmt::format("({} % {})", in_parentheses(rest), extent);
-        result += (result.empty() ? "" : " + ") + (is_one(strides[i]) ? here : fmt::format("size_t({}) * {}", here, arguments_.number(strides[i])));
+        result += (result.empty() ? "" : " + ") +
+                  (is_one(strides[i]) ? here : fmt::format("size_t({}) * {}", here, arguments_.number(strides[i])));
       }
       rest = fmt::format("{} / {}", in_parentheses(rest), extent);
     }
@@ -294,13 +310,15 @@ class LineWriter {
   };
 
   bool reducing(int phase, int id) const {
-    return !at(id).leaf && node(id).kind == Kind::reduce && at(id).phase == phase + 1 && (splits_ == 1 || at(id).phase == 1);
+    return !at(id).leaf && node(id).kind == Kind::reduce && at(id).phase == phase + 1 &&
+           (splits_ == 1 || at(id).phase == 1);
   }
 
   std::vector<int> targets(int phase) const {
     std::vector<int> result;
     for (std::size_t i = 0; i < region_.instances.size(); ++i)
-      if (reducing(phase, static_cast<int>(i)) && at(static_cast<int>(i)).phase <= last_phase_ + (splits_ > 1 ? 1 : 0)) result.push_back(at(static_cast<int>(i)).operands[0]);
+      if (reducing(phase, static_cast<int>(i)) && at(static_cast<int>(i)).phase <= last_phase_ + (splits_ > 1 ? 1 : 0))
+        result.push_back(at(static_cast<int>(i)).operands[0]);
     if (phase == last_phase_ && splits_ == 1)
       for (const Region::Root& root : region_.roots)
         if (varies(root.strides, region_.element, 1)) result.push_back(root.instance);
@@ -322,13 +340,14 @@ class LineWriter {
     const Instance& instance = at(id);
     const bool once = file_.style().stream && varies(instance.strides, region_.element, 0) && vectorised();
     if (unit_stride(instance.strides)) {
-      line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", whole(), names_[static_cast<std::size_t>(id)], column, columns_, column));
+      line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", whole(),
+                       names_[static_cast<std::size_t>(id)], column, columns_, column));
       return;
     }
     line("#pragma unroll");
     line(fmt::format("for (int i = 0; i < VEC; ++i)"));
-    line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to, names_[static_cast<std::size_t>(id)],
-                     element_offset(instance.strides, "(" + column + " + i)")));
+    line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to,
+                     names_[static_cast<std::size_t>(id)], element_offset(instance.strides, "(" + column + " + i)")));
   }
 
   std::string whole() const { return vectorised() ? "WHOLE" : "false"; }
@@ -340,17 +359,21 @@ class LineWriter {
     if (const auto found = spot.known.find(id); found != spot.known.end()) return found->second;
     if (instance.level == Level::line) return names_[static_cast<std::size_t>(id)];
     if (instance.leaf && from.kind == Kind::coordinate) {
-      line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id, converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
+      line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id,
+                       converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
       return spot.known[id] = fmt::format("v{}", id);
     }
     if (instance.leaf) {
       const std::string& name = names_[static_cast<std::size_t>(id)];
       std::string text;
       if (walk_ == Walk::columns)
-        text = spot.cached ? fmt::format("{}_kept[item]", name) : fmt::format("{}_line[{}]", name, element_offset(instance.strides, spot.element));
-      else
-        text = spot.cached ? fmt::format("{}_kept[item].at[i]", name) : fmt::format("{}_pack.at[i]", name);
-      line(fmt::format("const {0} v{1} = {2};", compute_type(from.dtype), id, compute_type(from.dtype) == tensor::cuda_name(from.dtype) ? text : converted(compute_type(from.dtype), text)));
+        text = spot.cached ? fmt::format("{}_kept[item]", name)
+                           : fmt::format("{}_line[{}]", name, element_offset(instance.strides, spot.element));
+      else text = spot.cached ? fmt::format("{}_kept[item].at[i]", name) : fmt::format("{}_pack.at[i]", name);
+      line(fmt::format("const {0} v{1} = {2};", compute_type(from.dtype), id,
+                       compute_type(from.dtype) == tensor::cuda_name(from.dtype)
+                           ? text
+                           : converted(compute_type(from.dtype), text)));
       return spot.known[id] = fmt::format("v{}", id);
     }
     const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
@@ -374,8 +397,11 @@ class LineWriter {
       const Node& source = node(operand);
       if (source.kind == Kind::number) {
         // A number takes the type that the operation computes in.
-        const std::string type = compute_type(function->truth && at(id).operands.size() > 1 ? node(at(id).operands[0]).dtype : from.dtype);
-        text = is_literal(source.function) ? c_literal(source.function, function->truth ? node(at(id).operands[0]).dtype : from.dtype) : converted(type, text);
+        const std::string type =
+            compute_type(function->truth && at(id).operands.size() > 1 ? node(at(id).operands[0]).dtype : from.dtype);
+        text = is_literal(source.function)
+                   ? c_literal(source.function, function->truth ? node(at(id).operands[0]).dtype : from.dtype)
+                   : converted(type, text);
       } else if (from.function == "div" && !tensor::is_floating(source.dtype)) {
         text = converted(compute_type(from.dtype), text);
       }
@@ -389,7 +415,8 @@ class LineWriter {
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
       const int id = static_cast<int>(i);
       const Instance& instance = at(id);
-      if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce) continue;
+      if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce)
+        continue;
       line(statement(id, [&](int operand) { return names_[static_cast<std::size_t>(operand)]; }));
     }
   }
@@ -401,9 +428,11 @@ class LineWriter {
     const bool low = reduce.function == "max" || reduce.function == "argmax";
     if (reduce.function == "sum") return "0";
     if (reduce.function == "prod") return "1";
-    const std::string value_type = finds_index(reduce) ? compute_type(dag_.nodes[static_cast<std::size_t>(reduce.operands[0])].dtype) : type;
+    const std::string value_type =
+        finds_index(reduce) ? compute_type(dag_.nodes[static_cast<std::size_t>(reduce.operands[0])].dtype) : type;
     if (value_type == "float") return low ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
-    if (value_type == "double") return low ? "__longlong_as_double(0xfff0000000000000)" : "__longlong_as_double(0x7ff0000000000000)";
+    if (value_type == "double")
+      return low ? "__longlong_as_double(0xfff0000000000000)" : "__longlong_as_double(0x7ff0000000000000)";
     if (value_type == "long long") return low ? "-0x7fffffffffffffffLL - 1" : "0x7fffffffffffffffLL";
     if (value_type == "bool") return low ? "false" : "true";
     return low ? "-0x7fffffff - 1" : "0x7fffffff";
@@ -433,13 +462,15 @@ class LineWriter {
     if (!sums.empty()) {
       const bool guard = walk_ != Walk::columns;
       if (guard) {
-        line(fmt::format("if ({} < {}) {{", vectorised() ? fmt::format("{} + (WHOLE ? 0 : i)", spot.column) : spot.element, columns_));
+        line(fmt::format("if ({} < {}) {{",
+                         vectorised() ? fmt::format("{} + (WHOLE ? 0 : i)", spot.column) : spot.element, columns_));
         indent_ += 2;
       }
       for (const auto& [id, text] : sums) {
         const Node& reduce = node(id);
         if (finds_index(reduce))
-          line(fmt::format("acc{0} = {1}(acc{0}, {2}{{{3}, {4}}});", id, combine(reduce), accumulator_type(id), text, spot.element));
+          line(fmt::format("acc{0} = {1}(acc{0}, {2}{{{3}, {4}}});", id, combine(reduce), accumulator_type(id), text,
+                           spot.element));
         else if (reduce.function == "sum" || reduce.function == "prod")
           line(fmt::format("acc{} {}= {};", id, reduce.function == "sum" ? "+" : "*", text));
         else
@@ -459,8 +490,7 @@ class LineWriter {
       const std::string stored = type == compute_type(node(root.instance).dtype) ? text : converted(type, text);
       if (walk_ == Walk::columns)
         line(fmt::format("if (live) out{}_line[{}] = {};", r, element_offset(root.strides, spot.element), stored));
-      else
-        line(fmt::format("out{}.at[i] = {};", r, stored));
+      else line(fmt::format("out{}.at[i] = {};", r, stored));
     }
   }
 
@@ -470,11 +500,13 @@ class LineWriter {
       if (!varies(root.strides, region_.element, 1)) continue;
       const std::string live = walk_ == Walk::pointwise ? "" : "if (live) ";
       if (unit_stride(root.strides)) {
-        line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live, file_.style().stream && vectorised() ? "_once" : "", whole(), r, column, r, columns_, column));
+        line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,
+                         file_.style().stream && vectorised() ? "_once" : "", whole(), r, column, r, columns_, column));
       } else {
         line("#pragma unroll");
         line("for (int i = 0; i < VEC; ++i)");
-        line(fmt::format("  if ({}{} + i < {}) out{}_line[{}] = out{}.at[i];", walk_ == Walk::pointwise ? "" : "live && ", column, columns_, r,
+        line(fmt::format("  if ({}{} + i < {}) out{}_line[{}] = out{}.at[i];",
+                         walk_ == Walk::pointwise ? "" : "live && ", column, columns_, r,
                          element_offset(root.strides, "(" + column + " + i)"), r));
       }
     }
@@ -484,7 +516,8 @@ class LineWriter {
     const bool writes = phase == last_phase_ && splits_ == 1;
     if (writes)
       for (std::size_t r = 0; r < region_.roots.size(); ++r)
-        if (varies(region_.roots[r].strides, region_.element, 1)) line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
+        if (varies(region_.roots[r].strides, region_.element, 1))
+          line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
     line("#pragma unroll");
     line("for (int i = 0; i < VEC; ++i) {");
     indent_ += 2;
@@ -505,14 +538,16 @@ class LineWriter {
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
       const int id = static_cast<int>(i);
       if (!reducing(phase, id)) continue;
-      if (finds_index(node(id))) line(fmt::format("{} acc{} = {{{}, 0x7fffffffffffffffLL}};", accumulator_type(id), id, neutral(node(id))));
+      if (finds_index(node(id)))
+        line(fmt::format("{} acc{} = {{{}, 0x7fffffffffffffffLL}};", accumulator_type(id), id, neutral(node(id))));
       else line(fmt::format("{} acc{} = {};", accumulator_type(id), id, neutral(node(id))));
     }
     if (phase == last_phase_ && splits_ == 1) {
       for (std::size_t r = 0; r < region_.roots.size(); ++r) {
         const Region::Root& root = region_.roots[r];
         if (varies(root.strides, region_.element, 1))
-          line(fmt::format("{}* out{}_line = {}{};", tensor::cuda_name(node(root.instance).dtype), r, arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides)));
+          line(fmt::format("{}* out{}_line = {}{};", tensor::cuda_name(node(root.instance).dtype), r,
+                           arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides)));
       }
     }
     if (!wanted.empty()) {
@@ -528,7 +563,8 @@ class LineWriter {
     for (int id : wanted) collect(id, phase, true, leaves);
     const std::string items = walk_ == Walk::pointwise && !rows_per_block_ ? items_ : "ITEMS";
     for (int id : leaves) {
-      line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype), names_[static_cast<std::size_t>(id)], items));
+      line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype),
+                       names_[static_cast<std::size_t>(id)], items));
       first_pass_[id] = phase;
     }
     if (!leaves.empty()) {
@@ -549,7 +585,8 @@ class LineWriter {
     pack_loop(phase, {true, "column", "column + i", {}});
     indent_ -= 2;
     line("}");
-    if (walk_ == Walk::rows && longer_lines_possible()) walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, index_));
+    if (walk_ == Walk::rows && longer_lines_possible())
+      walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, index_));
   }
 
   // Registers are laid out for the longest line of the declared sizes; the loop behind them makes any other right too.
@@ -584,10 +621,12 @@ class LineWriter {
   void walk_rest(int phase, const std::vector<int>& wanted, const std::string& from, const std::string& step = "") {
     std::set<int> leaves;
     for (int id : wanted) collect(id, phase, false, leaves);
-    line(fmt::format("for ({0} column = {1}; column < {2}; column += {3}) {{", index_, from, columns_, step.empty() ? fmt::format("{} * VEC", threads_) : step));
+    line(fmt::format("for ({0} column = {1}; column < {2}; column += {3}) {{", index_, from, columns_,
+                     step.empty() ? fmt::format("{} * VEC", threads_) : step));
     indent_ += 2;
     for (int id : leaves) {
-      line(fmt::format("Pack<{}, VEC> {}_pack;", tensor::cuda_name(node(id).dtype), names_[static_cast<std::size_t>(id)]));
+      line(fmt::format("Pack<{}, VEC> {}_pack;", tensor::cuda_name(node(id).dtype),
+                       names_[static_cast<std::size_t>(id)]));
       load(id, names_[static_cast<std::size_t>(id)] + "_pack", "column");
     }
     pack_loop(phase, {false, "column", "column + i", {}});
@@ -598,15 +637,18 @@ class LineWriter {
   void walk_stream(int phase, const std::vector<int>& wanted) {
     line("#pragma unroll 4");
     if (splits_ > 1)
-      walk_rest(phase, wanted, fmt::format("({0}(blockIdx.y) * {1} + {0}(threadIdx.x)) * VEC", index_, threads_), fmt::format("{}(gridDim.y) * {} * VEC", index_, threads_));
-    else
-      walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", index_));
+      walk_rest(phase, wanted, fmt::format("({0}(blockIdx.y) * {1} + {0}(threadIdx.x)) * VEC", index_, threads_),
+                fmt::format("{}(gridDim.y) * {} * VEC", index_, threads_));
+    else walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", index_));
   }
 
   void walk_columns(int phase) {
     line("#pragma unroll 4");
     if (splits_ > 1)
-      line(fmt::format("for ({0} column = {0}(blockIdx.y) * {1} + {0}(threadIdx.y); column < {2}; column += {0}(gridDim.y) * {1}) {{", index_, threads_, columns_));
+      line(
+          fmt::format("for ({0} column = {0}(blockIdx.y) * {1} + {0}(threadIdx.y); column < {2}; column += "
+                      "{0}(gridDim.y) * {1}) {{",
+                      index_, threads_, columns_));
     else
       line(fmt::format("for ({0} column = threadIdx.y; column < {2}; column += {1}) {{", index_, threads_, columns_));
     indent_ += 2;
@@ -619,9 +661,11 @@ class LineWriter {
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
       const int id = static_cast<int>(i);
       if (!reducing(phase, id)) continue;
-      const std::string call = walk_ == Walk::columns ? fmt::format("reduce_column<{}, 32>(acc{}, {})", threads_, id, combine(node(id)))
-                                                      : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
-      line(fmt::format("const {} v{} = {}{};", compute_type(node(id).dtype), id, call, finds_index(node(id)) ? ".index" : ""));
+      const std::string call = walk_ == Walk::columns
+                                   ? fmt::format("reduce_column<{}, 32>(acc{}, {})", threads_, id, combine(node(id)))
+                                   : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
+      line(fmt::format("const {} v{} = {}{};", compute_type(node(id).dtype), id, call,
+                       finds_index(node(id)) ? ".index" : ""));
       names_[i] = fmt::format("v{}", id);
     }
   }
@@ -633,8 +677,10 @@ class LineWriter {
       std::string where = offset(root.strides);
       if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
       const std::string text = names_[static_cast<std::size_t>(root.instance)];
-      line(fmt::format("if ({}) {}[{}] = {};", walk_ == Walk::pointwise ? "start == 0" : fmt::format("live && {} == 0", lane_), arguments_.pointer(root.buffer, node(root.instance).dtype, true),
-                       where.empty() ? "0" : where.substr(3), type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
+      line(fmt::format(
+          "if ({}) {}[{}] = {};", walk_ == Walk::pointwise ? "start == 0" : fmt::format("live && {} == 0", lane_),
+          arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.empty() ? "0" : where.substr(3),
+          type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
     }
     emit();
   }
@@ -647,7 +693,8 @@ class LineWriter {
       file_.helper(helpers::exchange);
       file_.helper(helpers::operations);
       for (const Instance& instance : region_.instances)
-        if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)])) file_.helper(helpers::found);
+        if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
+          file_.helper(helpers::found);
       file_.helper(walk_ == Walk::columns ? helpers::reduce_column : helpers::reduce_row);
     }
     for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
@@ -656,9 +703,11 @@ class LineWriter {
                                                      : threads_;
     const std::string bounds = fmt::format("__launch_bounds__({})", block);
     if (vectorised()) {
-      file_.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name_, arguments_.parameters(), body_));
-      file_.code(fmt::format("__global__ void {} {}({}) {{\n  if ({}) {}_body<true>({});\n  else {}_body<false>({});\n}}\n", bounds, name_, arguments_.parameters(),
-                             aligned(), name_, arguments_.forwarded(), name_, arguments_.forwarded()));
+      file_.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name_,
+                             arguments_.parameters(), body_));
+      file_.code(fmt::format(
+          "__global__ void {} {}({}) {{\n  if ({}) {}_body<true>({});\n  else {}_body<false>({});\n}}\n", bounds, name_,
+          arguments_.parameters(), aligned(), name_, arguments_.forwarded(), name_, arguments_.forwarded()));
     } else {
       file_.code(fmt::format("__global__ void {} {}({}) {{\n{}}}\n", bounds, name_, arguments_.parameters(), body_));
     }
@@ -683,7 +732,8 @@ class LineWriter {
       if (instance.leaf && !instance.buffer.empty()) consider(instance.strides);
     for (const Region::Root& root : region_.roots) consider(root.strides);
     std::string result;
-    for (const std::string& number : numbers) result += fmt::format("{}{} % {} == 0", result.empty() ? "" : " && ", number, vec_);
+    for (const std::string& number : numbers)
+      result += fmt::format("{}{} % {} == 0", result.empty() ? "" : " && ", number, vec_);
     return result;
   }
 
@@ -697,9 +747,13 @@ class LineWriter {
       grid = fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_);
       block = fmt::format("dim3({0}, max(1, 256 / {0}))", threads_);
     } else {
-      const std::string tile = vec_ == 1 ? fmt::format("{} * {}", rows_per_block_ ? "1" : items_, threads_) : fmt::format("{} * {} * {}", rows_per_block_ ? "1" : items_, threads_, vec_);
+      const std::string tile = vec_ == 1 ? fmt::format("{} * {}", rows_per_block_ ? "1" : items_, threads_)
+                                         : fmt::format("{} * {} * {}", rows_per_block_ ? "1" : items_, threads_, vec_);
       grid = fmt::format("ceil_div({}, {})", columns, tile);
-      if (has_lines_) grid = fmt::format("{} * {}", rows_per_block_ ? fmt::format("ceil_div({}, 256 / {})", lines, threads_) : in_parentheses(lines), grid);
+      if (has_lines_)
+        grid = fmt::format(
+            "{} * {}", rows_per_block_ ? fmt::format("ceil_div({}, 256 / {})", lines, threads_) : in_parentheses(lines),
+            grid);
       block = rows_per_block_ ? fmt::format("dim3({0}, 256 / {0})", threads_) : threads_;
     }
     if (splits_ > 1) grid = fmt::format("dim3({}, {})", grid, splits_);
@@ -715,7 +769,8 @@ class LineWriter {
       bytes += elements * static_cast<double>(tensor::size_of(dtype));
     };
     for (std::size_t i = 0; i < region_.instances.size(); ++i)
-      if (at(static_cast<int>(i)).leaf && !at(static_cast<int>(i)).buffer.empty()) add(at(static_cast<int>(i)).strides, node(static_cast<int>(i)).dtype);
+      if (at(static_cast<int>(i)).leaf && !at(static_cast<int>(i)).buffer.empty())
+        add(at(static_cast<int>(i)).strides, node(static_cast<int>(i)).dtype);
     for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
     const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
     const double blocks = walk_ == Walk::columns ? lines / 32 : lines;
@@ -724,13 +779,39 @@ class LineWriter {
     file_.traffic(bytes, 0, busy ? 1 : std::clamp(blocks / 264, 1.0 / 264, 1.0));
     int operations = 0;
     for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
-    if (operations > 1) file_.technique("fusion", fmt::format("`{}` computes {} operations in one kernel, so that no intermediate result goes to memory.", name_, operations));
-    if (vectorised()) file_.technique("vectorisation", fmt::format("`{}` reads and writes {} elements per access where rows are aligned, element by element at ragged edges.", name_, vec_));
-    if (walk_ == Walk::pointwise && !rows_per_block_) file_.technique("memory parallelism", fmt::format("Every thread of `{}` has {} independent accesses in flight before it computes.", name_, items_));
-    if (cached_ && last_phase_ > 1) file_.technique("register caching", fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.", last_phase_ + 1, name_));
-    if (region_.reduces) file_.technique(walk_ == Walk::columns ? "coalescing" : "parallel reduction", walk_ == Walk::columns ? fmt::format("Neighbouring threads of `{}` read neighbouring addresses; each line is reduced through shared memory.", name_) : fmt::format("`{}` gives a row to several warps, reduced by shuffles and once through shared memory.", name_));
-    if (file_.style().stream && vectorised()) file_.technique("streaming accesses", "Data that is touched once is marked to leave the caches first.");
-    if (splits_ > 1) file_.technique("split reduction", fmt::format("{} blocks share a line; a second kernel adds their parts in a fixed order, without atomics.", splits_));
+    if (operations > 1)
+      file_.technique(
+          "fusion",
+          fmt::format("`{}` computes {} operations in one kernel, so that no intermediate result goes to memory.",
+                      name_, operations));
+    if (vectorised())
+      file_.technique("vectorisation", fmt::format("`{}` reads and writes {} elements per access where rows are "
+                                                   "aligned, element by element at ragged edges.",
+                                                   name_, vec_));
+    if (walk_ == Walk::pointwise && !rows_per_block_)
+      file_.technique(
+          "memory parallelism",
+          fmt::format("Every thread of `{}` has {} independent accesses in flight before it computes.", name_, items_));
+    if (cached_ && last_phase_ > 1)
+      file_.technique("register caching",
+                      fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
+                                  last_phase_ + 1, name_));
+    if (region_.reduces)
+      file_.technique(
+          walk_ == Walk::columns ? "coalescing" : "parallel reduction",
+          walk_ == Walk::columns
+              ? fmt::format("Neighbouring threads of `{}` read neighbouring addresses; each line is reduced through "
+                            "shared memory.",
+                            name_)
+              : fmt::format("`{}` gives a row to several warps, reduced by shuffles and once through shared memory.",
+                            name_));
+    if (file_.style().stream && vectorised())
+      file_.technique("streaming accesses", "Data that is touched once is marked to leave the caches first.");
+    if (splits_ > 1)
+      file_.technique(
+          "split reduction",
+          fmt::format("{} blocks share a line; a second kernel adds their parts in a fixed order, without atomics.",
+                      splits_));
   }
 
   const Region& region_;
@@ -760,7 +841,8 @@ Walk walk_of(const Region& region, const Dag& dag) {
   for (const Instance& instance : region.instances) {
     if (!instance.leaf || instance.buffer.empty() || instance.level != Level::element) continue;
     double elements = 1;
-    for (const tensor::Extent& extent : dag.nodes[static_cast<std::size_t>(instance.node)].shape) elements *= static_cast<double>(extent.values[0]);
+    for (const tensor::Extent& extent : dag.nodes[static_cast<std::size_t>(instance.node)].shape)
+      elements *= static_cast<double>(extent.values[0]);
     if (elements <= most) continue;
     most = elements;
     for (std::size_t i = 0; i < region.space.size(); ++i)

@@ -18,7 +18,8 @@ using tensor::Attribute;
 const std::map<std::string_view, int (*)(Lowering&)>& rows() {
   static const auto all = [] {
     std::map<std::string_view, int (*)(Lowering&)> result;
-    for (const auto& family : {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(), product_lowerings()})
+    for (const auto& family : {view_lowerings(), pointwise_lowerings(), reduction_lowerings(),
+                               normalization_lowerings(), product_lowerings()})
       for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
     return result;
   }();
@@ -27,7 +28,8 @@ const std::map<std::string_view, int (*)(Lowering&)>& rows() {
 
 // Sizes are written in Python: the part of it that reads the same in C.
 std::string c_text(const std::string& python) {
-  if (python.find('$') != std::string::npos || python.find("**") != std::string::npos || python.find("//") != std::string::npos)
+  if (python.find('$') != std::string::npos || python.find("**") != std::string::npos ||
+      python.find("//") != std::string::npos)
     throw NotCovered{fmt::format("the number {} is not covered", python)};
   std::string text = python;
   for (std::size_t i = text.find("math."); i != std::string::npos; i = text.find("math.", i)) text.erase(i, 5);
@@ -36,7 +38,8 @@ std::string c_text(const std::string& python) {
 
 }  // namespace
 
-Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options)
+Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
+                   const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options)
     : graph_(graph), types_(types), scalars_(scalars), options_(options) {
   for (const tensor::Type& type : types)
     for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
@@ -125,7 +128,9 @@ double Lowering::number(std::string_view attribute) const {
   throw NotCovered{fmt::format("{} of torch.{} is not a plain number", attribute, source_->function)};
 }
 
-std::int64_t Lowering::integer(std::string_view attribute) const { return static_cast<std::int64_t>(std::llround(number(attribute))); }
+std::int64_t Lowering::integer(std::string_view attribute) const {
+  return static_cast<std::int64_t>(std::llround(number(attribute)));
+}
 
 std::string Lowering::word(std::string_view attribute) const {
   const auto found = source_->attributes.find(std::string(attribute));
@@ -135,12 +140,14 @@ std::string Lowering::word(std::string_view attribute) const {
 
 std::vector<std::int64_t> Lowering::integers(std::string_view attribute, std::size_t count) const {
   const auto found = source_->attributes.find(std::string(attribute));
-  if (found == source_->attributes.end()) throw NotCovered{fmt::format("torch.{} has no {}", source_->function, attribute)};
+  if (found == source_->attributes.end())
+    throw NotCovered{fmt::format("torch.{} has no {}", source_->function, attribute)};
   std::vector<std::int64_t> result;
   if (const auto* one = std::get_if<std::int64_t>(&found->second)) result = {*one};
   else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) result = *list;
   if (result.size() == 1) result.resize(count, result[0]);
-  if (result.size() != count) throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
+  if (result.size() != count)
+    throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
   return result;
 }
 
@@ -155,7 +162,8 @@ std::vector<int> Lowering::order(std::string_view attribute, std::size_t rank) c
   if (const auto* one = std::get_if<std::int64_t>(&found->second)) list = {*one};
   else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second)) list = *many;
   else throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
-  for (std::int64_t dim : list) result.push_back(static_cast<int>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim));
+  for (std::int64_t dim : list)
+    result.push_back(static_cast<int>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim));
   if (list.empty())
     for (std::size_t i = 0; i < rank; ++i) result.push_back(static_cast<int>(i));
   return result;
@@ -326,7 +334,8 @@ int Lowering::product(int a, int b) {
   return add(node);
 }
 
-tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options) {
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
+                                     const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options) {
   try {
     return Lowering(graph, types, scalars, options).run();
   } catch (const NotCovered& refusal) {

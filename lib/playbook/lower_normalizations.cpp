@@ -45,7 +45,8 @@ std::size_t normalized_rank(Lowering& l) {
       if (text->text.find('$') != std::string::npos) throw NotCovered{"a normalized_shape that is taken from a tensor"};
       // "(C, H, W)": as many as there are commas between elements.
       std::size_t count = 1;
-      for (std::size_t i = 0; i + 1 < text->text.size(); ++i) count += text->text[i] == ',' && text->text[i + 1] != ')' ? 1 : 0;
+      for (std::size_t i = 0; i + 1 < text->text.size(); ++i)
+        count += text->text[i] == ',' && text->text[i + 1] != ')' ? 1 : 0;
       return count;
     }
   }
@@ -67,7 +68,8 @@ int rms_norm(Lowering& l) {
   const int operand = l.operand("input");
   const double eps = l.given("eps") ? l.number("eps") : 1.1920928955078125e-07;
   const int squares = l.mean(l.pointwise("square", {operand}), last(l, operand, normalized_rank(l)));
-  return scaled(l, l.pointwise("mul", {operand, l.pointwise("rsqrt", {l.pointwise("add", {squares, l.literal_number(eps)})})}));
+  return scaled(
+      l, l.pointwise("mul", {operand, l.pointwise("rsqrt", {l.pointwise("add", {squares, l.literal_number(eps)})})}));
 }
 
 // Weights and biases of channels as [c, 1, 1].
@@ -99,7 +101,9 @@ int group_norm(Lowering& l) {
   grouped.push_back(product_of(shape, 2, shape.size(), l.assignments()));
   // Channels of a group and positions are reduced together; weights are per channel.
   int value = normalized(l, l.reshape(operand, grouped), {2, 3});
-  const auto shaped = [&](int node) { return l.reshape(node, {literal(groups, l.assignments()), each, literal(1, l.assignments())}); };
+  const auto shaped = [&](int node) {
+    return l.reshape(node, {literal(groups, l.assignments()), each, literal(1, l.assignments())});
+  };
   if (const int weight = l.operand("weight"); weight >= 0) value = l.pointwise("mul", {value, shaped(weight)});
   if (const int bias = l.operand("bias"); bias >= 0) value = l.pointwise("add", {value, shaped(bias)});
   return l.reshape(value, shape);
@@ -122,7 +126,8 @@ int batch_norm(Lowering& l) {
   } else {
     const int mean = l.operand("running_mean"), variance = l.operand("running_var");
     if (mean < 0 || variance < 0) throw NotCovered{"a batch_norm without statistics"};
-    const int scale = l.pointwise("rsqrt", {l.pointwise("add", {per_channel(variance), l.literal_number(l.number("eps"))})});
+    const int scale =
+        l.pointwise("rsqrt", {l.pointwise("add", {per_channel(variance), l.literal_number(l.number("eps"))})});
     value = l.pointwise("mul", {l.pointwise("sub", {operand, per_channel(mean)}), scale});
   }
   return channels(l, value, rank - 2);
@@ -131,8 +136,9 @@ int batch_norm(Lowering& l) {
 }  // namespace
 
 std::vector<LoweringRow> normalization_lowerings() {
-  return {{"softmax", softmax}, {"log_softmax", log_softmax}, {"layer_norm", layer_norm}, {"rms_norm", rms_norm},
-          {"instance_norm", instance_norm}, {"group_norm", group_norm}, {"batch_norm", batch_norm}};
+  return {{"softmax", softmax},      {"log_softmax", log_softmax},     {"layer_norm", layer_norm},
+          {"rms_norm", rms_norm},    {"instance_norm", instance_norm}, {"group_norm", group_norm},
+          {"batch_norm", batch_norm}};
 }
 
 }  // namespace cudal1::playbook

@@ -7,13 +7,16 @@ namespace {
 
 int first(Lowering& l) { return l.operand("input"); }
 
-int leaky_relu(Lowering& l) { return l.pointwise("leaky_relu", {first(l), l.literal_number(l.number("negative_slope"))}); }
+int leaky_relu(Lowering& l) {
+  return l.pointwise("leaky_relu", {first(l), l.literal_number(l.number("negative_slope"))});
+}
 int elu(Lowering& l) { return l.pointwise("elu", {first(l), l.literal_number(l.number("alpha"))}); }
 int softshrink(Lowering& l) { return l.pointwise("softshrink", {first(l), l.literal_number(l.number("lambd"))}); }
 int hardshrink(Lowering& l) { return l.pointwise("hardshrink", {first(l), l.literal_number(l.number("lambd"))}); }
 int gelu(Lowering& l) { return l.pointwise(l.word("approximate") == "tanh" ? "gelu_tanh" : "gelu", {first(l)}); }
 int softplus(Lowering& l) {
-  return l.pointwise("softplus", {first(l), l.literal_number(l.number("beta")), l.literal_number(l.number("threshold"))});
+  return l.pointwise("softplus",
+                     {first(l), l.literal_number(l.number("beta")), l.literal_number(l.number("threshold"))});
 }
 int selu(Lowering& l) {
   const int inner = l.pointwise("elu", {first(l), l.literal_number(1.6732632423543772848)});
@@ -52,9 +55,18 @@ int cast(Lowering& l) {
 }  // namespace
 
 std::vector<LoweringRow> pointwise_lowerings() {
-  return {{"leaky_relu", leaky_relu}, {"elu", elu},   {"softshrink", softshrink}, {"hardshrink", hardshrink}, {"gelu", gelu},
-          {"softplus", softplus},     {"selu", selu}, {"tanhshrink", tanhshrink}, {"clamp", clamp},           {"hardtanh", hardtanh},
-          {"pow", power},             {"cast", cast}};
+  return {{"leaky_relu", leaky_relu},
+          {"elu", elu},
+          {"softshrink", softshrink},
+          {"hardshrink", hardshrink},
+          {"gelu", gelu},
+          {"softplus", softplus},
+          {"selu", selu},
+          {"tanhshrink", tanhshrink},
+          {"clamp", clamp},
+          {"hardtanh", hardtanh},
+          {"pow", power},
+          {"cast", cast}};
 }
 
 }  // namespace cudal1::playbook

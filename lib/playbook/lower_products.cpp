@@ -26,7 +26,8 @@ int attention(Lowering& l) {
   const tensor::Shape shape = l.at(q).shape;
   const std::size_t rank = shape.size();
   const tensor::Extent head = shape[rank - 1];
-  const int scale = l.given("scale") ? l.literal_number(l.number("scale")) : l.pointwise("rsqrt", {l.size_number(head, l.at(q).dtype)});
+  const int scale = l.given("scale") ? l.literal_number(l.number("scale"))
+                                     : l.pointwise("rsqrt", {l.size_number(head, l.at(q).dtype)});
   const bool mask = l.operand("attn_mask") >= 0;
   const bool same = l.at(k).shape == shape && l.at(v).shape == shape;
   if (l.options().attention && !mask && same && l.at(q).dtype == tensor::Dtype::float32) {
@@ -42,13 +43,16 @@ int attention(Lowering& l) {
   }
   int scores = l.pointwise("mul", {l.product(q, l.swap_last(k)), scale});
   if (mask) {
-    if (l.at(l.operand("attn_mask")).dtype == tensor::Dtype::bool_) throw NotCovered{"an attention mask of truth values"};
+    if (l.at(l.operand("attn_mask")).dtype == tensor::Dtype::bool_)
+      throw NotCovered{"an attention mask of truth values"};
     scores = l.pointwise("add", {scores, l.operand("attn_mask")});
   }
   if (causal) {
-    const int row = l.coordinate(shape[rank - 2], rank - 2, rank), column = l.coordinate(l.at(k).shape[rank - 2], rank - 1, rank);
+    const int row = l.coordinate(shape[rank - 2], rank - 2, rank),
+              column = l.coordinate(l.at(k).shape[rank - 2], rank - 1, rank);
     // exp of it is 0 in fp32, and it is finite: a row is never without a largest element.
-    scores = l.pointwise("where", {l.pointwise("le", {column, row}), scores, l.literal_number(-1e30)}, l.at(scores).dtype);
+    scores =
+        l.pointwise("where", {l.pointwise("le", {column, row}), scores, l.literal_number(-1e30)}, l.at(scores).dtype);
   }
   const std::vector<int> dims{static_cast<int>(rank) - 1};
   const int powers = l.pointwise("exp", {l.pointwise("sub", {scores, l.reduce("max", scores, dims)})});
@@ -59,14 +63,16 @@ int convolution(Lowering& l, std::size_t spatial, bool transposed) {
   const int input = l.operand("input"), weight = l.operand("weight"), bias = l.operand("bias");
   if (l.at(input).shape.size() != spatial + 2) throw NotCovered{"a convolution without a batch"};
   if (l.given("groups") && l.integer("groups") != 1) throw NotCovered{"a convolution in groups"};
-  const auto strides = l.integers("stride", spatial), paddings = l.integers("padding", spatial), dilations = l.integers("dilation", spatial);
+  const auto strides = l.integers("stride", spatial), paddings = l.integers("padding", spatial),
+             dilations = l.integers("dilation", spatial);
   Node node;
   node.kind = Kind::convolution;
   node.function = transposed ? "conv_transpose" : "conv";
   node.operands = {input, weight};
   node.dtype = l.type().dtype;
   node.shape = l.type().shape;
-  for (std::size_t i = 0; i < spatial; ++i) node.windows.push_back({strides[i], paddings[i], dilations[i], node.shape[i + 2]});
+  for (std::size_t i = 0; i < spatial; ++i)
+    node.windows.push_back({strides[i], paddings[i], dilations[i], node.shape[i + 2]});
   int result = l.add(node);
   if (bias >= 0) {
     tensor::Shape shape = l.at(bias).shape;
@@ -85,8 +91,14 @@ int conv_transpose3d(Lowering& l) { return convolution(l, 3, true); }
 }  // namespace
 
 std::vector<LoweringRow> product_lowerings() {
-  return {{"matmul", matmul}, {"scaled_dot_product_attention", attention}, {"conv1d", conv1d}, {"conv2d", conv2d},
-          {"conv3d", conv3d}, {"conv_transpose1d", conv_transpose1d}, {"conv_transpose2d", conv_transpose2d}, {"conv_transpose3d", conv_transpose3d}};
+  return {{"matmul", matmul},
+          {"scaled_dot_product_attention", attention},
+          {"conv1d", conv1d},
+          {"conv2d", conv2d},
+          {"conv3d", conv3d},
+          {"conv_transpose1d", conv_transpose1d},
+          {"conv_transpose2d", conv_transpose2d},
+          {"conv_transpose3d", conv_transpose3d}};
 }
 
 }  // namespace cudal1::playbook

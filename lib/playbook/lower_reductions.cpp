@@ -20,7 +20,8 @@ int finish(Lowering& l, int node, const std::vector<int>& dims) { return l.squee
 int plain(Lowering& l, const char* function) {
   const auto [operand, dims] = read(l);
   int from = operand;
-  if (l.at(operand).dtype != l.type().dtype && std::string_view(function).substr(0, 3) != "arg") from = l.pointwise("identity", {operand}, l.type().dtype);
+  if (l.at(operand).dtype != l.type().dtype && std::string_view(function).substr(0, 3) != "arg")
+    from = l.pointwise("identity", {operand}, l.type().dtype);
   return finish(l, l.reduce(function, from, dims), dims);
 }
 int sum(Lowering& l) { return plain(l, "sum"); }
@@ -84,8 +85,9 @@ int norm(Lowering& l) {
 }  // namespace
 
 std::vector<LoweringRow> reduction_lowerings() {
-  return {{"sum", sum},       {"prod", prod}, {"amax", amax},     {"amin", amin},           {"mean", mean}, {"argmax", argmax},
-          {"argmin", argmin}, {"var", var},   {"std", deviation}, {"logsumexp", logsumexp}, {"norm", norm}};
+  return {{"sum", sum},       {"prod", prod},           {"amax", amax},     {"amin", amin},
+          {"mean", mean},     {"argmax", argmax},       {"argmin", argmin}, {"var", var},
+          {"std", deviation}, {"logsumexp", logsumexp}, {"norm", norm}};
 }
 
 }  // namespace cudal1::playbook

@@ -21,7 +21,9 @@ int transposed(Lowering& l) {
   const std::size_t rank = l.at(first(l)).shape.size();
   std::vector<int> dims;
   for (std::size_t i = 0; i < rank; ++i) dims.push_back(static_cast<int>(i));
-  const auto axis = [&](std::int64_t dim) { return static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim); };
+  const auto axis = [&](std::int64_t dim) {
+    return static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim);
+  };
   std::swap(dims.at(axis(l.integer("dim0"))), dims.at(axis(l.integer("dim1"))));
   return l.permute(first(l), dims);
 }
@@ -40,7 +42,8 @@ int diag(Lowering& l) {
     throw NotCovered{"torch.diag of anything but a vector is not covered by the playbook"};
   const tensor::Extent extent = l.at(operand).shape[0];
   const int on = l.pointwise("eq", {l.coordinate(extent, 0, 2), l.coordinate(extent, 1, 2)});
-  return l.pointwise("where", {on, l.reshape(operand, {literal(1, l.assignments()), extent}), l.literal_number(0)}, l.type().dtype);
+  return l.pointwise("where", {on, l.reshape(operand, {literal(1, l.assignments()), extent}), l.literal_number(0)},
+                     l.type().dtype);
 }
 
 int triangle(Lowering& l, const char* comparison) {
@@ -49,7 +52,8 @@ int triangle(Lowering& l, const char* comparison) {
   const std::size_t rank = shape.size();
   const int row = l.coordinate(shape[rank - 2], rank - 2, rank), column = l.coordinate(shape[rank - 1], rank - 1, rank);
   const int shifted = l.pointwise("sub", {column, row});
-  const int on = l.pointwise(comparison, {shifted, l.literal_number(l.given("diagonal") ? l.number("diagonal") : 0, tensor::Dtype::int64)});
+  const int on = l.pointwise(
+      comparison, {shifted, l.literal_number(l.given("diagonal") ? l.number("diagonal") : 0, tensor::Dtype::int64)});
   return l.pointwise("where", {on, operand, l.literal_number(0)}, l.type().dtype);
 }
 int triu(Lowering& l) { return triangle(l, "ge"); }
@@ -58,9 +62,10 @@ int tril(Lowering& l) { return triangle(l, "le"); }
 }  // namespace
 
 std::vector<LoweringRow> view_lowerings() {
-  return {{"reshape", reshaped},   {"reshape_as", reshaped}, {"flatten", reshaped}, {"unflatten", reshaped}, {"squeeze", reshaped},
-          {"unsqueeze", reshaped}, {"permute", permuted},    {"transpose", transposed}, {"expand", expanded},  {"expand_as", expanded}, {"full", full}, {"full_like", full},
-          {"diag", diag},          {"triu", triu},           {"tril", tril}};
+  return {{"reshape", reshaped}, {"reshape_as", reshaped}, {"flatten", reshaped}, {"unflatten", reshaped},
+          {"squeeze", reshaped}, {"unsqueeze", reshaped},  {"permute", permuted}, {"transpose", transposed},
+          {"expand", expanded},  {"expand_as", expanded},  {"full", full},        {"full_like", full},
+          {"diag", diag},        {"triu", triu},           {"tril", tril}};
 }
 
 }  // namespace cudal1::playbook

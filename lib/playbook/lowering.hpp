@@ -12,20 +12,20 @@ namespace cudal1::playbook {
 // A lowering under way: the functions below append primitives and return the node with the result.
 class Lowering {
  public:
-  Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::map<std::string, tensor::Dtype>& scalars,
-           const LowerOptions& options);
+  Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
+           const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options);
   Dag run();  // throws NotCovered
 
   // Of the operation being lowered.
   const tensor::Node& source() const { return *source_; }
   const tensor::Type& type() const { return *type_; }
-  int operand(std::string_view parameter) const;            // a node of the dag; -1 when absent
+  int operand(std::string_view parameter) const;  // a node of the dag; -1 when absent
   const tensor::Type& type_of(std::string_view parameter) const;
   bool truth(std::string_view attribute) const;
   double number(std::string_view attribute) const;
   std::int64_t integer(std::string_view attribute) const;
   std::string word(std::string_view attribute) const;
-  bool given(std::string_view attribute) const;             // not None
+  bool given(std::string_view attribute) const;                                             // not None
   std::vector<std::int64_t> integers(std::string_view attribute, std::size_t count) const;  // one serves all
   std::vector<int> axes(std::string_view attribute, std::size_t rank) const;                // sorted; all when None
   std::vector<int> order(std::string_view attribute, std::size_t rank) const;               // as written
@@ -36,18 +36,19 @@ class Lowering {
   const Node& at(int node) const { return dag_.nodes[static_cast<std::size_t>(node)]; }
   int literal_number(double value, tensor::Dtype dtype = tensor::Dtype::float32);
   int size_number(const tensor::Extent& extent, tensor::Dtype dtype);
-  int pointwise(const std::string& function, std::vector<int> operands);  // floats stay what they are, truth becomes bool
+  int pointwise(const std::string& function,
+                std::vector<int> operands);  // floats stay what they are, truth becomes bool
   int pointwise(const std::string& function, std::vector<int> operands, tensor::Dtype dtype);
   int reduce(const std::string& function, int operand, const std::vector<int>& dims);  // keeps the dimensions
   int reshape(int operand, const tensor::Shape& shape);
   int permute(int operand, const std::vector<int>& dims);
   int swap_last(int operand);
   int coordinate(const tensor::Extent& extent, std::size_t dim, std::size_t rank);
-  int product(int a, int b);                                              // [..., n, k] by [..., k, m]
+  int product(int a, int b);  // [..., n, k] by [..., k, m]
   int mean(int operand, const std::vector<int>& dims);
   int expand(int operand, const tensor::Shape& shape);
   int add(Node node) { return dag_.add(std::move(node)); }
-  int squeeze(int operand, const std::vector<int>& dims, bool keep);       // keep: as it is
+  int squeeze(int operand, const std::vector<int>& dims, bool keep);  // keep: as it is
 
  private:
   int lower(const tensor::Node& node);

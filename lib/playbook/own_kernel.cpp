@@ -20,7 +20,9 @@ struct Draft {
 };
 
 bool word_at(const std::string& text, std::size_t at, std::size_t length) {
-  const auto letter = [&](std::size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'); };
+  const auto letter = [&](std::size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+  };
   return (at == 0 || !letter(at - 1)) && !letter(at + length);
 }
 
@@ -58,15 +60,21 @@ bool geometry(const task::Task& task, Draft& draft) {
     if (comma == std::string::npos) continue;
     const std::string block(base::trim(std::string_view(geometry).substr(comma + 1)));
     const std::string grid(base::trim(std::string_view(geometry).substr(0, comma)));
-    if (block.empty() || !std::all_of(block.begin(), block.end(), [](unsigned char c) { return std::isdigit(c); })) continue;
+    if (block.empty() || !std::all_of(block.begin(), block.end(), [](unsigned char c) { return std::isdigit(c); }))
+      continue;
     const std::string ending = ", " + block + ")";
-    if (grid.rfind("ceil_div(", 0) != 0 || grid.size() < ending.size() || grid.compare(grid.size() - ending.size(), ending.size(), ending) != 0) continue;
+    if (grid.rfind("ceil_div(", 0) != 0 || grid.size() < ending.size() ||
+        grid.compare(grid.size() - ending.size(), ending.size(), ending) != 0)
+      continue;
     const auto [from, to] = body_of(draft.code, name);
     const std::string body = draft.code.substr(from, to - from);
-    if (!mentions(body, "blockDim") || mentions(body, block) || mentions(body, "__shared__") || mentions(body, "__launch_bounds__")) continue;
+    if (!mentions(body, "blockDim") || mentions(body, block) || mentions(body, "__shared__") ||
+        mentions(body, "__launch_bounds__"))
+      continue;
     const std::string tunable = any ? fmt::format("BLOCK_{}", draft.tunables.size() + 1) : "BLOCK";
     if (mentions(task.file.source, tunable)) continue;
-    line = line.substr(0, open + 3) + grid.substr(0, grid.size() - ending.size()) + fmt::format(", {0}), {0}", tunable) + line.substr(close);
+    line = line.substr(0, open + 3) + grid.substr(0, grid.size() - ending.size()) +
+           fmt::format(", {0}), {0}", tunable) + line.substr(close);
     draft.tunables.push_back(fmt::format("{} = {}", tunable, any ? block : "128 | 64 | 256 | 512"));
     any = true;
   }
@@ -88,9 +96,11 @@ bool read_only(const task::Task& task, Draft& draft) {
         if (!signature.parameters[i].pointer) continue;
         const std::vector<std::string> names = launch->arguments[i].names();
         for (const kernel::Buffer& buffer : task.file.buffers)
-          if (std::find(names.begin(), names.end(), buffer.name) != names.end()) distinct = buffers.insert(buffer.name).second && distinct;
+          if (std::find(names.begin(), names.end(), buffer.name) != names.end())
+            distinct = buffers.insert(buffer.name).second && distinct;
         for (const kernel::Scratch& scratch : task.file.scratches)
-          if (std::find(names.begin(), names.end(), scratch.name) != names.end()) distinct = buffers.insert(scratch.name).second && distinct;
+          if (std::find(names.begin(), names.end(), scratch.name) != names.end())
+            distinct = buffers.insert(scratch.name).second && distinct;
       }
     }
     if (!distinct || signature.parameters.empty()) continue;
@@ -108,7 +118,10 @@ bool read_only(const task::Task& task, Draft& draft) {
     draft.code.replace(open, close - open, changed);
     any = true;
   }
-  if (any) draft.techniques.push_back({"read-only access", "No two pointers of a launch meet, which `__restrict__` tells the compiler: it may load early and through the read-only path."});
+  if (any)
+    draft.techniques.push_back({"read-only access",
+                                "No two pointers of a launch meet, which `__restrict__` tells the compiler: it may "
+                                "load early and through the read-only path."});
   return any;
 }
 
@@ -136,7 +149,8 @@ bool unrolled(Draft& draft, int factor) {
   }
   if (any) {
     draft.code = result;
-    draft.techniques.push_back({"unrolling", fmt::format("Innermost loops take {} steps at a time, so that their loads overlap.", factor)});
+    draft.techniques.push_back(
+        {"unrolling", fmt::format("Innermost loops take {} steps at a time, so that their loads overlap.", factor)});
   }
   return any;
 }
@@ -164,7 +178,9 @@ std::vector<Candidate> own_kernel_candidates(const task::Task& task) {
     for (const std::string& each : draft.tunables) candidate.source += "//@ tune    " + each + "\n";
     for (const std::string& each : draft.plan) candidate.source += "//@ " + each + "\n";
     candidate.source += "// playbook: " + candidate.id + "\n\n" + draft.code;
-    if (!seen.insert(candidate.source.substr(candidate.source.find("\n\n"))  + fmt::format("{}", draft.tunables.size())).second) return;
+    if (!seen.insert(candidate.source.substr(candidate.source.find("\n\n")) + fmt::format("{}", draft.tunables.size()))
+             .second)
+      return;
     candidate.techniques = std::move(draft.techniques);
     result.push_back(std::move(candidate));
   };

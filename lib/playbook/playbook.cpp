@@ -33,8 +33,9 @@ class Playbook final : public model::Model {
       reply.text = write_reply(task_, candidates_.list[*chosen], question);
     } else {
       reply.status = model::Reply::Status::refused;
-      reply.reason = candidates_.list.empty() && !candidates_.refusal.empty() ? fmt::format("the playbook has no rule for this task: {}", candidates_.refusal)
-                                                                              : "the playbook has no further rule for this task";
+      reply.reason = candidates_.list.empty() && !candidates_.refusal.empty()
+                         ? fmt::format("the playbook has no rule for this task: {}", candidates_.refusal)
+                         : "the playbook has no further rule for this task";
     }
     reply.seconds = base::now() - start;
     return reply;

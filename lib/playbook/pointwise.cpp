@@ -76,7 +76,8 @@ constexpr PointwiseFunction table[] = {
 }  // namespace
 
 const PointwiseFunction* find_pointwise(std::string_view name) {
-  const auto* found = std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.name == name; });
+  const auto* found =
+      std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.name == name; });
   return found == std::end(table) ? nullptr : found;
 }
 

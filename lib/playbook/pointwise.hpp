@@ -12,8 +12,8 @@ struct PointwiseFunction {
   std::string_view name;
   int operands;
   std::string_view text;
-  bool costly = false;      // worth a register rather than a second evaluation
-  bool truth = false;       // the result is bool
+  bool costly = false;  // worth a register rather than a second evaluation
+  bool truth = false;   // the result is bool
 };
 
 const PointwiseFunction* find_pointwise(std::string_view name);  // null: not known

@@ -9,7 +9,8 @@ namespace cudal1::playbook {
 namespace {
 
 // A tile of one factor goes from memory to registers and from there to shared memory, where it stands by depth.
-constexpr std::string_view fetch_tile = R"(// TILE lines by STEP depths of a factor, four elements at a time. ALONG_DEPTH: neighbours in memory lie along the depth.
+constexpr std::string_view fetch_tile =
+    R"(// TILE lines by STEP depths of a factor, four elements at a time. ALONG_DEPTH: neighbours in memory lie along the depth.
 // WHOLE: packs of four are aligned and never cross an edge.
 template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
 __device__ __forceinline__ void fetch_tile(float4 (&held)[TILE * STEP / 1024], const float* __restrict__ from, int line_start,
@@ -87,13 +88,16 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
     return result;
   };
   const Factor left = factor(product.operands[0]), right = factor(product.operands[1]);
-  const tensor::Extent n = product.shape[rank - 2], m = product.shape[rank - 1], depth = node(product.operands[0]).shape.back();
+  const tensor::Extent n = product.shape[rank - 2], m = product.shape[rank - 1],
+                       depth = node(product.operands[0]).shape.back();
   const tensor::Extent batches = product_of(product.shape, 0, rank - 2, region.assignments);
 
   const std::string name = file.unique("matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
-  const std::string rows = file.tune("TILE_N", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
-  const std::string columns = file.tune("TILE_M", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
+  const std::string rows =
+      file.tune("TILE_N", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
+  const std::string columns =
+      file.tune("TILE_M", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
   const std::string step = file.tune("STEP", {16});
   Arguments arguments(file.scalars());
   const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
@@ -137,21 +141,30 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
     names[i] = fmt::format("v{}", i);
     if (instance.node == region.product) names[i] = "sum[i][j]";
     else if (instance.leaf && from.kind == Kind::number) names[i] = arguments.number(from);
-    else if (instance.leaf && from.kind == Kind::coordinate) epilogue += fmt::format("      const {} v{} = {};\n", type, i, converted(type, address(instance.strides)));
-    else if (instance.leaf) epilogue += fmt::format("      const {} v{} = {};\n", type, i, converted(type, fmt::format("{}[{}]", arguments.pointer(instance.buffer, from.dtype, false), address(instance.strides))));
+    else if (instance.leaf && from.kind == Kind::coordinate)
+      epilogue += fmt::format("      const {} v{} = {};\n", type, i, converted(type, address(instance.strides)));
+    else if (instance.leaf)
+      epilogue +=
+          fmt::format("      const {} v{} = {};\n", type, i,
+                      converted(type, fmt::format("{}[{}]", arguments.pointer(instance.buffer, from.dtype, false),
+                                                  address(instance.strides))));
     else {
       std::vector<std::string> operands;
       for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
       std::string text = spelt(*find_pointwise(from.function), operands);
-      for (std::size_t k = text.find("decltype(sum[i][j])"); k != std::string::npos; k = text.find("decltype(sum[i][j])")) text.replace(k, 19, "float");
+      for (std::size_t k = text.find("decltype(sum[i][j])"); k != std::string::npos;
+           k = text.find("decltype(sum[i][j])"))
+        text.replace(k, 19, "float");
       epilogue += fmt::format("      const {} v{} = {};\n", type, i, text);
     }
   }
   const std::string value = names[static_cast<std::size_t>(root.instance)];
   const std::string type(tensor::cuda_name(result.dtype));
-  const std::string store = fmt::format("{}[{}] = {};", out, address(root.strides), type == compute_type(result.dtype) ? value : converted(type, value));
+  const std::string store = fmt::format("{}[{}] = {};", out, address(root.strides),
+                                        type == compute_type(result.dtype) ? value : converted(type, value));
   const auto base = [&](const std::string& pointer, const Factor& of) {
-    return is_zero(of.stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(of.stride));
+    return is_zero(of.stride) ? pointer
+                              : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(of.stride));
   };
   const std::string left_at = base(a, left), right_at = base(b, right);
   // Neighbours of the left factor [n, k] lie along the depth unless it is swapped; of the right one [k, m] only then.
@@ -208,26 +221,41 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
     }}
   }}
 )",
-                                 fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("step", step), fmt::arg("left", left_at), fmt::arg("right", right_at),
-                                 fmt::arg("coordinates", coordinates), fmt::arg("N", N), fmt::arg("M", M), fmt::arg("K", K), fmt::arg("left_along", left.swapped ? "false" : "true"),
-                                 fmt::arg("right_along", right.swapped ? "true" : "false"), fmt::arg("epilogue", epilogue), fmt::arg("store", store));
+                                 fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("step", step),
+                                 fmt::arg("left", left_at), fmt::arg("right", right_at),
+                                 fmt::arg("coordinates", coordinates), fmt::arg("N", N), fmt::arg("M", M),
+                                 fmt::arg("K", K), fmt::arg("left_along", left.swapped ? "false" : "true"),
+                                 fmt::arg("right_along", right.swapped ? "true" : "false"),
+                                 fmt::arg("epilogue", epilogue), fmt::arg("store", store));
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
   file.helper(fetch_tile);
-  file.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name, arguments.parameters(), body));
+  file.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name,
+                        arguments.parameters(), body));
   std::string whole;
   for (const std::string& each : {left.swapped ? N : K, right.swapped ? K : M})
-    if (whole.find(each + " %") == std::string::npos) whole += fmt::format("{}{} % 4 == 0", whole.empty() ? "" : " && ", each);
+    if (whole.find(each + " %") == std::string::npos)
+      whole += fmt::format("{}{} % 4 == 0", whole.empty() ? "" : " && ", each);
   for (const Factor* each : {&left, &right})
     if (!is_zero(each->stride)) whole += fmt::format(" && {} % 4 == 0", arguments.number(each->stride));
-  file.code(fmt::format("__global__ void __launch_bounds__(256) {}({}) {{\n  if ({}) {}_body<true>({});\n  else {}_body<false>({});\n}}\n", name, arguments.parameters(), whole, name,
-                        arguments.forwarded(), name, arguments.forwarded()));
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text, rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
-  const double volume = static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) * static_cast<double>(m.values[0]);
-  const double bytes = 4.0 * (volume + static_cast<double>(depth.values[0]) * (static_cast<double>(n.values[0]) + static_cast<double>(m.values[0])) * static_cast<double>(batches.values[0]));
+  file.code(
+      fmt::format("__global__ void __launch_bounds__(256) {}({}) {{\n  if ({}) {}_body<true>({});\n  else "
+                  "{}_body<false>({});\n}}\n",
+                  name, arguments.parameters(), whole, name, arguments.forwarded(), name, arguments.forwarded()));
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text,
+                          rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
+  const double volume =
+      static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) * static_cast<double>(m.values[0]);
+  const double bytes = 4.0 * (volume + static_cast<double>(depth.values[0]) *
+                                           (static_cast<double>(n.values[0]) + static_cast<double>(m.values[0])) *
+                                           static_cast<double>(batches.values[0]));
   file.traffic(bytes, 2 * volume * static_cast<double>(depth.values[0]));
-  file.technique("tiling", fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element loaded is used {} or {} times.", name, rows, columns));
-  file.technique("double buffering", "The next tiles are fetched into registers while the present ones are multiplied.");
-  if (region.instances.size() > 1) file.technique("fusion", fmt::format("What follows the product happens in the registers of `{}`.", name));
+  file.technique("tiling", fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element "
+                                       "loaded is used {} or {} times.",
+                                       name, rows, columns));
+  file.technique("double buffering",
+                 "The next tiles are fetched into registers while the present ones are multiplied.");
+  if (region.instances.size() > 1)
+    file.technique("fusion", fmt::format("What follows the product happens in the registers of `{}`.", name));
   file.end_family();
 }
 

@@ -15,7 +15,8 @@ struct Needs {
 
 class Grower {
  public:
-  Grower(const Dag& dag, int root, const Buffers& buffers, bool fuse) : dag_(dag), root_(root), buffers_(buffers), fuse_(fuse) {}
+  Grower(const Dag& dag, int root, const Buffers& buffers, bool fuse)
+      : dag_(dag), root_(root), buffers_(buffers), fuse_(fuse) {}
 
   Region grow(const std::string& buffer, std::size_t workloads) {
     const Node& root = dag_.nodes[static_cast<std::size_t>(root_)];
@@ -38,12 +39,14 @@ class Grower {
   int visit(int id, const Map& map) {
     const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
     if (const auto found = buffers_.find(id); found != buffers_.end()) return leaf(id, found->second, node.shape, map);
-    if (!fuse_ && id != root_ && (node.kind == Kind::pointwise || node.kind == Kind::reduce) && node.function != "identity")
+    if (!fuse_ && id != root_ && (node.kind == Kind::pointwise || node.kind == Kind::reduce) &&
+        node.function != "identity")
       throw Needs{id};
     switch (node.kind) {
       case Kind::number: return add({id, true, "", {}, {}, Instance::Level::line, 0});
       case Kind::coordinate: {
-        Instance instance{id, true, "", {}, std::vector<tensor::Extent>(region_.space.size(), zero()), Instance::Level::line, 0};
+        Instance instance{
+            id, true, "", {}, std::vector<tensor::Extent>(region_.space.size(), zero()), Instance::Level::line, 0};
         for (std::size_t i = 0; i < map.size(); ++i)
           if (map[i].dim >= 0 && !map[i].broadcast && !is_one(node.shape[i]))
             instance.strides[static_cast<std::size_t>(map[i].dim)] = literal(1, region_.assignments);
@@ -74,7 +77,8 @@ class Grower {
     if (buffers_.count(id) != 0) return;
     if (node.kind == Kind::permute) {
       const std::size_t rank = node.dims.size();
-      bool swap = rank >= 2 && node.dims[rank - 1] == static_cast<int>(rank) - 2 && node.dims[rank - 2] == static_cast<int>(rank) - 1;
+      bool swap = rank >= 2 && node.dims[rank - 1] == static_cast<int>(rank) - 2 &&
+                  node.dims[rank - 2] == static_cast<int>(rank) - 1;
       for (std::size_t i = 0; swap && i + 2 < rank; ++i) swap = node.dims[i] == static_cast<int>(i);
       if (swap) {
         if (buffers_.count(node.operands[0]) == 0) throw Needs{node.operands[0]};
@@ -105,7 +109,8 @@ class Grower {
     const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
     Instance instance{id, false, "", {}, {}, Instance::Level::line, 0};
     for (int operand : node.operands)
-      instance.operands.push_back(visit(operand, operand_map(node, dag_.nodes[static_cast<std::size_t>(operand)], map)));
+      instance.operands.push_back(
+          visit(operand, operand_map(node, dag_.nodes[static_cast<std::size_t>(operand)], map)));
     return add(std::move(instance));
   }
 
@@ -115,7 +120,8 @@ class Grower {
     while (dag_.nodes[static_cast<std::size_t>(source)].kind == Kind::reshape && buffers_.count(source) == 0)
       source = dag_.nodes[static_cast<std::size_t>(source)].operands[0];
     const Node& operand = dag_.nodes[static_cast<std::size_t>(source)];
-    if (const auto found = buffers_.find(source); found != buffers_.end()) return leaf(id, found->second, node.shape, map);
+    if (const auto found = buffers_.find(source); found != buffers_.end())
+      return leaf(id, found->second, node.shape, map);
     // Only dimensions of extent 1 come or go: a matter of indices.
     Map result(operand.shape.size());
     std::size_t i = 0;
@@ -304,8 +310,10 @@ void collapse(Region& region, const Dag& dag) {
   for (std::size_t i = region.space.size(); i-- > 1;) {
     const std::size_t left = i - 1;
     if (region.reduces && region.element[left] != region.element[i]) continue;
-    bool all = std::all_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) { return merges(instance.strides, left); });
-    all = all && std::all_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) { return merges(root.strides, left); });
+    bool all = std::all_of(region.instances.begin(), region.instances.end(),
+                           [&](const Instance& instance) { return merges(instance.strides, left); });
+    all = all && std::all_of(region.roots.begin(), region.roots.end(),
+                             [&](const Region::Root& root) { return merges(root.strides, left); });
     if (!all) continue;
     region.space[i] = times(region.space[left], region.space[i]);
     erase(left);
@@ -313,7 +321,8 @@ void collapse(Region& region, const Dag& dag) {
   set_levels(region, dag);
 }
 
-Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& buffers, bool fuse, std::size_t workloads) {
+Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& buffers, bool fuse,
+            std::size_t workloads) {
   try {
     Region region = Grower(dag, root, buffers, fuse).grow(buffer, workloads);
     set_levels(region, dag);

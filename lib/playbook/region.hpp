@@ -22,33 +22,33 @@ struct Place {
 struct Instance {
   enum class Level { line, element };  // changes from line to line only, or within a line
   int node = -1;
-  bool leaf = false;                   // read from memory, a number, or a coordinate
-  std::string buffer;                  // of a leaf in memory; empty for numbers
-  std::vector<int> operands;           // instances
-  tensor::Shape strides;               // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
+  bool leaf = false;          // read from memory, a number, or a coordinate
+  std::string buffer;         // of a leaf in memory; empty for numbers
+  std::vector<int> operands;  // instances
+  tensor::Shape strides;      // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
   Level level = Level::line;
-  int phase = 0;                       // how many reductions must be finished before it is known
+  int phase = 0;  // how many reductions must be finished before it is known
 };
 
 // What one kernel computes: everything between buffers and one or more results, over one iteration space. Along the
 // element dimensions a line of it is reduced, or simply walked when there is no reduction.
 struct Region {
   tensor::Shape space;
-  std::vector<char> element;           // per iteration dimension
-  std::vector<Instance> instances;     // operands come first
+  std::vector<char> element;        // per iteration dimension
+  std::vector<Instance> instances;  // operands come first
   struct Root {
     int instance = -1;
     std::string buffer;
     tensor::Shape strides;
   };
   std::vector<Root> roots;
-  int product = -1;                    // the node of kind product whose results are the elements; -1: none
+  int product = -1;  // the node of kind product whose results are the elements; -1: none
   bool reduces = false;
   std::size_t assignments = 1, workloads = 1;
 
-  tensor::Extent lines() const;        // product of the other dimensions
-  tensor::Extent elements() const;     // product of the element dimensions
-  int phases() const;                  // of the last result
+  tensor::Extent lines() const;     // product of the other dimensions
+  tensor::Extent elements() const;  // product of the element dimensions
+  int phases() const;               // of the last result
 };
 
 // Buffers that hold nodes: the inputs, and what earlier kernels have written.
@@ -56,7 +56,7 @@ using Buffers = std::map<int, std::string>;
 
 struct Growth {
   std::optional<Region> region;
-  int needs = -1;                      // otherwise: this node must be in a buffer first
+  int needs = -1;  // otherwise: this node must be in a buffer first
 };
 
 // The largest region that ends in `root` and can be one kernel. With `fuse` off every operation but views is a

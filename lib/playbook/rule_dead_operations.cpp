@@ -29,7 +29,8 @@ Range range(const Dag& dag, int id, int depth = 0) {
   if (f == "identity") return of(0);
   if (f == "sigmoid" || f == "hardsigmoid") return {0, 1};
   if (f == "tanh" || f == "erf" || f == "softsign" || f == "sin" || f == "cos") return {-1, 1};
-  if (f == "exp" || f == "exp2" || f == "square" || f == "abs" || f == "softplus" || f == "sqrt") return {0, std::numeric_limits<double>::infinity()};
+  if (f == "exp" || f == "exp2" || f == "square" || f == "abs" || f == "softplus" || f == "sqrt")
+    return {0, std::numeric_limits<double>::infinity()};
   if (f == "relu") return {std::max(0.0, of(0).low), std::max(0.0, of(0).high)};
   if (f == "relu6") return {0, 6};
   if (f == "maximum") return {std::max(of(0).low, of(1).low), std::max(of(0).high, of(1).high)};
@@ -46,8 +47,12 @@ bool dead_operations(Dag& dag) {
     if (node.kind != Kind::pointwise) continue;
     bool dead = false;
     if (node.function == "relu" || node.function == "abs") dead = range(dag, node.operands[0]).low >= 0;
-    if (node.function == "maximum") dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number && range(dag, node.operands[1]).high <= range(dag, node.operands[0]).low;
-    if (node.function == "minimum") dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number && range(dag, node.operands[1]).low >= range(dag, node.operands[0]).high;
+    if (node.function == "maximum")
+      dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number &&
+             range(dag, node.operands[1]).high <= range(dag, node.operands[0]).low;
+    if (node.function == "minimum")
+      dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number &&
+             range(dag, node.operands[1]).low >= range(dag, node.operands[0]).high;
     if (!dead || dag.nodes[static_cast<std::size_t>(node.operands[0])].dtype != node.dtype) continue;
     redirect(dag, static_cast<int>(i), node.operands[0]);
     any = true;

@@ -11,7 +11,9 @@ int diagonal_of(const Dag& dag, int id) {
   const Node& node = at(id);
   if (node.kind != Kind::pointwise || node.function != "where" || node.shape.size() != 2) return -1;
   const Node& on = at(node.operands[0]);
-  if (on.function != "eq" || on.operands.size() != 2 || at(on.operands[0]).kind != Kind::coordinate || at(on.operands[1]).kind != Kind::coordinate) return -1;
+  if (on.function != "eq" || on.operands.size() != 2 || at(on.operands[0]).kind != Kind::coordinate ||
+      at(on.operands[1]).kind != Kind::coordinate)
+    return -1;
   const Node& zero = at(node.operands[2]);
   if (zero.kind != Kind::number || zero.function != "0") return -1;
   const Node& row = at(node.operands[1]);  // the vector as [1, n]

@@ -29,7 +29,9 @@ class Puller {
       for (std::size_t side = 0; side < (node.function == "mul" ? 2u : 1u); ++side) {
         const int factor = node.operands[1 - side];
         if (!constant_along(factor, node, dims) || !same_shape(node.operands[side], node)) continue;
-        if (const auto inner = sum(node.operands[side], dims)) return pointwise(node.function, side == 0 ? std::vector<int>{*inner, factor} : std::vector<int>{factor, *inner});
+        if (const auto inner = sum(node.operands[side], dims))
+          return pointwise(node.function,
+                           side == 0 ? std::vector<int>{*inner, factor} : std::vector<int>{factor, *inner});
       }
       return std::nullopt;
     }
@@ -131,7 +133,8 @@ class Puller {
   // Sums over rows go to the left factor, sums over columns to the right one.
   std::optional<int> of_product(const Node& product, const std::vector<int>& dims) {
     const int rank = static_cast<int>(product.shape.size());
-    const bool rows = std::find(dims.begin(), dims.end(), rank - 2) != dims.end(), columns = std::find(dims.begin(), dims.end(), rank - 1) != dims.end();
+    const bool rows = std::find(dims.begin(), dims.end(), rank - 2) != dims.end(),
+               columns = std::find(dims.begin(), dims.end(), rank - 1) != dims.end();
     if (dims.size() != static_cast<std::size_t>((rows ? 1 : 0) + (columns ? 1 : 0))) return std::nullopt;
     int left = product.operands[0], right = product.operands[1];
     if (rows) left = reduce(left, {static_cast<int>(at(left).shape.size()) - 2});
@@ -162,12 +165,14 @@ class Puller {
     sums.shape = {input.shape[0], input.shape[1]};
     for (std::size_t i = 0; i < spatial; ++i) sums.shape.push_back(weight.shape[i + 2]);
     const int windows = dag_.add(sums);
-    const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), assignments_), one = literal(1, assignments_);
+    const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), assignments_),
+                         one = literal(1, assignments_);
     const tensor::Extent batch = input.shape[0], channels = input.shape[1];
     const bool transposed = convolution.function == "conv_transpose";
     const tensor::Extent results = weight.shape[transposed ? 1 : 0];
     // [b, ci, 1, taps] * [ci, co, taps], or [b, 1, ci, taps] * [co, ci, taps].
-    const int left = reshaped(windows, transposed ? tensor::Shape{batch, channels, one, taps} : tensor::Shape{batch, one, channels, taps});
+    const int left = reshaped(
+        windows, transposed ? tensor::Shape{batch, channels, one, taps} : tensor::Shape{batch, one, channels, taps});
     const int right = reshaped(convolution.operands[1], {weight.shape[0], weight.shape[1], taps});
     const int terms = pointwise("mul", {left, right});
     const int total = reduce(terms, transposed ? std::vector<int>{1, 3} : std::vector<int>{2, 3});

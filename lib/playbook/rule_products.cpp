@@ -11,7 +11,8 @@ double volume(const tensor::Shape& shape) {
 }
 
 double cost(const Dag& dag, const Node& product) {
-  return volume(product.shape) * static_cast<double>(dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.back().values[0]);
+  return volume(product.shape) *
+         static_cast<double>(dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.back().values[0]);
 }
 
 int uses(const Dag& dag, int id) {
@@ -34,7 +35,8 @@ Node product_of_two(const Dag& dag, int a, int b) {
 }
 
 bool plain(const Dag& dag, const Node& product) {
-  return product.kind == Kind::product && product.shape.size() == 2 && dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.size() == 2 &&
+  return product.kind == Kind::product && product.shape.size() == 2 &&
+         dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.size() == 2 &&
          dag.nodes[static_cast<std::size_t>(product.operands[1])].shape.size() == 2;
 }
 
@@ -67,9 +69,13 @@ bool chain_order(Dag& dag) {
         Dag trial = dag;
         const int other = outer.operands[static_cast<std::size_t>(1 - side)];
         // (a b) c = a (b c), and a (b c) = (a b) c.
-        const int middle = trial.add(side == 0 ? product_of_two(trial, inner.operands[1], other) : product_of_two(trial, other, inner.operands[0]));
-        const Node whole = side == 0 ? product_of_two(trial, inner.operands[0], middle) : product_of_two(trial, middle, inner.operands[1]);
-        if (cost(trial, trial.nodes[static_cast<std::size_t>(middle)]) + cost(trial, whole) >= 0.9 * (cost(dag, inner) + cost(dag, outer))) continue;
+        const int middle = trial.add(side == 0 ? product_of_two(trial, inner.operands[1], other)
+                                               : product_of_two(trial, other, inner.operands[0]));
+        const Node whole = side == 0 ? product_of_two(trial, inner.operands[0], middle)
+                                     : product_of_two(trial, middle, inner.operands[1]);
+        if (cost(trial, trial.nodes[static_cast<std::size_t>(middle)]) + cost(trial, whole) >=
+            0.9 * (cost(dag, inner) + cost(dag, outer)))
+          continue;
         redirect(trial, static_cast<int>(i), trial.add(whole));
         dag = tidy(trial);
         changed = any = true;

@@ -34,18 +34,22 @@ bool is_transposition(const Region& region) {
   if (region.reduces || region.space.size() < 2 || source_dim(region) < 0) return false;
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
-  return is_one(region.roots[0].strides[last]) && region.space[source].values[0] >= 16 && region.space[last].values[0] >= 16;
+  return is_one(region.roots[0].strides[last]) && region.space[source].values[0] >= 16 &&
+         region.space[last].values[0] >= 16;
 }
 
 // Bound by memory: reads along one dimension, writes along another, and turns a tile around in shared memory between.
 void write_transposition(const Region& region, const Dag& dag, KernelFile& file) {
-  const auto node = [&](const Instance& instance) -> const Node& { return dag.nodes[static_cast<std::size_t>(instance.node)]; };
+  const auto node = [&](const Instance& instance) -> const Node& {
+    return dag.nodes[static_cast<std::size_t>(instance.node)];
+  };
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
   const std::string name = file.unique("transposition");
   const std::string step = file.tune("ROWS", {8, 16, 4});
   // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
-  const double elements_at_hand = static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
+  const double elements_at_hand =
+      static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
   const bool many = elements_at_hand >= 64 * 64 * 528;
   const int tile = many != file.style().wide ? 64 : 32;
   Arguments arguments(file.scalars());
@@ -94,17 +98,21 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     if (in_memory(instance)) {
       const std::string pointer = arguments.pointer(instance.buffer, from.dtype, false);
       if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) {
-        uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column"))));
+        uses +=
+            fmt::format("    const {} v{} = {};\n", type, i,
+                        converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column"))));
       } else {
         ++tiles;
         body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", tensor::cuda_name(from.dtype), i);
-        loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, address(instance.strides, "row", "column"));
+        loads +=
+            fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, address(instance.strides, "row", "column"));
         uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("tile{}[j][i]", i)));
       }
     } else if (instance.leaf && from.kind == Kind::number) {
       names[i] = arguments.number(from);
     } else if (instance.leaf) {
-      uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, address(instance.strides, "row", "column")));
+      uses +=
+          fmt::format("    const {} v{} = {};\n", type, i, converted(type, address(instance.strides, "row", "column")));
     } else {
       const PointwiseFunction* function = find_pointwise(from.function);
       std::vector<std::string> operands;
@@ -128,7 +136,8 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     for (int j = threadIdx.x; j < TILE; j += 32) {{
       const int row = row_start + i, column = column_start + j;
       if (row >= {1} || column >= {2}) continue;
-)", step, rows, columns, loads);
+)",
+                      step, rows, columns, loads);
   std::string indented;
   for (std::size_t from = 0; from < uses.size();) {
     const std::size_t end = uses.find('\n', from);
@@ -137,20 +146,26 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   }
   const std::string value = names[static_cast<std::size_t>(root.instance)];
   const std::string type(tensor::cuda_name(result.dtype));
-  body += indented + fmt::format("      {}[{}] = {};\n    }}\n  }}\n", out, address(root.strides, "row", "column"), type == compute_type(result.dtype) ? value : converted(type, value));
+  body += indented + fmt::format("      {}[{}] = {};\n    }}\n  }}\n", out, address(root.strides, "row", "column"),
+                                 type == compute_type(result.dtype) ? value : converted(type, value));
   for (const Instance& instance : region.instances) {
     if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");
     if (node(instance).dtype == tensor::Dtype::bfloat16) file.include("cuda_bf16.h");
   }
-  file.code(fmt::format("__global__ void __launch_bounds__(32 * {}) {}({}) {{\n{}}}\n", step, name, arguments.parameters(), body));
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), dim3(32, {})>>>({})", name, region.space[last].text, tile, region.space[source].text, tile,
+  file.code(fmt::format("__global__ void __launch_bounds__(32 * {}) {}({}) {{\n{}}}\n", step, name,
+                        arguments.parameters(), body));
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), dim3(32, {})>>>({})", name,
+                          region.space[last].text, tile, region.space[source].text, tile,
                           batch.empty() ? "" : ", " + batches.text, step, arguments.passed()));
   double bytes = 0;
-  const double elements = static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
+  const double elements =
+      static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
   for (const Instance& instance : region.instances)
     if (in_memory(instance)) bytes += elements * static_cast<double>(tensor::size_of(node(instance).dtype));
   file.traffic(bytes + elements * static_cast<double>(tensor::size_of(result.dtype)), 0);
-  file.technique("tiling", fmt::format("`{}` reads and writes whole cache lines: a tile of {}x{} turns around in shared memory, one column wider so that no two lanes meet in a bank.", name, tile, tile));
+  file.technique("tiling", fmt::format("`{}` reads and writes whole cache lines: a tile of {}x{} turns around in "
+                                       "shared memory, one column wider so that no two lanes meet in a bank.",
+                                       name, tile, tile));
   if (tiles == 0) throw NotCovered{"a transposition without a transposed operand"};
   file.end_family();
 }

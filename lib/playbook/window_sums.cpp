@@ -85,10 +85,14 @@ __global__ void __launch_bounds__(256) {name}({parameters}) {{
 
 std::string meets(const std::string& name, const Node::Window& window, bool transposed) {
   if (transposed)
-    return fmt::format("__device__ __forceinline__ bool {}(int i, int tap, int results) {{\n  const int result = i * {} - {} + tap * {};\n  return result >= 0 && result < results;\n}}\n",
-                       name, window.stride, window.padding, window.dilation);
-  return fmt::format("__device__ __forceinline__ bool {}(int i, int tap, int results) {{\n  const int result = i + {} - tap * {};\n  return result >= 0 && result % {} == 0 && result / {} < results;\n}}\n",
-                     name, window.padding, window.dilation, window.stride, window.stride);
+    return fmt::format(
+        "__device__ __forceinline__ bool {}(int i, int tap, int results) {{\n  const int result = i * {} - {} + tap * "
+        "{};\n  return result >= 0 && result < results;\n}}\n",
+        name, window.stride, window.padding, window.dilation);
+  return fmt::format(
+      "__device__ __forceinline__ bool {}(int i, int tap, int results) {{\n  const int result = i + {} - tap * {};\n  "
+      "return result >= 0 && result % {} == 0 && result / {} < results;\n}}\n",
+      name, window.padding, window.dilation, window.stride, window.stride);
 }
 
 }  // namespace
@@ -100,7 +104,8 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"window sums are covered for float32 only"};
   const std::size_t assignments = input.shape[0].values.size(), spatial = node.windows.size();
-  tensor::Shape space(3 - spatial, literal(1, assignments)), taps(3 - spatial, literal(1, assignments)), outputs(3 - spatial, literal(1, assignments));
+  tensor::Shape space(3 - spatial, literal(1, assignments)), taps(3 - spatial, literal(1, assignments)),
+      outputs(3 - spatial, literal(1, assignments));
   std::vector<Node::Window> windows(3 - spatial, Node::Window{1, 0, 1, literal(1, assignments)});
   for (std::size_t i = 0; i < spatial; ++i) {
     space.push_back(input.shape[i + 2]);
@@ -110,28 +115,39 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   }
   std::int64_t all = 1;
   for (const tensor::Extent& tap : taps) {
-    if (std::any_of(tap.values.begin(), tap.values.end(), [&](std::int64_t value) { return value != tap.values[0]; })) throw NotCovered{"a convolution whose window changes with the sizes"};
+    if (std::any_of(tap.values.begin(), tap.values.end(), [&](std::int64_t value) { return value != tap.values[0]; }))
+      throw NotCovered{"a convolution whose window changes with the sizes"};
     all *= tap.values[0];
   }
   if (all > 64) throw NotCovered{"a convolution window of more than 64 taps"};
   const std::string name = file.unique("window_sums");
   Arguments arguments(file.scalars());
-  const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false), s = arguments.pointer(output, node.dtype, true);
+  const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
+                    s = arguments.pointer(output, node.dtype, true);
   const std::string D = arguments.number(space[0]), H = arguments.number(space[1]), W = arguments.number(space[2]);
-  const std::string OD = arguments.number(outputs[0]), OH = arguments.number(outputs[1]), OW = arguments.number(outputs[2]);
+  const std::string OD = arguments.number(outputs[0]), OH = arguments.number(outputs[1]),
+                    OW = arguments.number(outputs[2]);
   const bool transposed = node.function == "conv_transpose";
   std::string predicates;
   const char* axis = "dhw";
-  for (std::size_t i = 0; i < 3; ++i) predicates += meets(fmt::format("{}_meets_{}", name, axis[i]), windows[i], transposed || i + spatial < 3);
+  for (std::size_t i = 0; i < 3; ++i)
+    predicates += meets(fmt::format("{}_meets_{}", name, axis[i]), windows[i], transposed || i + spatial < 3);
   file.helper(helpers::pack);
-  file.code(fmt::format(fmt::runtime(code), fmt::arg("meets", predicates), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()), fmt::arg("forwarded", arguments.forwarded()),
-                        fmt::arg("kd", taps[0].values[0]), fmt::arg("kh", taps[1].values[0]), fmt::arg("kw", taps[2].values[0]), fmt::arg("X", x), fmt::arg("S", s), fmt::arg("D", D), fmt::arg("H", H),
-                        fmt::arg("W", W), fmt::arg("OD", OD), fmt::arg("OH", OH), fmt::arg("OW", OW)));
+  file.code(fmt::format(fmt::runtime(code), fmt::arg("meets", predicates), fmt::arg("name", name),
+                        fmt::arg("parameters", arguments.parameters()), fmt::arg("forwarded", arguments.forwarded()),
+                        fmt::arg("kd", taps[0].values[0]), fmt::arg("kh", taps[1].values[0]),
+                        fmt::arg("kw", taps[2].values[0]), fmt::arg("X", x), fmt::arg("S", s), fmt::arg("D", D),
+                        fmt::arg("H", H), fmt::arg("W", W), fmt::arg("OD", OD), fmt::arg("OH", OH),
+                        fmt::arg("OW", OW)));
   file.launch(fmt::format("{}<<<{}, 256>>>({})", name, times(input.shape[0], input.shape[1]).text, arguments.passed()));
   double bytes = 4;
   for (const tensor::Extent& extent : input.shape) bytes *= static_cast<double>(extent.values[0]);
   file.traffic(bytes, 0);
-  file.technique("algebra", fmt::format("`{}` sums, for every tap of the window, the inputs that it meets; the convolution itself is never computed.", name));
+  file.technique(
+      "algebra",
+      fmt::format(
+          "`{}` sums, for every tap of the window, the inputs that it meets; the convolution itself is never computed.",
+          name));
 }
 
 }  // namespace cudal1::playbook

@@ -23,7 +23,8 @@ std::filesystem::path golden(const std::string& name) {
 }
 
 const playbook::Candidate* find(const playbook::Candidates& candidates, const std::string& id) {
-  const auto found = std::find_if(candidates.list.begin(), candidates.list.end(), [&](const auto& each) { return each.id == id; });
+  const auto found =
+      std::find_if(candidates.list.begin(), candidates.list.end(), [&](const auto& each) { return each.id == id; });
   return found == candidates.list.end() ? nullptr : &*found;
 }
 
@@ -62,20 +63,30 @@ model::Exemplar judged(const playbook::Candidate& candidate, double speedup) {
 
 TEST_CASE("a diagonal matrix on the left scales rows") { becomes("diagonal", "diagonal/fused"); }
 TEST_CASE("a diagonal matrix on the right scales columns") { becomes("diagonal_right", "diagonal/fused"); }
-TEST_CASE("a sum over the columns of a product sums its right factor first") { becomes("linear_sums", "linear sums/fused"); }
-TEST_CASE("a mean over all positions of a convolution sums windows of its input") { becomes("window_sums", "linear sums/fused"); }
+TEST_CASE("a sum over the columns of a product sums its right factor first") {
+  becomes("linear_sums", "linear sums/fused");
+}
+TEST_CASE("a mean over all positions of a convolution sums windows of its input") {
+  becomes("window_sums", "linear sums/fused");
+}
 TEST_CASE("a chain of matrices is multiplied in the cheaper order") { becomes("chain_order", "chain order/fused"); }
-TEST_CASE("the transpose of a product is the product of the transposes") { becomes("transposed_product", "transposed product/fused"); }
+TEST_CASE("the transpose of a product is the product of the transposes") {
+  becomes("transposed_product", "transposed product/fused");
+}
 TEST_CASE("a ReLU of what is never negative goes away") { becomes("dead_operations", "dead operations/fused"); }
 TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes("pointwise", "as written/fused"); }
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
 TEST_CASE("an argmax of rows carries the index along") { becomes("argmax", "as written/fused"); }
 TEST_CASE("a mean of columns has neighbouring threads read neighbours") { becomes("columns", "as written/fused"); }
-TEST_CASE("one long sum is split over many blocks and added in a fixed order") { becomes("split_sum", "as written/fused"); }
+TEST_CASE("one long sum is split over many blocks and added in a fixed order") {
+  becomes("split_sum", "as written/fused");
+}
 TEST_CASE("a transposition turns tiles around in shared memory") { becomes("transposition", "as written/fused"); }
 TEST_CASE("a linear layer takes its bias and activation into the product") { becomes("product", "as written/fused"); }
 TEST_CASE("attention never writes its scores") { becomes("attention", "as written/fused"); }
-TEST_CASE("without a torch line the task's own kernel is changed") { becomes("own_kernel", "own kernel/geometry, read-only, unrolled"); }
+TEST_CASE("without a torch line the task's own kernel is changed") {
+  becomes("own_kernel", "own kernel/geometry, read-only, unrolled");
+}
 
 TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {
   int count = 0;
@@ -137,7 +148,9 @@ TEST_CASE("what was tried is not offered again, and what scored well moves its t
   const task::Task task = task::load(golden("diagonal.before.cu"));
   const auto candidates = playbook::candidates_for(task).list;
   const auto at = [&](const std::string& id) {
-    return static_cast<std::size_t>(std::find_if(candidates.begin(), candidates.end(), [&](const auto& each) { return each.id == id; }) - candidates.begin());
+    return static_cast<std::size_t>(
+        std::find_if(candidates.begin(), candidates.end(), [&](const auto& each) { return each.id == id; }) -
+        candidates.begin());
   };
   model::Question next = question(2, 1);
   next.earlier = {judged(candidates[at("diagonal/fused")], 20), judged(candidates[at("diagonal/streamed")], 60)};
@@ -161,7 +174,8 @@ TEST_CASE("a failed answer is followed by the plainest form of the same algebra"
 
 TEST_CASE("what no rule covers is said by name") {
   const task::Task task = task::from_source(
-      "//@ torch   Y = torch.cumsum(X, dim=1)\n//@ size    N = 8, M = 8\n//@ input   X: float32[N, M]\n//@ output  Y: float32[N, M]\n"
+      "//@ torch   Y = torch.cumsum(X, dim=1)\n//@ size    N = 8, M = 8\n//@ input   X: float32[N, M]\n//@ output  Y: "
+      "float32[N, M]\n"
       "//@ launch  k<<<1, 1>>>(X, Y)\n__global__ void k(const float* X, float* Y) {}\n",
       "scan.cu");
   const model::Reply reply = playbook::open(task)->answer(question(1, 1), {});
