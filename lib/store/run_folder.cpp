@@ -130,7 +130,7 @@ struct RunFolder::State {
     const auto answer = kernel::bind(task.file, *parsed);
     if (!answer) return;
     kernel::Environment tunables;
-    for (const auto& [name, value] : best->verdict().tunables) tunables[name] = value;
+    for (const auto& [name, value] : best->judgement.tunables) tunables[name] = value;  // what was confirmed, too
     base::write_file(path, kernel::output_file(task.file, *answer, tunables));
   }
 };
