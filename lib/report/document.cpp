@@ -101,22 +101,37 @@ void rounds(const store::Run& run, Document& out) {
 std::string what_happened(const search::Variant& variant) {
   if (variant.status == Status::duplicate) return fmt::format("the same source as {}", variant.same_as);
   if (variant.status != Status::judged) return variant.reason;
-  return variant.verdict().message;
+  const auto& judgement = variant.verdict();
+  if (!variant.right()) return judgement.message;
+  return judgement.workloads.empty() ? "" : fmt::format("limited by {}", judgement.workloads.front().limited_by);
+}
+
+// "0.0337 ms", or the first workload's of several.
+std::string first_time(const outcome::Judgement& judgement) {
+  return judgement.workloads.empty() ? "" : milliseconds(judgement.workloads.front().variant_ms);
 }
 
 void variants(const store::Run& run, Document& out) {
   out.push_back(Heading{2, "Every variant"});
-  Table table{{"variant", "model", "verdict", "speed-up", "registers", "occupancy", "techniques", "why"},
+  Table table{{"variant", "verdict", "speed-up", "time", "registers", "occupancy", "techniques", "why"},
               {},
-              {false, false, false, true, true, true, false, false}};
+              {false, false, true, true, true, true, false, false}};
+  const bool several_models = run.identity.models.size() > 1;
+  if (several_models) table.columns.insert(table.columns.begin() + 1, "model"), table.numeric.insert(table.numeric.begin(), false);
   for (const auto& variant : run.result.variants) {
     const auto& judgement = variant.verdict();
-    const bool has = variant.status == Status::judged;
-    table.rows.push_back({variant.id, variant.model, has ? verdict(judgement) : std::string(search::name(variant.status)),
-                          has && judgement.speedup ? text(*judgement.speedup) : "",
-                          has && !judgement.resources.empty() ? std::to_string(judgement.resources.front().registers) : "",
-                          has ? percent(judgement.occupancy) : "", fmt::format("{}", fmt::join(variant.techniques, ", ")),
-                          base::printable(what_happened(variant))});
+    const bool judged = variant.status == Status::judged;
+    std::vector<std::string> row{
+        variant.id,
+        judged ? verdict(judgement) : std::string(search::name(variant.status)),
+        judged && judgement.speedup ? text(*judgement.speedup) : "",
+        judged ? first_time(judgement) : "",
+        judged && !judgement.resources.empty() ? std::to_string(judgement.resources.front().registers) : "",
+        judged ? percent(judgement.occupancy) : "",
+        fmt::format("{}", fmt::join(variant.techniques, ", ")),
+        base::printable(what_happened(variant))};
+    if (several_models) row.insert(row.begin() + 1, variant.model);
+    table.rows.push_back(std::move(row));
   }
   out.push_back(std::move(table));
 }

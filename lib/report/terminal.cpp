@@ -76,7 +76,7 @@ class Painter {
     }
     if (widths.empty()) return widths;
     const std::size_t others = std::accumulate(widths.begin(), widths.end() - 1, std::size_t{0}) + 2 * widths.size();
-    constexpr std::size_t least = 24;
+    constexpr std::size_t least = 40;
     const auto total = static_cast<std::size_t>(std::max(style_.width, 40));
     widths.back() = std::min(widths.back(), std::max(least, total > others ? total - others : 0));
     return widths;
