@@ -22,8 +22,8 @@ KERNEL(out_of_bounds_index_bad) { c[I] = a[b[I] * 3]; }  // FAULT
 KERNEL(out_of_bounds_index_ok) { c[I] = a[b[I] * 3 % n]; }
 KERNEL(out_of_bounds_overflow_bad) { int i = (int)I * 67108864; c[I] = a[i & 0x7fffffff]; }  // FAULT
 KERNEL(out_of_bounds_overflow_ok) { int i = (int)I * 67108864; c[I] = a[i & 127]; }
-KERNEL(out_of_bounds_null_bad) { float* p = b[I] < 0 ? a : nullptr; c[I] = p[T]; }  // FAULT
-KERNEL(out_of_bounds_null_ok) { float* p = b[I] >= 0 ? a : nullptr; c[I] = p[T]; }
+KERNEL(out_of_bounds_null_bad) { float* p = (float*)(size_t)(b[0] * 64); c[I] = p[T]; }  // FAULT
+KERNEL(out_of_bounds_null_ok) { float* p = a + (size_t)(b[0] * 64); c[I] = p[T]; }
 KERNEL(out_of_bounds_atomic_bad) { atomicAdd(&b[I + 100], 1); }  // FAULT
 KERNEL(out_of_bounds_atomic_ok) { atomicAdd(&b[I], 1); }
 KERNEL(out_of_bounds_shared_bad) {
@@ -65,7 +65,7 @@ KERNEL(out_of_bounds_bytes_bad) { ((unsigned char*)c)[n * 4 - 1 + T] = 1; }  // 
 KERNEL(out_of_bounds_bytes_ok) { ((unsigned char*)c)[n * 4 - 64 + T] = 1; }
 
 // ---- misaligned ----
-KERNEL(misaligned_vector_bad) { float4 v = *(float4*)(a + 1 + (T & 3)); c[I] = v.x; }  // FAULT
+KERNEL(misaligned_vector_bad) { float4 v = *(float4*)(a + 1 + (T & 3)); c[I] = v.x + v.y + v.z + v.w; }  // FAULT
 KERNEL(misaligned_vector_ok) { float4 v = *(float4*)(a + 4 * (T & 3)); c[I] = v.x; }
 KERNEL(misaligned_word_bad) { c[I] = *(float*)((char*)a + T + 1); }  // FAULT
 KERNEL(misaligned_word_ok) { c[I] = *(float*)((char*)a + 4 * T); }
