@@ -13,15 +13,21 @@ namespace {
 
 constexpr std::size_t text_column = 32, width = 100;
 
+// Columns that a text takes: code points, as there are no wide characters here.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
 // "  left                 right", with `right` wrapped at the column of its beginning.
 std::string entry(const std::string& left, std::string_view right) {
   std::string text = "  " + left;
-  if (text.size() + 2 > text_column) text += '\n' + std::string(text_column, ' ');
-  else text.resize(text_column, ' ');
+  if (columns(text) + 2 > text_column) text += '\n' + std::string(text_column, ' ');
+  else text += std::string(text_column - columns(text), ' ');
   std::size_t column = text_column;
   while (!right.empty()) {
     const std::size_t end = std::min(right.find(' '), right.size());
-    if (column + end > width && column > text_column) {
+    if (column + 1 + columns(right.substr(0, end)) > width && column > text_column) {
       text += '\n' + std::string(text_column, ' ');
       column = text_column;
     } else if (column > text_column) {
@@ -29,7 +35,7 @@ std::string entry(const std::string& left, std::string_view right) {
       ++column;
     }
     text += right.substr(0, end);
-    column += end;
+    column += columns(right.substr(0, end));
     right.remove_prefix(std::min(end + 1, right.size()));
   }
   return text + '\n';

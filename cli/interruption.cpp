@@ -43,11 +43,11 @@ Interruption::Interruption() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw base::Error(base::Fault::internal, "cannot open a pipe for signals");
   first_signal = 0;
+  read_end_ = ends[0];
   wake_up = ends[1];
   listener_ = std::jthread([read_end = ends[0], source = source_]() mutable {
     char byte = 0;
     while (read(read_end, &byte, 1) < 0 && errno == EINTR) {}
-    close(read_end);
     if (byte == 0) return;
     fmt::print(stderr, "\nstopping once the variant at hand is finished; once more to stop at once\n");
     source.request_stop();
@@ -63,6 +63,7 @@ Interruption::~Interruption() {
   [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
   listener_.join();
   close(wake_up.exchange(-1));
+  close(read_end_);
 }
 
 int Interruption::signal() const { return first_signal; }

@@ -21,6 +21,7 @@ class Interruption {
  private:
   std::stop_source source_;
   std::jthread listener_;
+  int read_end_ = -1;  // of the pipe that the signal handler writes to; open as long as that may happen
 };
 
 }  // namespace cudal1::cli

@@ -150,12 +150,9 @@ ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_
     case Stop::interrupted: return signal == 0 ? ExitCode::interrupted : static_cast<ExitCode>(128 + signal);
     case Stop::model_unreachable:
     case Stop::no_credit: return ExitCode::model_unreachable;
-    case Stop::pending:
-    case Stop::wall_limit:
-    case Stop::token_limit:
-    case Stop::cost_limit: return ExitCode::resumable;
     default: break;
   }
+  if (goes_on(run.result.stopped_because)) return ExitCode::resumable;
   if (!improved(run)) return allow_no_improvement ? ExitCode::success : ExitCode::nothing_faster;
   return fallback ? ExitCode::predicted_only : ExitCode::success;
 }
@@ -180,11 +177,9 @@ ExitCode run(const Options& options, const Console& console) {
   write_output(options, run, console);
   console.result(options.as_json ? report::render(run, "json")
                                  : report::render(run, "terminal", {console.colour(stdout), console.width(stdout)}));
-  const auto code = exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
-  if (code == ExitCode::resumable || code == ExitCode::model_unreachable || code == ExitCode::interrupted ||
-      code == ExitCode::terminated)
+  if (goes_on(run.result.stopped_because))
     console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run)));
-  return code;
+  return exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
 }
 
 }  // namespace

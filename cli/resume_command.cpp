@@ -8,6 +8,11 @@
 
 namespace cudal1::cli {
 
+bool goes_on(search::Stop stop) {
+  using search::Stop;
+  return search::resumable(stop) || stop == Stop::wall_limit || stop == Stop::token_limit || stop == Stop::cost_limit;
+}
+
 std::string shell_quoted(const std::string& word) {
   static constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=:/,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;

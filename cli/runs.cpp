@@ -20,6 +20,18 @@ struct Options {
   bool as_json = false;
 };
 
+// "finished (rounds)", "stopped (interrupted)", "running", "killed"
+std::string state_text(const store::Summary& run) {
+  const auto stop = search::parse_stop(run.state);
+  if (!stop) return run.state;
+  return fmt::format("{} ({})", goes_on(*stop) ? "stopped" : "finished", run.state);
+}
+
+bool has_more_to_do(const store::Summary& run) {
+  const auto stop = search::parse_stop(run.state);
+  return stop ? goes_on(*stop) : run.state != "running";
+}
+
 json summary_json(const store::Summary& run) {
   return {{"run", run.folder.string()}, {"task", run.task},     {"device", run.device},   {"models", run.models},
           {"begun", run.begun},         {"rounds", run.rounds}, {"judged", run.judged},   {"state", run.state},
@@ -30,8 +42,8 @@ std::string summary_text(const store::Summary& run) {
   const std::string best = run.verdict.empty() ? "nothing right yet" : fmt::format("{} {:.3g}x", run.verdict, run.score);
   std::string text =
       fmt::format("{}\n  {} on {} by {}, begun {}\n  {}; {} rounds, {} judged; best: {}\n", run.folder.string(), run.task,
-                  run.device, fmt::join(run.models, ", "), run.begun, run.state, run.rounds, run.judged, best);
-  if (run.state != "finished")
+                  run.device, fmt::join(run.models, ", "), run.begun, state_text(run), run.rounds, run.judged, best);
+  if (has_more_to_do(run))
     text += fmt::format("  go on with: {}\n", resume_command(store::load(run.folder)));
   return text;
 }

@@ -35,7 +35,7 @@ class Tasks(CliTest):
 
     def test_a_malformed_directive_is_shown_with_a_caret(self):
         self.write("bad.cu", TASK.replace("//@ launch ", "//@ lunch  "))
-        self.refuses("optimize", "bad.cu", *SIM, code=6, says=["bad.cu:7:", "lunch", '"launch"', "^"])
+        self.refuses("optimize", "bad.cu", *SIM, code=6, says=["bad.cu:7:", "lunch", "launch`?", "^"])
 
     def test_python_tasks_are_refused_by_name(self):
         self.write("task.py", "class Model: pass\n")
@@ -120,7 +120,7 @@ class Places(CliTest):
     def test_an_output_that_cannot_be_written_is_named(self):
         self.write("task.cu", TASK)
         self.write("file", "")
-        self.refuses("init", "task.cu", "-o", "file/task.cu", code=2, says=["file/task.cu"])
+        self.refuses("init", "task.cu", "-o", "file/task.cu", code=2, says=["cannot create the folder file"])
 
     def test_init_does_not_replace_a_file_unasked(self):
         self.write("kernel.cu", "__global__ void f(float* a) { a[0] = 1; }\n")
