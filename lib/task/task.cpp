@@ -203,6 +203,7 @@ Task from_source(std::string source, const std::filesystem::path& path, const Ov
   std::string identity = source;
   for (const auto& [name, value] : overrides) identity += fmt::format("\n--set {}={}", name, value);
   task.digest = base::sha256(identity);
+  if (const auto valid = kernel::valid_host_text(source, path.string()); !valid) refuse(base::render(valid.error()));
   task.file = value_or_refuse(kernel::parse(std::move(source), path.string()));
 
   const auto& file = task.file;
