@@ -52,7 +52,7 @@ struct Usage {
 struct Reply {
   enum class Status {
     ok, refused, truncated, unreachable, no_credit, pending,
-    exhausted,  // there is no further reply to give: a replayed run is at its end
+    exhausted,  // there is no further reply to give: a replay's end, or the playbook has tried every rule
   };
   Status status = Status::ok;
   std::string text;

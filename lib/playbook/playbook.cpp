@@ -32,7 +32,7 @@ class Playbook final : public model::Model {
     if (chosen) {
       reply.text = write_reply(task_, candidates_.list[*chosen], question);
     } else {
-      reply.status = model::Reply::Status::refused;
+      reply.status = model::Reply::Status::exhausted;
       reply.reason = candidates_.list.empty() && !candidates_.refusal.empty()
                          ? fmt::format("the playbook has no rule for this task: {}", candidates_.refusal)
                          : "the playbook has no further rule for this task";

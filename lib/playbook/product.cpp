@@ -169,7 +169,6 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   const std::string left_at = base(a, left), right_at = base(b, right);
   // Neighbours of the left factor [n, k] lie along the depth unless it is swapped; of the right one [k, m] only then.
   std::string body = fmt::format(R"(  constexpr int TN = {rows} / 16, TM = {columns} / 16;
-  __shared__ __align__(16) float left_tile[2][{step}][{rows} + 4], right_tile[2][{step}][{columns} + 4];
   const float* left = {left};
   const float* right = {right};
   const int row_start = blockIdx.y * {rows}, column_start = blockIdx.x * {columns};
@@ -229,8 +228,11 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
                                  fmt::arg("epilogue", epilogue), fmt::arg("store", store));
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
   file.helper(fetch_tile);
-  file.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name,
-                        arguments.parameters(), body));
+  // The tiles belong to the kernel, so that both instances of the body share them.
+  const std::string left_tile = fmt::format("left_tile[2][{}][{} + 4]", step, rows);
+  const std::string right_tile = fmt::format("right_tile[2][{}][{} + 4]", step, columns);
+  file.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}, float {}, float {}) {{\n{}}}\n",
+                        name, arguments.parameters(), left_tile, right_tile, body));
   std::string whole;
   for (const std::string& each : {left.swapped ? N : K, right.swapped ? K : M})
     if (whole.find(each + " %") == std::string::npos)
@@ -238,9 +240,10 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   for (const Factor* each : {&left, &right})
     if (!is_zero(each->stride)) whole += fmt::format(" && {} % 4 == 0", arguments.number(each->stride));
   file.code(
-      fmt::format("__global__ void __launch_bounds__(256) {}({}) {{\n  if ({}) {}_body<true>({});\n  else "
-                  "{}_body<false>({});\n}}\n",
-                  name, arguments.parameters(), whole, name, arguments.forwarded(), name, arguments.forwarded()));
+      fmt::format("__global__ void __launch_bounds__(256) {0}({1}) {{\n  __shared__ __align__(16) float {4}, {5};\n"
+                  "  if ({2}) {0}_body<true>({3}, left_tile, right_tile);\n"
+                  "  else {0}_body<false>({3}, left_tile, right_tile);\n}}\n",
+                  name, arguments.parameters(), whole, arguments.forwarded(), left_tile, right_tile));
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text,
                           rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
   const double volume =

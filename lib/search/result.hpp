@@ -15,7 +15,7 @@ namespace cudal1::search {
 enum class Stop {
   rounds,             // all of them done
   target_speedup, share_of_limit, stagnation, wall_limit, token_limit, cost_limit,
-  replies_exhausted,  // a replayed run is at its end
+  replies_exhausted,  // no model has a further reply: a replay's end, or the playbook has tried every rule
   pending,            // prompts wait for their replies; resumable
   interrupted,        // the user; resumable
   model_unreachable,  // resumable

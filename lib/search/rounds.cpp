@@ -290,6 +290,10 @@ void Rounds::render(Asked& asked, prompt::Request request) {
   question.exemplars = std::move(request.exemplars);
   question.failure = std::move(request.failure);
   question.hint = options_.hint;
+  question.samples = options_.samples;
+  for (const auto& variant : result_.variants)
+    if (variant.status == Variant::Status::judged && variant.key.round < question.key.round)
+      question.earlier.push_back(exemplar(variant));
   question.seed = reply_seed(options_.seed, question.key);
 }
 

@@ -78,7 +78,13 @@ std::vector<std::size_t> ordered(const std::vector<double>& x, bool descending) 
   std::iota(order.begin(), order.end(), std::size_t{0});
   // NaN counts as the largest number.
   const auto less = [](double a, double b) { return a < b || (!std::isnan(a) && std::isnan(b)); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return descending ? less(x[b], x[a]) : less(x[a], x[b]); });
+  // Ties keep their order; comparing positions says so, because std::stable_sort draws a deprecation warning from
+  // Clang with libstdc++ 12.
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (descending ? less(x[b], x[a]) : less(x[a], x[b])) return true;
+    if (descending ? less(x[a], x[b]) : less(x[b], x[a])) return false;
+    return a < b;
+  });
   return order;
 }
 template <bool index>

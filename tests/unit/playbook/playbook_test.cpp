@@ -140,7 +140,7 @@ TEST_CASE("rounds and samples get different candidates until there are none") {
       if (const auto chosen = playbook::choose(candidates, question(round, sample))) CHECK(seen.insert(*chosen).second);
   CHECK(seen.size() == candidates.size());
   const model::Reply reply = playbook::open(task)->answer(question(50, 1), {});
-  CHECK(reply.status == model::Reply::Status::refused);
+  CHECK(reply.status == model::Reply::Status::exhausted);
   CHECK(reply.reason == "the playbook has no further rule for this task");
 }
 
@@ -179,6 +179,6 @@ TEST_CASE("what no rule covers is said by name") {
       "//@ launch  k<<<1, 1>>>(X, Y)\n__global__ void k(const float* X, float* Y) {}\n",
       "scan.cu");
   const model::Reply reply = playbook::open(task)->answer(question(1, 1), {});
-  CHECK(reply.status == model::Reply::Status::refused);
+  CHECK(reply.status == model::Reply::Status::exhausted);
   CHECK_THAT(reply.reason, containing("torch.cumsum is not covered by the playbook"));
 }

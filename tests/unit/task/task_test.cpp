@@ -79,6 +79,6 @@ TEST_CASE("a task without output, launch or memory is refused with the next step
   CHECK_THROWS_WITH(task::from_source("//@ task t\n//@ size N = 4\n//@ input A: float32[N]\n//@ launch k<<<1, 1>>>(A)\n"
                                       "__global__ void k(const float* A) {}\n", "x.cu"),
                     containing("declares no output"));
-  CHECK_THROWS_WITH(task::from_source(task_text("//@ size N = 1000000, M = 1000000\n"), "x.cu"), containing("--set"));
+  CHECK_THROWS_WITH(task::from_source(task_text("//@ size N = 60000, M = 2000000\n"), "x.cu"), containing("--set"));
   CHECK_THROWS_WITH(task::from_source("int main() {}\n", "x.cu"), containing("cudal1 init"));
 }

@@ -51,9 +51,8 @@ __device__ __forceinline__ void place_tile(const float4 (&held)[TILE * STEP / 10
 }
 
 template <bool WHOLE>
-__device__ __forceinline__ void matmul_body(const float* __restrict__ B, const float* __restrict__ C, float* __restrict__ S, int K, int M, int N) {
+__device__ __forceinline__ void matmul_body(const float* __restrict__ B, const float* __restrict__ C, float* __restrict__ S, int K, int M, int N, float left_tile[2][STEP][TILE_N + 4], float right_tile[2][STEP][TILE_M + 4]) {
   constexpr int TN = TILE_N / 16, TM = TILE_M / 16;
-  __shared__ __align__(16) float left_tile[2][STEP][TILE_N + 4], right_tile[2][STEP][TILE_M + 4];
   const float* left = B;
   const float* right = C;
   const int row_start = blockIdx.y * TILE_N, column_start = blockIdx.x * TILE_M;
@@ -107,14 +106,14 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ B, const f
 }
 
 __global__ void __launch_bounds__(256) matmul(const float* __restrict__ B, const float* __restrict__ C, float* __restrict__ S, int K, int M, int N) {
-  if (N % 4 == 0 && M % 4 == 0) matmul_body<true>(B, C, S, K, M, N);
-  else matmul_body<false>(B, C, S, K, M, N);
+  __shared__ __align__(16) float left_tile[2][STEP][TILE_N + 4], right_tile[2][STEP][TILE_M + 4];
+  if (N % 4 == 0 && M % 4 == 0) matmul_body<true>(B, C, S, K, M, N, left_tile, right_tile);
+  else matmul_body<false>(B, C, S, K, M, N, left_tile, right_tile);
 }
 
 template <bool WHOLE>
-__device__ __forceinline__ void matmul_2_body(const float* __restrict__ A, const float* __restrict__ S, float* __restrict__ Y, int N, int M, int K) {
+__device__ __forceinline__ void matmul_2_body(const float* __restrict__ A, const float* __restrict__ S, float* __restrict__ Y, int N, int M, int K, float left_tile[2][STEP_2][TILE_N_2 + 4], float right_tile[2][STEP_2][TILE_M_2 + 4]) {
   constexpr int TN = TILE_N_2 / 16, TM = TILE_M_2 / 16;
-  __shared__ __align__(16) float left_tile[2][STEP_2][TILE_N_2 + 4], right_tile[2][STEP_2][TILE_M_2 + 4];
   const float* left = A;
   const float* right = S;
   const int row_start = blockIdx.y * TILE_N_2, column_start = blockIdx.x * TILE_M_2;
@@ -168,6 +167,7 @@ __device__ __forceinline__ void matmul_2_body(const float* __restrict__ A, const
 }
 
 __global__ void __launch_bounds__(256) matmul_2(const float* __restrict__ A, const float* __restrict__ S, float* __restrict__ Y, int N, int M, int K) {
-  if (K % 4 == 0 && M % 4 == 0) matmul_2_body<true>(A, S, Y, N, M, K);
-  else matmul_2_body<false>(A, S, Y, N, M, K);
+  __shared__ __align__(16) float left_tile[2][STEP_2][TILE_N_2 + 4], right_tile[2][STEP_2][TILE_M_2 + 4];
+  if (K % 4 == 0 && M % 4 == 0) matmul_2_body<true>(A, S, Y, N, M, K, left_tile, right_tile);
+  else matmul_2_body<false>(A, S, Y, N, M, K, left_tile, right_tile);
 }

@@ -46,9 +46,8 @@ __device__ __forceinline__ void place_tile(const float4 (&held)[TILE * STEP / 10
 }
 
 template <bool WHOLE>
-__device__ __forceinline__ void matmul_body(const float* __restrict__ X, const float* __restrict__ W, const float* __restrict__ bias, float* __restrict__ Y, int N, int M, int K) {
+__device__ __forceinline__ void matmul_body(const float* __restrict__ X, const float* __restrict__ W, const float* __restrict__ bias, float* __restrict__ Y, int N, int M, int K, float left_tile[2][STEP][TILE_N + 4], float right_tile[2][STEP][TILE_M + 4]) {
   constexpr int TN = TILE_N / 16, TM = TILE_M / 16;
-  __shared__ __align__(16) float left_tile[2][STEP][TILE_N + 4], right_tile[2][STEP][TILE_M + 4];
   const float* left = X;
   const float* right = W;
   const int row_start = blockIdx.y * TILE_N, column_start = blockIdx.x * TILE_M;
@@ -105,6 +104,7 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ X, const f
 }
 
 __global__ void __launch_bounds__(256) matmul(const float* __restrict__ X, const float* __restrict__ W, const float* __restrict__ bias, float* __restrict__ Y, int N, int M, int K) {
-  if (K % 4 == 0) matmul_body<true>(X, W, bias, Y, N, M, K);
-  else matmul_body<false>(X, W, bias, Y, N, M, K);
+  __shared__ __align__(16) float left_tile[2][STEP][TILE_N + 4], right_tile[2][STEP][TILE_M + 4];
+  if (K % 4 == 0) matmul_body<true>(X, W, bias, Y, N, M, K, left_tile, right_tile);
+  else matmul_body<false>(X, W, bias, Y, N, M, K, left_tile, right_tile);
 }

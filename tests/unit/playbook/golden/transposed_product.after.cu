@@ -46,9 +46,8 @@ __device__ __forceinline__ void place_tile(const float4 (&held)[TILE * STEP / 10
 }
 
 template <bool WHOLE>
-__device__ __forceinline__ void matmul_body(const float* __restrict__ B, const float* __restrict__ A, float* __restrict__ Y, int M, int N, int K) {
+__device__ __forceinline__ void matmul_body(const float* __restrict__ B, const float* __restrict__ A, float* __restrict__ Y, int M, int N, int K, float left_tile[2][STEP][TILE_N + 4], float right_tile[2][STEP][TILE_M + 4]) {
   constexpr int TN = TILE_N / 16, TM = TILE_M / 16;
-  __shared__ __align__(16) float left_tile[2][STEP][TILE_N + 4], right_tile[2][STEP][TILE_M + 4];
   const float* left = B;
   const float* right = A;
   const int row_start = blockIdx.y * TILE_N, column_start = blockIdx.x * TILE_M;
@@ -102,6 +101,7 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ B, const f
 }
 
 __global__ void __launch_bounds__(256) matmul(const float* __restrict__ B, const float* __restrict__ A, float* __restrict__ Y, int M, int N, int K) {
-  if (M % 4 == 0 && K % 4 == 0) matmul_body<true>(B, A, Y, M, N, K);
-  else matmul_body<false>(B, A, Y, M, N, K);
+  __shared__ __align__(16) float left_tile[2][STEP][TILE_N + 4], right_tile[2][STEP][TILE_M + 4];
+  if (M % 4 == 0 && K % 4 == 0) matmul_body<true>(B, A, Y, M, N, K, left_tile, right_tile);
+  else matmul_body<false>(B, A, Y, M, N, K, left_tile, right_tile);
 }
