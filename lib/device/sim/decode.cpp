@@ -117,6 +117,10 @@ void Decoder::layout(FunctionState& state) {
 
 void Decoder::count_reads(FunctionState& state) {
   state.reads.assign(state.function->registers.size(), 0);
+  state.writes.assign(state.function->registers.size(), 0);
+  const auto write = [&](int reg) {
+    if (reg >= 0) ++state.writes[static_cast<std::size_t>(reg)];
+  };
   const auto read = [&](int reg) {
     if (reg >= 0) ++state.reads[static_cast<std::size_t>(reg)];
   };
@@ -126,9 +130,9 @@ void Decoder::count_reads(FunctionState& state) {
     for (std::size_t i = 0; i < statement.operands.size(); ++i) {
       const Operand& operand = statement.operands[i];
       const bool target = i == 0 && writes && operand.kind != Operand::Kind::address;
-      if (!target) read(operand.reg);
-      for (const Operand& element : operand.elements)
-        if (!target) read(element.reg);
+      target ? write(operand.reg) : read(operand.reg);
+      if (target) write(operand.second);
+      for (const Operand& element : operand.elements) target ? write(element.reg) : read(element.reg);
     }
   }
 }

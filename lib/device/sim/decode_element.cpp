@@ -95,6 +95,10 @@ bool Decoder::element(const Opcode& opcode) {
     if (!narrow && !opcode.has("proxy")) program_.fixed_order = program_.orders_itself = true;
     return true;
   }
+  const bool same_address = m == "cvta" && !opcode.has("shared") && !opcode.has("shared::cta") && !opcode.has("local");
+  if (same_address && statement_->operands.size() == 2 && opcode.has("u64") &&
+      alias(statement_->operands[0], source(statement_->operands[1], 8), 8))
+    return true;
   const std::string name = canonical_name(opcode);
   const auto found = operations().find(name);
   if (found == operations().end() || name.front() == '_' || found->second.shape.empty()) return false;
@@ -193,6 +197,14 @@ void Decoder::compare_to_value(const Opcode& opcode) {
   finish_destinations();
 }
 
+bool Decoder::alias(const Operand& into, std::uint32_t row, unsigned width) {
+  if (into.kind != Operand::Kind::reg || statement_->guard >= 0 || !fixed_rows_.contains(row)) return false;
+  const auto reg = static_cast<std::size_t>(into.reg);
+  if (register_width(into.reg) != width || state_->writes[reg] != 1 || state_->rows[reg] != nowhere) return false;
+  state_->rows[reg] = row;
+  return true;
+}
+
 bool Decoder::move(const Opcode& opcode) {
   const auto& operands = statement_->operands;
   if (operands.size() != 2) return false;
@@ -242,6 +254,7 @@ bool Decoder::move(const Opcode& opcode) {
     return true;
   }
   const std::uint32_t from = source(operands[1], width);
+  if (alias(operands[0], from, width)) return true;
   const std::uint32_t d = destination(operands[0], width, is_signed(type));
   Instruction& instruction = emit(fmt::format("mov.b{}", width * 8));
   instruction.d = d;

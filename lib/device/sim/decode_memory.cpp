@@ -65,8 +65,10 @@ void Decoder::load_parameter(const Opcode& opcode, const Operand& from) {
     const auto [entry, fresh] = parameter_rows_.try_emplace({offset, width, wide, is_signed(type)}, 0);
     if (fresh) {
       entry->second = new_row(wide);
+      fixed_rows_.insert(entry->second);
       program_.parameters.push_back({entry->second, wide, offset, width, is_signed(type)});
     }
+    if (alias(one, entry->second, wide)) continue;
     const std::uint32_t row = entry->second, d = register_row(one.reg);
     Instruction& instruction = emit(fmt::format("mov.b{}", wide * 8));
     instruction.d = d;

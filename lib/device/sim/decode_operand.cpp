@@ -57,6 +57,7 @@ std::uint32_t Decoder::constant(std::uint64_t value, unsigned width) {
   const auto [entry, fresh] = constants_.try_emplace({value, width}, 0);
   if (fresh) {
     entry->second = new_row(width);
+    fixed_rows_.insert(entry->second);
     program_.constants.push_back({entry->second, width, value});
   }
   return entry->second;
@@ -66,6 +67,7 @@ std::uint32_t Decoder::special_row(Special special, unsigned width, std::uint64_
   const auto [entry, fresh] = specials_.try_emplace({special, width, addend}, 0);
   if (fresh) {
     entry->second = new_row(width);
+    fixed_rows_.insert(entry->second);
     program_.specials.push_back({entry->second, width, special, addend});
   }
   return entry->second;

@@ -40,7 +40,7 @@ class Decoder {
   struct FunctionState {
     const Function* function = nullptr;
     std::vector<std::uint32_t> rows;             // of registers; nowhere: not used yet
-    std::vector<std::uint32_t> reads;            // how often a register is read
+    std::vector<std::uint32_t> reads, writes;    // how many operands read and write a register
     std::map<std::string, std::size_t> local;    // .local and .param variables → offset in local memory
     std::uint32_t first_segment = 0;
     std::vector<std::uint32_t> segment_of;       // statement → segment that starts there
@@ -88,6 +88,8 @@ class Decoder {
   void compare(const Opcode& opcode);
   void compare_to_value(const Opcode& opcode);
   bool move(const Opcode& opcode);
+  // Lets a register that is written once stand for a row that never changes; false where a copy is needed.
+  bool alias(const Operand& into, std::uint32_t row, unsigned width);
   void unpack(const Operand& vector, const Operand& from, unsigned width);
   void pack(const Operand& into, const Operand& vector, unsigned width);
   std::string canonical_name(const Opcode& opcode) const;
@@ -126,6 +128,7 @@ class Decoder {
   std::map<std::tuple<std::uint32_t, unsigned, unsigned, bool>, std::uint32_t> parameter_rows_;
   std::map<std::string, std::uint64_t> shared_offsets_;
   std::map<std::string, std::uint32_t> parameter_offsets_;
+  std::set<std::uint32_t> fixed_rows_;     // constants, special values and parameters
   std::uint32_t carry_row_ = nowhere;
   bool open_ = false;                      // a segment is being filled
   struct Unfinished {

@@ -68,7 +68,10 @@ inline bool run_written(const Landing& at, u64 address, u64 bytes) {
 }
 
 inline void mark_run(const Landing& at, u64 address, u64 bytes) {
-  if (at.flags) set_written(at.flags, address - at.flag_base, bytes);
+  if (!at.flags) return;
+  const u64 offset = address - at.flag_base;
+  if ((offset | bytes) % 4 == 0) std::memset(at.flags + offset / 4, word_written, bytes / 4);
+  else set_written(at.flags, offset, bytes);
 }
 
 // The addresses of a warp's access as two half-warp runs.
