@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill_resume.py BINARY [--kills N] [--task FILE] [-- OPTIONS]: kills a run at N random moments, each time gives the same
+"""kill_resume.py BINARY [--kills N] [--task FILE]: kills a run at N random moments, each time gives the same
 command again, and sees that winner and final report are those of an uninterrupted run."""
 import argparse
 import json
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+from fixture import TASK
 
 
 def stable(report):
@@ -53,7 +53,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--task", default=SOURCE / "examples" / "gelu_bias.cu")
+    parser.add_argument("--task", type=pathlib.Path, help="default: a small one")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="of the random moments")
@@ -61,17 +61,24 @@ def main():
     moments = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="cudal1-kill-") as folder:
         root = pathlib.Path(folder)
+        task = arguments.task.resolve() if arguments.task else root / "task.cu"
+        if not arguments.task:
+            task.write_text(TASK)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDAL1_")}
-        environment |= {"HOME": folder, "XDG_CACHE_HOME": str(root / "cache"), "XDG_CONFIG_DIRS": folder}
+        environment |= {"HOME": folder, "XDG_CONFIG_DIRS": folder}
 
         def command(out):
             sizes = [word for size in arguments.set for word in ("--set", size)]
-            return [arguments.binary, "optimize", str(arguments.task), *sizes, "--device", "sim", "--model", "builtin",
+            return [arguments.binary, "optimize", str(task), *sizes, "--device", "sim", "--model", "builtin",
                     "--seed", "1", "--rounds", str(arguments.rounds), "--samples", "2", "--out", str(out), "--json",
                     "--allow-no-improvement", "-q"]
 
+        def options(out):
+            # A cache of its own for each run, so that each takes as long as the first.
+            return {"env": environment | {"XDG_CACHE_HOME": f"{out}-cache"}, "cwd": folder}
+
         begin = time.monotonic()
-        whole = subprocess.run(command(root / "whole"), env=environment, cwd=folder, capture_output=True, text=True)
+        whole = subprocess.run(command(root / "whole"), **options(root / "whole"), capture_output=True, text=True)
         length = time.monotonic() - begin
         if whole.returncode != 0:
             print(whole.stdout, whole.stderr, sep="\n")
@@ -83,7 +90,7 @@ def main():
         for number in range(1, arguments.kills + 1):
             out = root / f"killed{number}"
             moment = moments.uniform(0, length)
-            process = subprocess.Popen(command(out), env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = subprocess.Popen(command(out), **options(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             try:
                 process.wait(moment)
                 killed = "ended before the kill"
@@ -91,7 +98,7 @@ def main():
                 process.send_signal(signal.SIGKILL)
                 killed = "killed"
             process.communicate()
-            again = subprocess.run(command(out), env=environment, cwd=folder, capture_output=True, text=True)
+            again = subprocess.run(command(out), **options(out), capture_output=True, text=True)
             if again.returncode != 0:
                 print(f"{number}: {killed} after {moment:.2f} s; again ended with {again.returncode}\n{again.stderr}")
                 continue

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+from fixture import TASK
+
 # What may differ: times of day, durations, and paths that hold the folder's name.
 TIMES = {"seconds", "judging_seconds", "time", "at", "begun", "ended", "folder"}
 
@@ -24,7 +25,7 @@ def journal(binary, root, out, model):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDAL1_")}
     environment |= {"HOME": str(root), "XDG_CACHE_HOME": str(root / out / "cache"), "XDG_CONFIG_DIRS": str(root)}
     finished = subprocess.run(
-        [binary, "optimize", SOURCE / "examples" / "gelu_bias.cu", "--device", "sim", "--model", model, "--seed", "7",
+        [binary, "optimize", root / "task.cu", "--device", "sim", "--model", model, "--seed", "7",
          "--rounds", "2", "--samples", "2", "--out", root / out / "run", "--allow-no-improvement", "-q"],
         env=environment, cwd=root, capture_output=True, text=True)
     if finished.returncode != 0:
@@ -37,6 +38,7 @@ def main():
     binary = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="cudal1-seed-") as folder:
         root = pathlib.Path(folder)
+        (root / "task.cu").write_text(TASK)
         for model in ("builtin", f"replay:{root}/builtin-1/run"):
             kind = model.split(":")[0]
             one, other = (journal(binary, root, f"{kind}-{number}", model) for number in (1, 2))
