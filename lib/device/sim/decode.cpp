@@ -59,9 +59,9 @@ void Decoder::collect(const Function& function, std::vector<std::string>& path) 
   state.function = &function;
   order_.push_back(function.name);
   for (const Statement& statement : function.body) {
-    if (!statement.opcode.starts_with("call")) continue;
+    if (statement.opcode != "call" && !statement.opcode.starts_with("call.")) continue;
     statement_ = &statement;
-    const std::string& callee = statement.operands.front().name;
+    const std::string& callee = statement.operands.at(0).name;
     if (is_builtin(callee)) continue;
     const Function* found = module_.function(callee);
     if (!found || !found->defined) refuse(fmt::format("sim does not know the function \"{}\"", callee));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/lexer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <string>
@@ -69,10 +70,12 @@ Token Lexer::number(Token token) {
     for (const char c : take([](char c) { return c == '0' || c == '1'; })) token.bits = token.bits * 2 + (c == '1');
   } else {
     const std::string_view digits = take(is_digit);
-    const bool exponent = (at(0) | 32) == 'e' && (is_digit(at(1)) || ((at(1) == '-' || at(1) == '+') && is_digit(at(2))));
-    if ((at(0) == '.' && is_digit(at(1))) || exponent) {
+    const auto exponent = [&] {
+      return (at(0) | 32) == 'e' && (is_digit(at(1)) || ((at(1) == '-' || at(1) == '+') && is_digit(at(2))));
+    };
+    if ((at(0) == '.' && is_digit(at(1))) || exponent()) {
       if (at(0) == '.') ++position_, take(is_digit);
-      if ((at(0) | 32) == 'e') position_ += 2, take(is_digit);
+      if (exponent()) position_ += 2, take(is_digit);
       token.kind = Token::Kind::real;
       token.bits = std::bit_cast<std::uint64_t>(std::strtod(std::string(source_.substr(start, position_ - start)).c_str(), nullptr));
     } else {

@@ -307,3 +307,14 @@ TEST_CASE("an unknown GPU is refused with the nearest name") {
   CHECK_THROWS_WITH(sim::gpu("H201"), containing("H200") || containing("H100"));
   CHECK(sim::gpu("rtx 3090").sm_count == 82);
 }
+
+TEST_CASE("malformed PTX is an error with its place") {
+  auto device = sim::open({});
+  for (const char* text : {"4.1e", ".version", ".entry k() { bra nowhere; }", ".entry k() { .reg .b32 %r<99999999>; }", "\"", ".entry k(", "{"}) {
+    outcome::Binary binary;
+    binary.ptx = text;
+    const auto loaded = device->load(binary);
+    REQUIRE_FALSE(loaded);
+    CHECK_THAT(loaded.error().message, containing("PTX:1"));
+  }
+}
