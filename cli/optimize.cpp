@@ -5,7 +5,6 @@
 #include "resume_command.hpp"
 #include "run_options.hpp"
 #include "run_progress.hpp"
-#include "status_line.hpp"
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -113,11 +112,9 @@ int execute(const Options& options, const Plan& plan, store::RunFolder& folder, 
   for (const auto& model : models) asked.push_back(model.get());
 
   Interruption interruption;
-  StatusLine status(console);
-  status.show("the reference");
+  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
   Workbench workbench(plan.task, plan.choice, options.run.workbench);
   search::JudgeReferee referee(workbench.judge);
-  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
   search::Observers observers({&folder, progress.get()});
   search::run(plan.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
   return interruption.signal();

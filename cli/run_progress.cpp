@@ -39,7 +39,9 @@ std::string elapsed(base::Seconds since) {
 class TextProgress final : public search::Observer {
  public:
   TextProgress(const Console& console, int rounds, int samples, bool animated)
-      : line_(console), rounds_(rounds), samples_(samples), animated_(animated) {}
+      : line_(console), rounds_(rounds), samples_(samples), animated_(animated) {
+    if (animated_) line_.show("compiling and timing the reference");
+  }
 
   void started(const search::Start& start) override {
     for (const auto& time : start.reference.times)
