@@ -75,6 +75,7 @@ void Parser::module_item() {
     else if (!token_.is(".visible") && !token_.is(".weak") && !token_.is(".common")) break;
   }
   if (accept(".version")) {
+    if (token_.kind != Token::Kind::real && token_.kind != Token::Kind::integer) fail("expected a version");
     module_.version = std::string(token_.text);
     advance();
   } else if (accept(".target")) {
