@@ -3,6 +3,7 @@
 
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "bench/order.hpp"
 #include "judge/state.hpp"
 
@@ -201,13 +202,24 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     first_fault = rejected;
     first_fault->tunables = integers(tunables);
   };
+  // Compiles those members that are not yet, on every core; what is noted does not depend on who is done first.
+  const auto prepare = [&](const std::vector<std::size_t>& indices) {
+    std::vector<std::size_t> missing;
+    for (const std::size_t index : indices)
+      if (!members.contains(index)) missing.push_back(index);
+    std::vector<tl::expected<Executable, Rejected>> built(missing.size());
+    base::in_parallel(missing.size(), [&](std::size_t i) {
+      built[i] = build(task, candidate, candidate.family[missing[i]], compiler, arch());
+    });
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      const kernel::Environment& tunables = candidate.family[missing[i]];
+      if (!built[i]) note(built[i].error(), tunables);
+      members.emplace(missing[i], Member{tunables, key_of(source, tunables), std::move(built[i]), {}, {}});
+    }
+  };
   const auto member = [&](std::size_t index) -> Member& {
-    const auto found = members.find(index);
-    if (found != members.end()) return found->second;
-    const kernel::Environment& tunables = candidate.family[index];
-    Member made{tunables, key_of(source, tunables), build(task, candidate, tunables, compiler, arch()), {}, {}};
-    if (!made.executable) note(made.executable.error(), tunables);
-    return members.emplace(index, std::move(made)).first->second;
+    prepare({index});
+    return members.at(index);
   };
   const auto right = [&](Member& subject) {
     if (!subject.executable) return false;
@@ -256,9 +268,11 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   }
   if (!sound) return *first_fault;
 
+  prepare(chosen);
   std::optional<std::size_t> best;
   if (candidate.family.size() == 1 || facts.simulated) {
     const auto consider = [&](const std::vector<std::size_t>& indices) {
+      prepare(indices);
       bool better = false;
       for (const std::size_t index : indices) {
         Member& subject = member(index);

@@ -149,20 +149,20 @@ tl::expected<std::size_t, Rejected> Judge::State::race(const std::vector<Executa
     // All rounds up to the next look in one job, because loading the members costs more than timing them.
     const int until = *std::upper_bound(bench::Race::looks.begin(), bench::Race::looks.end(), race.rounds());
     TimeJob job;
-    std::vector<std::size_t> arm_of(members.size() + 1);
+    std::vector<std::size_t> arm_of(members.size());  // arm 0 is the reference, which takes no part
     for (const std::size_t survivor : race.survivors()) {
       job.executables.push_back(members[survivor]);
-      arm_of[survivor + 1] = job.executables.size();
+      arm_of[survivor] = job.executables.size();
     }
     std::vector<std::size_t> order;
     for (int round = race.rounds(); round < until; ++round)
-      for (const std::size_t arm : race.round(random)) order.push_back(arm);
-    for (const std::size_t arm : order) job.order.push_back(arm_of[arm]);
+      for (const std::size_t member : race.round(random)) order.push_back(member);
+    for (const std::size_t member : order) job.order.push_back(arm_of[member]);
     job.seed = random.next();
     auto reply = ask<TimeReply>(host, job, true, key);
     if (!reply) return tl::unexpected(std::move(reply.error()));
     if (reply->evidence.fault) return tl::unexpected(rejected(reply->evidence));
-    const std::size_t length = race.survivors().size() + 2;
+    const std::size_t length = race.survivors().size();
     for (std::size_t start = 0; start + length <= reply->samples.size(); start += length) {
       std::vector<device::Sample> round(reply->samples.begin() + static_cast<std::ptrdiff_t>(start),
                                         reply->samples.begin() + static_cast<std::ptrdiff_t>(start + length));

@@ -111,7 +111,8 @@ class Writer {
     if (name.empty())
       for (const char c : std::filesystem::path(file_.name).stem().string()) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "launch_" + name;
-    const auto tokens = lex_code(without_host_part(file_.source));
+    const std::string code = without_host_part(file_.source);  // the tokens are views of it
+    const auto tokens = lex_code(code);
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
       static const std::set<std::string_view> nouns = {"namespace", "struct", "class", "union", "enum", "using", "concept"};
       if (nouns.contains(tokens[i].text) && tokens[i + 1].text == name) return name + "_launch";

@@ -11,6 +11,11 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 
 Type like_first(const Call& call) { return call.type(0); }
+
+Type neg_type(const Call& call) {
+  if (call.type(0).dtype == Dtype::bool_) throw Refusal("a truth value cannot be negated with -; use ~");
+  return call.type(0);
+}
 Type real_first(const Call& call) { return {floating(call.type(0).dtype), call.type(0).shape}; }
 Type truth_first(const Call& call) { return {Dtype::bool_, call.type(0).shape}; }
 
@@ -228,7 +233,7 @@ constexpr Row unary(std::string_view signature, std::string_view spellings, void
 
 std::vector<Row> pointwise_rows() {
   return {
-      unary("neg(input)", "torch . torch.negative .negative", map<[](double x) { return -x; }>, like_first),
+      unary("neg(input)", "torch . torch.negative .negative", map<[](double x) { return -x; }>, neg_type),
       unary("abs(input)", "torch . torch.absolute .absolute", map<[](double x) { return std::abs(x); }>, like_first),
       unary("sign(input)", "torch . torch.sgn", map<[](double x) { return static_cast<double>((x > 0) - (x < 0)); }>, like_first),
       unary("square(input)", "torch .", map<[](double x) { return x * x; }>, like_first),
