@@ -102,7 +102,9 @@ store::RunFolder::Existing existing(const Options& options) {
 }
 
 bool nothing_left(const store::RunFolder& folder, const search::Options& search) {
-  return folder.ended() == search::Stop::rounds && folder.finished_rounds() >= search.rounds;
+  const auto ended = folder.ended();
+  if (ended == search::Stop::replies_exhausted) return true;
+  return ended == search::Stop::rounds && folder.finished_rounds() >= search.rounds;
 }
 
 // Runs or goes on with the rounds; returns the signal that stopped them, or 0.
@@ -163,7 +165,9 @@ ExitCode run(const Options& options, const Console& console) {
   {
     store::RunFolder folder(plan.folder, plan.task, plan.identity, existing(options));
     if (nothing_left(folder, plan.search)) {
-      console.note(fmt::format("this run is finished; --again repeats it, --rounds {} goes on", plan.search.rounds + 1));
+      console.note(folder.ended() == search::Stop::rounds
+                       ? fmt::format("this run is finished; --again repeats it, --rounds {} goes on", plan.search.rounds + 1)
+                       : "this run is finished, its models have no further reply; --again repeats it");
     } else {
       console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
       signal = execute(options, plan, folder, console);

@@ -162,6 +162,8 @@ const ReferenceFacts& Judge::State::ensure_reference() {
 std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key) {
   CheckJob job;
   job.executable = executable;
+  // Executions that are timed are compared at full size anyway; a final verdict asks for both.
+  job.full_size = facts.simulated || &where != &host;
   auto reply = ask<CheckReply>(where, job, false, key);
   if (!reply) return std::move(reply.error());
   verify::Evidence& evidence = reply->evidence;

@@ -86,10 +86,11 @@ def main():
         expected = stable(whole.stdout)
         best = expected["best"]
         print(f"uninterrupted: {length:.1f} s, best {best and best['id']}, {expected['judged']} judged")
-        good = 0
+        good = kills = 0
         for number in range(1, arguments.kills + 1):
             out = root / f"killed{number}"
-            moment = moments.uniform(0, length)
+            # The later runs find the files warm and end sooner than the first.
+            moment = moments.uniform(0, 0.7 * length)
             process = subprocess.Popen(command(out), **options(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             try:
                 process.wait(moment)
@@ -97,6 +98,7 @@ def main():
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 killed = "killed"
+                kills += 1
             process.communicate()
             again = subprocess.run(command(out), **options(out), capture_output=True, text=True)
             if again.returncode != 0:
@@ -105,8 +107,8 @@ def main():
             found = difference(expected, stable(again.stdout))
             print(f"{number}: {killed} after {moment:.2f} s; {found or 'the same report'}")
             good += not found
-        print(f"{good} of {arguments.kills} the same")
-        return 0 if good == arguments.kills else 1
+        print(f"{good} of {arguments.kills} the same, {kills} really killed")
+        return 0 if good == arguments.kills and kills > 0 else 1
 
 
 if __name__ == "__main__":
