@@ -186,7 +186,9 @@ TEST_CASE("equal kernels take equal times") {
     const device::Arm a = arm_of(scale, sets);
     const device::Arm b = arm_of(scale, sets);
     std::printf("  n = %u\n", n);
-    CHECK(std::fabs(std::log(median_ratio(a, b, 48))) < 0.01);
+    // At 4 µs one pair scatters by 10 %, so the median of 48 by 2 %.
+    const double bound = n >= (1U << 24) ? 0.01 : 0.06;
+    CHECK(std::fabs(std::log(median_ratio(a, b, 48))) < bound);
     release(a);
     release(b);
   }
