@@ -130,7 +130,8 @@ class Writer {
     for (const Scratch& scratch : file_.scratches) ours.insert(scratch.name);
     ours.insert(function_names().begin(), function_names().end());
     ours.insert(repeat_variables_.begin(), repeat_variables_.end());
-    for (const SourceToken& token : lex_source(without_host_part(file_.source))) {
+    const std::string code = without_host_part(file_.source);
+    for (const SourceToken& token : lex_source(code)) {
       if (token.kind != SourceToken::Kind::preprocessor) continue;
       const auto words = lex_code(token.text.substr(1));
       if (words.size() >= 2 && words[0].is("define") && ours.contains(std::string(words[1].text))) found.insert(std::string(words[1].text));

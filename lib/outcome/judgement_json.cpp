@@ -95,7 +95,8 @@ json finding_json(const Finding& finding) {
 Finding finding_from(const json& value) {
   Finding finding;
   for (int kind = 0; kind <= static_cast<int>(Finding::Kind::other); ++kind)
-    if (kind_name(static_cast<Finding::Kind>(kind)) == value.at("kind")) finding.kind = static_cast<Finding::Kind>(kind);
+    if (kind_name(static_cast<Finding::Kind>(kind)) == value.at("kind").get<std::string>())
+      finding.kind = static_cast<Finding::Kind>(kind);
   finding.kernel = value.at("kernel");
   finding.file = value.at("file");
   finding.line = value.at("line");

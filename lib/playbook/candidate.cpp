@@ -73,7 +73,7 @@ Candidates candidates_for(const task::Task& task) {
   for (const Style& style : styles()) {
     LowerOptions options;
     options.attention = style.attention;
-    const auto lowered = lower(*task.torch, *types, names.scalars, options);
+    const auto lowered = lower(*task.torch, *types, options);
     if (!lowered) {
       result.refusal = lowered.error();
       continue;

@@ -38,9 +38,8 @@ std::string c_text(const std::string& python) {
 
 }  // namespace
 
-Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
-                   const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options)
-    : graph_(graph), types_(types), scalars_(scalars), options_(options) {
+Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options)
+    : graph_(graph), types_(types), options_(options) {
   for (const tensor::Type& type : types)
     for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
 }
@@ -334,10 +333,9 @@ int Lowering::product(int a, int b) {
   return add(node);
 }
 
-tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
-                                     const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options) {
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options) {
   try {
-    return Lowering(graph, types, scalars, options).run();
+    return Lowering(graph, types, options).run();
   } catch (const NotCovered& refusal) {
     return tl::unexpected(refusal.reason);
   }

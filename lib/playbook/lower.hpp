@@ -17,8 +17,6 @@ struct LowerOptions {
 };
 
 // Spells a torch line out in primitives. The error is one sentence that names what is not covered.
-tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
-                                     const std::map<std::string, tensor::Dtype>& scalars,
-                                     const LowerOptions& options = {});
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options = {});
 
 }  // namespace cudal1::playbook

@@ -12,8 +12,7 @@ namespace cudal1::playbook {
 // A lowering under way: the functions below append primitives and return the node with the result.
 class Lowering {
  public:
-  Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
-           const std::map<std::string, tensor::Dtype>& scalars, const LowerOptions& options);
+  Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options);
   Dag run();  // throws NotCovered
 
   // Of the operation being lowered.
@@ -55,7 +54,6 @@ class Lowering {
 
   const tensor::Graph& graph_;
   const std::vector<tensor::Type>& types_;
-  const std::map<std::string, tensor::Dtype>& scalars_;
   LowerOptions options_;
   std::size_t assignments_ = 1;
   Dag dag_;
