@@ -2,7 +2,7 @@
 #include "playbook/line_kernel.hpp"
 
 #include "playbook/arguments.hpp"
-#include "playbook/helpers.hpp"
+#include "playbook/device_functions.hpp"
 #include "playbook/pointwise.hpp"
 
 #include <algorithm>
@@ -687,15 +687,15 @@ class LineWriter {
 
   void emit() {
     const bool reduces = region_.reduces;
-    file_.helper(helpers::pack);
-    if (file_.style().stream && vectorised()) file_.helper(helpers::pack_once);
+    file_.helper(device_functions::pack);
+    if (file_.style().stream && vectorised()) file_.helper(device_functions::pack_once);
     if (reduces) {
-      file_.helper(helpers::exchange);
-      file_.helper(helpers::operations);
+      file_.helper(device_functions::exchange);
+      file_.helper(device_functions::operations);
       for (const Instance& instance : region_.instances)
         if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
-          file_.helper(helpers::found);
-      file_.helper(walk_ == Walk::columns ? helpers::reduce_column : helpers::reduce_row);
+          file_.helper(device_functions::found);
+      file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
     }
     for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
     const std::string block = walk_ == Walk::columns ? fmt::format("32 * {}", threads_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
 #include "playbook/families.hpp"
-#include "playbook/helpers.hpp"
+#include "playbook/device_functions.hpp"
 
 #include <algorithm>
 
@@ -132,7 +132,7 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   const char* axis = "dhw";
   for (std::size_t i = 0; i < 3; ++i)
     predicates += meets(fmt::format("{}_meets_{}", name, axis[i]), windows[i], transposed || i + spatial < 3);
-  file.helper(helpers::pack);
+  file.helper(device_functions::pack);
   file.code(fmt::format(fmt::runtime(code), fmt::arg("meets", predicates), fmt::arg("name", name),
                         fmt::arg("parameters", arguments.parameters()), fmt::arg("forwarded", arguments.forwarded()),
                         fmt::arg("kd", taps[0].values[0]), fmt::arg("kh", taps[1].values[0]),

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace cudal1::playbook::helpers {
+namespace cudal1::playbook::device_functions {
 
 // Device code that generated kernels call; each goes into a file once.
 
@@ -147,4 +147,4 @@ __device__ Found<T> exchange(Found<T> found, int offset) {
 }
 )";
 
-}  // namespace cudal1::playbook::helpers
+}  // namespace cudal1::playbook::device_functions
