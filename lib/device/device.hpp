@@ -67,7 +67,8 @@ struct Prediction {
   outcome::LineCounters lines;
 };
 
-// One arm of a timing: several equal bindings of the same plan on different memory, rotated through.
+// One arm of a timing: equal bindings of one plan, rotated through. Set i is the same memory in every arm, because where
+// a buffer lies changes its time.
 struct Arm {
   std::vector<BoundPlan> sets;
 };
@@ -84,7 +85,7 @@ struct TimingRequest {
   std::vector<std::size_t> order;           // arm of each sample, chosen by the caller (role-swapped, shuffled)
   bool flush = true;                        // empty the L2 before each sample; false: hot
   std::uint64_t seed = 0;                   // order of sets
-  // Called for each set of an arm before samples are queued that use it, to overwrite outputs and restore what runs
+  // Called for each set of an arm before samples are queued that use it (before each sample when flushing), to overwrite outputs and restore what runs
   // change, with poison() and copy() only. A set is used at most once between two calls.
   std::function<void(std::size_t arm, std::size_t set)> prepare;
   // Called for the same sets when these samples are through, while their outputs stand. False ends the timing.
