@@ -2,6 +2,7 @@
 #include "reference/truth.hpp"
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -130,7 +131,13 @@ double operations(const task::Task& task, std::size_t assignment) {
 std::vector<double> decode(tensor::Dtype dtype, const Bytes& bytes) {
   const std::size_t size = tensor::size_of(dtype);
   std::vector<double> values(bytes.size() / size);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = tensor::load(dtype, bytes.data() + i * size);
+  constexpr std::size_t part = std::size_t{1} << 18;
+  const auto load = [&](std::size_t from) {
+    for (std::size_t i = from; i < std::min(from + part, values.size()); ++i)
+      values[i] = tensor::load(dtype, bytes.data() + i * size);
+  };
+  if (values.size() <= part) load(0);
+  else base::in_parallel((values.size() + part - 1) / part, [&](std::size_t which) { load(which * part); });
   return values;
 }
 

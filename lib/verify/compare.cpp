@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/compare.hpp"
 
+#include "base/parallel.hpp"
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -17,11 +21,36 @@ using reference::Expected;
 // Rows shorter than this are too noisy for a norm of their own; the largest error still covers their elements.
 constexpr std::size_t shortest_slice = 32;
 
+// Elements that one thread looks at. Parts are added up in order, so that the result does not depend on the machine.
+constexpr std::size_t part_length = std::size_t{1} << 18;
+
 struct Norms {
   double error = 0, reference_error = 0, truth = 0;        // sums of squares
   double max_error = 0, max_reference_error = 0, max_truth = 0;
   bool within_bounds = true;
+
+  void add(const Norms& part) {
+    error += part.error;
+    reference_error += part.reference_error;
+    truth += part.truth;
+    max_error = std::max(max_error, part.max_error);
+    max_reference_error = std::max(max_reference_error, part.max_reference_error);
+    max_truth = std::max(max_truth, part.max_truth);
+    within_bounds = within_bounds && part.within_bounds;
+  }
 };
+
+// Calls work(from, to) for the parts of [0, count): on several threads where there are several parts.
+void for_parts(std::size_t count, std::size_t length, const std::function<void(std::size_t, std::size_t)>& work) {
+  const std::size_t parts = (count + length - 1) / length;
+  if (parts <= 1) return work(0, count);
+  base::in_parallel(parts, [&](std::size_t part) { work(part * length, std::min(count, (part + 1) * length)); });
+}
+
+void lower(std::atomic<std::size_t>& least, std::size_t value) {
+  std::size_t known = least;
+  while (value < known && !least.compare_exchange_weak(known, value)) continue;
+}
 
 bool same_class(double truth, double got) {
   if (std::isnan(truth)) return std::isnan(got);
@@ -84,9 +113,14 @@ class Comparer {
 
  private:
   bool same_pattern() {
-    for (std::size_t i = 0; i < got_.size(); ++i) {
-      const double truth = rounded_to(expected_.dtype, expected_.truth[i]);
-      if (same_class(truth, got_[i])) continue;
+    std::atomic<std::size_t> first = got_.size();
+    for_parts(got_.size(), part_length, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        if (same_class(rounded_to(expected_.dtype, expected_.truth[i]), got_[i])) continue;
+        return lower(first, i);
+      }
+    });
+    if (const std::size_t i = first; i < got_.size()) {
       result_.right = false;
       result_.why = std::isnan(got_[i])   ? "NaN where a number was expected"
                     : std::isinf(got_[i]) ? "an infinity where a number was expected"
@@ -143,6 +177,19 @@ class Comparer {
   }
 
   Norms norms(std::size_t from, std::size_t to) const {
+    std::vector<Norms> parts((to - from) / part_length + 1);
+    for_parts(to - from, part_length, [&](std::size_t begin, std::size_t end) {
+      parts[begin / part_length] = sums(from + begin, from + end);
+    });
+    Norms result;
+    for (const Norms& part : parts) result.add(part);
+    result.error = std::sqrt(result.error);
+    result.reference_error = std::sqrt(result.reference_error);
+    result.truth = std::sqrt(result.truth);
+    return result;
+  }
+
+  Norms sums(std::size_t from, std::size_t to) const {
     Norms sums;
     for (std::size_t i = from; i < to; ++i) {
       const double truth = expected_.truth[i];
@@ -157,9 +204,6 @@ class Comparer {
       sums.max_truth = std::max(sums.max_truth, std::fabs(truth));
       if (error > bounds_.absolute + bounds_.relative * std::fabs(truth)) sums.within_bounds = false;
     }
-    sums.error = std::sqrt(sums.error);
-    sums.reference_error = std::sqrt(sums.reference_error);
-    sums.truth = std::sqrt(sums.truth);
     return sums;
   }
 
@@ -179,11 +223,15 @@ class Comparer {
     const std::size_t batch = got_.size() / static_cast<std::size_t>(std::max<std::int64_t>(1, expected_.shape.front()));
     for (const std::size_t length : {row, batch}) {
       if (length < shortest_slice) continue;
-      for (std::size_t from = 0; from + length <= got_.size(); from += length) {
-        if (acceptable(norms(from, from + length), whole_)) continue;
-        reject("a row is wrong although the whole looks right", from, from + length);
-        return;
-      }
+      const std::size_t slices = got_.size() / length;
+      std::atomic<std::size_t> wrong = slices;
+      const std::size_t together = length < part_length ? part_length / length : slices;  // long ones are divided themselves
+      for_parts(slices, together, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t slice = begin; slice < end; ++slice)
+          if (!acceptable(norms(slice * length, (slice + 1) * length), whole_)) return lower(wrong, slice);
+      });
+      if (wrong < slices)
+        return reject("a row is wrong although the whole looks right", wrong * length, (wrong + 1) * length);
     }
   }
 

@@ -77,6 +77,31 @@ TEST_CASE("one zeroed row of many is found") {
   CHECK(comparison.first->index[0] == 200);
 }
 
+TEST_CASE("outputs long enough for several threads are judged as short ones are") {
+  constexpr std::int64_t rows = 3000, columns = 300;
+  reference::Expected expected;
+  expected.output = "C";
+  expected.shape = {rows, columns};
+  base::Random random(7);
+  for (std::int64_t i = 0; i < rows * columns; ++i) expected.truth.push_back(1 + random.uniform());
+  std::vector<double> got;
+  for (const double truth : expected.truth) got.push_back(static_cast<float>(truth));
+  CHECK(verify::compare(expected, got, std::nullopt).right);
+
+  auto row = got;
+  for (std::int64_t i = 0; i < columns; ++i) row[2900 * columns + i] *= 1 + 2e-5;
+  expected.relative_noise = 2e-6;
+  const auto found = verify::compare(expected, row, std::nullopt);
+  REQUIRE_FALSE(found.right);
+  CHECK(found.first->index[0] == 2900);
+
+  auto missing = got;
+  missing[2800 * columns + 7] = missing[2999 * columns + 1] = std::nan("");
+  const auto nan = verify::compare(expected, missing, std::nullopt);
+  REQUIRE_FALSE(nan.right);
+  CHECK(nan.first->index == std::vector<std::int64_t>{2800, 7});
+}
+
 TEST_CASE("zeros do not pass for a small softmax") {
   reference::Expected expected;
   expected.output = "Y";
