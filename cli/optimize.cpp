@@ -149,6 +149,8 @@ ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_
     case Stop::interrupted: return signal == 0 ? ExitCode::interrupted : static_cast<ExitCode>(128 + signal);
     case Stop::model_unreachable:
     case Stop::no_credit: return ExitCode::model_unreachable;
+    case Stop::key_denied: return ExitCode::credentials;
+    case Stop::request_rejected: return ExitCode::usage;
     default: break;
   }
   if (goes_on(run.result.stopped_because)) return ExitCode::resumable;

@@ -44,8 +44,12 @@ struct Question {
 };
 
 struct Usage {
-  long long input_tokens = 0, output_tokens = 0, cached_tokens = 0;
-  double cost = 0;                     // in US dollars; 0 when unknown or free
+  long long input_tokens = 0;          // the whole prompt, what the service had cached included
+  long long output_tokens = 0;         // all that was generated, reasoning included
+  long long cached_tokens = 0;         // of the input
+  double cost = 0;                     // in US dollars
+  long long reasoning_tokens = 0;      // of the output
+  bool priced = true;                  // false: nobody knows the price, and `cost` is not all that it cost
 };
 
 // What came back. Anything but `ok` is a value that the search acts on.
@@ -53,10 +57,15 @@ struct Reply {
   enum class Status {
     ok, refused, truncated, unreachable, no_credit, pending,
     exhausted,  // there is no further reply to give: a replay's end, or the playbook has tried every rule
+    denied,     // the service does not accept the key
+    rejected,   // the service does not take such a request: an unknown model or option, or a prompt that is too long
   };
   Status status = Status::ok;
   std::string text;
   std::string reason;                  // one sentence when not ok; for pending: where the prompt waits for its reply
+  std::string reasoning;               // what the model thought before its answer, as far as the service tells
+  std::string finish;                  // why the text ends, in the service's own word: "stop", "max_tokens"
+  std::string served;                  // the model that answered, in the service's own words
   Usage usage;
   base::Seconds seconds{};
 };
@@ -68,6 +77,10 @@ class Model {
   virtual std::string name() const = 0;                // "builtin", "replay:DIR", "openai/gpt-…"
   virtual bool remote() const { return false; }        // source leaves this machine
   virtual int parallel() const { return 1; }           // replies it can work on at once
+  virtual long long output_tokens() const { return 0; }   // most that one reply takes; 0: no limit is known
+  virtual long long context_tokens() const { return 0; }  // most that prompt and reply take; 0: no limit is known
+  // What a request would cost in US dollars. Empty: no price is known.
+  virtual std::optional<double> price(long long /*input_tokens*/, long long /*output_tokens*/) const { return 0.0; }
   virtual Reply answer(const Question& question, std::stop_token stop) = 0;
 };
 

@@ -108,7 +108,9 @@ std::string json(const store::Run& run, const Style&) {
   value["usage"] = {{"input_tokens", result.usage.input_tokens},
                     {"output_tokens", result.usage.output_tokens},
                     {"cached_tokens", result.usage.cached_tokens},
-                    {"cost_usd", result.usage.cost}};
+                    {"reasoning_tokens", result.usage.reasoning_tokens},
+                    {"cost_usd", result.usage.cost},
+                    {"priced", result.usage.priced}};
   value["run"] = run.folder.string();
   value["begun"] = run.begun;
   value["ended"] = run.ended;

@@ -20,6 +20,8 @@ class Budget {
     spent_.output_tokens += usage.output_tokens;
     spent_.cached_tokens += usage.cached_tokens;
     spent_.cost += usage.cost;
+    spent_.reasoning_tokens += usage.reasoning_tokens;
+    spent_.priced = spent_.priced && usage.priced;
     dearest_tokens_ = std::max(dearest_tokens_, usage.input_tokens + usage.output_tokens);
     dearest_cost_ = std::max(dearest_cost_, usage.cost);
   }

@@ -21,6 +21,8 @@ constexpr std::pair<Stop, std::string_view> stops[] = {
     {Stop::interrupted, "interrupted"},
     {Stop::model_unreachable, "model_unreachable"},
     {Stop::no_credit, "no_credit"},
+    {Stop::key_denied, "key_denied"},
+    {Stop::request_rejected, "request_rejected"},
 };
 
 constexpr std::pair<Variant::Status, std::string_view> statuses[] = {
@@ -48,7 +50,11 @@ std::optional<Value> value_in(const Rows& rows, std::string_view name) {
 std::string_view name(Stop stop) { return name_in(stops, stop); }
 std::optional<Stop> parse_stop(std::string_view name) { return value_in<Stop>(stops, name); }
 bool resumable(Stop stop) {
-  return stop == Stop::pending || stop == Stop::interrupted || stop == Stop::model_unreachable || stop == Stop::no_credit;
+  return stop == Stop::pending || stop == Stop::interrupted || model_failed(stop);
+}
+bool model_failed(Stop stop) {
+  return stop == Stop::model_unreachable || stop == Stop::no_credit || stop == Stop::key_denied ||
+         stop == Stop::request_rejected;
 }
 
 std::string_view name(Variant::Status status) { return name_in(statuses, status); }

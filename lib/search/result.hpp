@@ -20,10 +20,13 @@ enum class Stop {
   interrupted,        // the user; resumable
   model_unreachable,  // resumable
   no_credit,          // resumable
+  key_denied,         // the model's service does not accept the key; resumable
+  request_rejected,   // the model's service takes no such request; resumable
 };
 std::string_view name(Stop stop);                   // "rounds", "target_speedup"
 std::optional<Stop> parse_stop(std::string_view name);
 bool resumable(Stop stop);                          // the same command goes on from here
+bool model_failed(Stop stop);                       // because a model's service gives no reply
 
 // A round, once all its samples are judged.
 struct Round {

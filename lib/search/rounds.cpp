@@ -134,8 +134,8 @@ std::vector<std::size_t> Rounds::process_in_order(std::vector<Asked>& batch) {
     if (stopped_) break;
   }
   if (pending && !stopped_) stop(Stop::pending, pending->reason);
-  // Replies on their way when a model fails or credit ends are paid for; after a limit or an interrupt nobody waits.
-  asker_.finish(stopped_ && result_.stopped_because != Stop::model_unreachable && result_.stopped_because != Stop::no_credit);
+  // Replies on their way when a model fails are paid for; after a limit or an interrupt nobody waits.
+  asker_.finish(stopped_ && !model_failed(result_.stopped_because));
   return to_repair;
 }
 
@@ -150,6 +150,8 @@ void Rounds::take(Asked& asked) {
   switch (reply.status) {
     case Status::unreachable: return stop(Stop::model_unreachable, reply.reason);
     case Status::no_credit: return stop(Stop::no_credit, reply.reason);
+    case Status::denied: return stop(Stop::key_denied, reply.reason);
+    case Status::rejected: return stop(Stop::request_rejected, reply.reason);
     case Status::exhausted: ++exhausted_; return;
     case Status::pending: return;
     case Status::refused:

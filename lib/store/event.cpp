@@ -35,10 +35,19 @@ json usage_json(const model::Usage& usage) {
   return {{"input_tokens", usage.input_tokens},
           {"output_tokens", usage.output_tokens},
           {"cached_tokens", usage.cached_tokens},
-          {"cost_usd", usage.cost}};
+          {"reasoning_tokens", usage.reasoning_tokens},
+          {"cost_usd", usage.cost},
+          {"priced", usage.priced}};
 }
 model::Usage usage_from(const json& value) {
-  return {value.at("input_tokens"), value.at("output_tokens"), value.at("cached_tokens"), value.at("cost_usd")};
+  model::Usage usage;
+  usage.input_tokens = value.at("input_tokens");
+  usage.output_tokens = value.at("output_tokens");
+  usage.cached_tokens = value.at("cached_tokens");
+  usage.reasoning_tokens = value.value("reasoning_tokens", 0LL);
+  usage.cost = value.at("cost_usd");
+  usage.priced = value.value("priced", true);
+  return usage;
 }
 
 // --- run
@@ -192,6 +201,8 @@ constexpr std::pair<model::Reply::Status, const char*> reply_statuses[] = {
     {model::Reply::Status::no_credit, "no_credit"},
     {model::Reply::Status::pending, "pending"},
     {model::Reply::Status::exhausted, "exhausted"},
+    {model::Reply::Status::denied, "denied"},
+    {model::Reply::Status::rejected, "rejected"},
 };
 
 json body_json(const ReplyEvent& event) {
@@ -204,6 +215,9 @@ json body_json(const ReplyEvent& event) {
           {"status", status},
           {"text", event.reply.text},
           {"reason", event.reply.reason},
+          {"reasoning", event.reply.reasoning},
+          {"finish", event.reply.finish},
+          {"served", event.reply.served},
           {"usage", usage_json(event.reply.usage)},
           {"seconds", event.reply.seconds.count()}};
 }
@@ -222,6 +236,9 @@ ReplyEvent reply_from(const json& value) {
   if (!known) damaged("no reply has the status " + status);
   event.reply.text = value.at("text");
   event.reply.reason = value.at("reason");
+  event.reply.reasoning = optional_text(value, "reasoning");
+  event.reply.finish = optional_text(value, "finish");
+  event.reply.served = optional_text(value, "served");
   event.reply.usage = usage_from(value.at("usage"));
   event.reply.seconds = base::Seconds(value.at("seconds").get<double>());
   return event;

@@ -28,6 +28,8 @@ class Reader {
     usage.output_tokens += event.reply.usage.output_tokens;
     usage.cached_tokens += event.reply.usage.cached_tokens;
     usage.cost += event.reply.usage.cost;
+    usage.reasoning_tokens += event.reply.usage.reasoning_tokens;
+    usage.priced = usage.priced && event.reply.usage.priced;
   }
   void operator()(search::Variant& variant) {
     if (variant.status == search::Variant::Status::judged) run_.judging_seconds += variant.judgement.seconds;
