@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes table.tsv: one line for each instruction and type, with the inputs of 32 lanes and what PTX says comes out.
 
-The results are computed here with integers and exact fractions, independently of the simulator. Columns: opcode, widths
-("4=44": bytes of the result and of the operands, p for a predicate), immediate operands, tolerance ("exact", or a number of
-units in the last place, or "a2^-20" for an absolute error), then 32 columns "in,in=out" in hexadecimal."""
+The results are computed here with integers and exact fractions, independently of the simulator. Columns: opcode, shape,
+immediate operands, tolerance ("exact", "nan" where any NaN will do, a number of units in the last place, or "a2^-20" for an
+absolute error), then 32 columns "in,in=out" in hexadecimal.
+
+A shape has a letter for each result and operand: "4=44" takes two values of 4 bytes, p is a predicate ("4p=44" has one behind
+the bar), @ a cell of memory, of which as a result its last content is meant. Braces make a vector operand."""
 import math
 import random
 import struct
@@ -470,6 +473,158 @@ def approximate_cases():
     case("div.full.f32", "4=44", [small, positive], lambda a, b: single(real(a) / real(b)), "2")
 
 
+# ---- across the lanes of a warp -------------------------------------------------------------------------------------------
+def warp_case(opcode, shape, operands, results, immediates=()):
+    """operands, results: a tuple for each lane."""
+    lanes = [",".join("%x" % v for v in o) + "=" + ",".join("%x" % v for v in r) for o, r in zip(operands, results)]
+    lines.append("\t".join([opcode, shape, ",".join("%d" % i for i in immediates) or "-", "exact"] + lanes))
+
+
+def shuffle_cases():
+    values = edge_integers(32)[:32]
+    for mode in ("up", "down", "bfly", "idx"):
+        for clamp in (0, 31) if mode == "up" else (31, 0x181f, 0x1c1f, 7):
+            for steps in ([1] * 32, [16] * 32, [lane * 5 % 32 for lane in range(32)]):
+                results = []
+                for lane in range(32):
+                    step, top, segment = steps[lane], clamp & 31, clamp >> 8 & 31
+                    highest, lowest = (lane & segment) | (top & ~segment), lane & segment
+                    source = {"up": lane - step, "down": lane + step, "bfly": lane ^ step, "idx": lowest | (step & ~segment)}[mode]
+                    inside = source >= highest if mode == "up" else source <= highest
+                    results.append((values[source if inside else lane], int(inside)))
+                operands = list(zip(values, steps))
+                warp_case(f"shfl.sync.{mode}.b32", "4p=44", operands, results, (clamp, -1))
+                if steps[0] == 1:
+                    warp_case(f"shfl.sync.{mode}.b32", "4=44", operands, [r[:1] for r in results], (clamp, -1))
+
+
+def vote_cases():
+    every = range(32)
+    for votes in ([1] * 32, [0] * 32, [lane % 3 == 0 for lane in every], [lane == 31 for lane in every]):
+        ballot = sum(int(v) << lane for lane, v in enumerate(votes))
+        operands = [(int(v),) for v in votes]
+        warp_case("vote.sync.ballot.b32", "4=p", operands, [(ballot,)] * 32, (-1,))
+        warp_case("vote.sync.all.pred", "p=p", operands, [(int(all(votes)),)] * 32, (-1,))
+        warp_case("vote.sync.any.pred", "p=p", operands, [(int(any(votes)),)] * 32, (-1,))
+        warp_case("vote.sync.uni.pred", "p=p", operands, [(int(all(votes) or not any(votes)),)] * 32, (-1,))
+    for bits in (32, 64):
+        for values in ([7] * 32, [lane % 5 << bits - 8 for lane in every], list(every)):
+            equal = [sum(int(w == v) << lane for lane, w in enumerate(values)) for v in values]
+            same = int(len(set(values)) == 1)
+            operands = [(v,) for v in values]
+            warp_case(f"match.any.sync.b{bits}", f"4={bits//8}", operands, [(m,) for m in equal], (-1,))
+            warp_case(f"match.all.sync.b{bits}", f"4p={bits//8}", operands, [(mask(32) * same, same)] * 32, (-1,))
+    warp_case("activemask.b32", "4=", [()] * 32, [(mask(32),)] * 32)
+    warp_case("elect.sync", "4p=", [()] * 32, [(0, int(lane == 0)) for lane in every], (-1,))
+    values = edge_integers(32)[:32]
+    operands, m = [(v,) for v in values], mask(32)
+    from functools import reduce
+    for name, f in (("add.u32", lambda a, b: a + b & m), ("add.s32", lambda a, b: a + b & m), ("min.u32", min), ("max.u32", max),
+                    ("min.s32", lambda a, b: min(signed(a, 32), signed(b, 32)) & m), ("max.s32", lambda a, b: max(signed(a, 32), signed(b, 32)) & m),
+                    ("and.b32", lambda a, b: a & b), ("or.b32", lambda a, b: a | b), ("xor.b32", lambda a, b: a ^ b)):
+        for few in (operands, [(v | 5,) for v, in operands], [(v & 0x7fffffff,) for v, in operands]):
+            warp_case("redux.sync." + name, "4=4", few, [(reduce(f, [v for v, in few]),)] * 32, (-1,))
+
+
+# ---- read, modify, write ---------------------------------------------------------------------------------------------------
+def atomic_cases():
+    def atomic(operation, type_, width, sources, function, scopes=("",), forms=("atom", "red"), spaces=(".global", ".shared", "")):
+        letter = str(width)
+        for space in spaces:
+            for scope in scopes if space == ".global" else ("",):
+                name = f"{scope}{space}.{operation}.{type_}"
+                operands = "@" + letter * (len(sources) - 1)
+                case("atom" + name, f"{letter}={operands}", sources, lambda m, *v: m)
+                case("atom" + name, f"@={operands}", sources, function)
+                if "red" in forms:
+                    case("red" + name, f"@={operands}", sources, function)
+
+    scopes = ("", ".relaxed.cta", ".relaxed.gpu", ".relaxed.sys", ".acquire.gpu", ".release.gpu", ".acq_rel.gpu")
+    for bits in (32, 64):
+        w, m, e = bits // 8, mask(bits), lambda: edge_integers(bits)
+        for op, f in (("and", lambda a, b: a & b), ("or", lambda a, b: a | b), ("xor", lambda a, b: a ^ b)):
+            atomic(op, f"b{bits}", w, [e(), e()], f)
+        atomic("exch", f"b{bits}", w, [e(), e()], lambda a, b: b, forms=("atom",))
+        cells = [v % 5 for v in e()]
+        atomic("cas", f"b{bits}", w, [cells, [0, 1, 2, 3, 4, 1, 2], e()], lambda a, b, c: c if a == b else a, forms=("atom",))
+        for s in "su":
+            val = lambda v: signed(v, bits) if s == "s" else v
+            if s == "u" or bits == 32:
+                atomic("add", f"{s}{bits}", w, [e(), e()], lambda a, b: a + b & m, scopes=scopes[:4] + (".release.gpu",))
+                atomic("add", f"{s}{bits}", w, [e(), e()], lambda a, b: a + b & m, scopes=(".acquire.gpu", ".acq_rel.gpu"), forms=("atom",), spaces=(".global",))
+            atomic("min", f"{s}{bits}", w, [e(), e()], lambda a, b: min(val(a), val(b)) & m)
+            atomic("max", f"{s}{bits}", w, [e(), e()], lambda a, b: max(val(a), val(b)) & m)
+    small = [0, 1, 2, 3, 7, 8, mask(32), 1 << 31]
+    atomic("inc", "u32", 4, [small, [3, 0, 7, mask(32), 8]], lambda a, b: 0 if a >= b else a + 1)
+    atomic("dec", "u32", 4, [small, [3, 0, 7, mask(32), 8]], lambda a, b: b if a == 0 or a > b else a - 1)
+    atomic("cas", "b16", 2, [[v % 5 for v in edge_integers(16)], [0, 1, 2, 3, 4, 1, 2], edge_integers(16)], lambda a, b, c: c if a == b else a, forms=("atom",))
+    # Atomic sums of f32 in global memory flush denormals; the samples hold none.
+    for f, w in ((F32, 4), (F64, 8)):
+        s = [v for v in f.samples() if not f.is_nan(v) and not f.is_inf(v) and (v & f.inf or v in (0, f.sign))]
+        near = [v for v in s if abs((v >> f.m & mask(f.e)) - f.bias) < 20 or v == 0]
+        atomic("add", f.name, w, [near, near], lambda a, b: add_bits(f, a, b))
+    for f in (F16, BF16):
+        s = [v for v in f.samples() if not f.is_nan(v) and not f.is_inf(v)]
+        near = [v for v in s if abs((v >> f.m & mask(f.e)) - f.bias) < 8]
+        pairs = [a | b << 16 for a, b in zip(near, near[3:] + near[:3])]
+        both = lambda a, b: add_bits(f, a & 0xffff, b & 0xffff) | add_bits(f, a >> 16, b >> 16) << 16
+        atomic("add.noftz", f.name, 2, [near, near], lambda a, b: add_bits(f, a, b))
+        atomic("add.noftz", f.name + "x2", 4, [pairs, pairs], both)
+
+
+# ---- matrix products: small integers, so that every order of summation is exact ----------------------------------------------
+def mma_case(opcode, m, n, k, a, b, c):
+    """a, b, c: (encode, bytes of an element) of the factors and of the sums; the layouts are those of the PTX manual."""
+    def cells(part, lane):
+        g, t = lane // 4, lane % 4
+        per = 4 // min(4, a[1])  # elements of A and B in a register
+        if part == "a":
+            rows, steps = (1 if m == 8 else 2), k // (4 * per)
+            return [(g + 8 * r, 4 * per * s + per * t + e) for s in range(steps) for r in range(rows) for e in range(per)]
+        if part == "b":
+            return [(4 * per * s + per * t + e, g) for s in range(k // (4 * per)) for e in range(per)]
+        return [(g + 8 * r, 2 * t + e) for r in range(1 if m == 8 else 2) for e in range(2)]
+
+    def registers(values, encode, width):
+        bits = [encode(v) for v in values]
+        per = 4 // width if width < 4 else 1
+        return [sum(v << 8 * width * i for i, v in enumerate(bits[at:at + per])) for at in range(0, len(bits), per)]
+
+    low = 0 if ".u8" in opcode else -3
+    A = [[rng.randint(low, 4) for _ in range(k)] for _ in range(m)]
+    B = [[rng.randint(low, 4) for _ in range(n)] for _ in range(k)]
+    C = [[rng.randint(-9, 9) for _ in range(n)] for _ in range(m)]
+    D = [[C[i][j] + sum(A[i][x] * B[x][j] for x in range(k)) for j in range(n)] for i in range(m)]
+    operands, results = [], []
+    for lane in range(32):
+        parts = [registers([M[r][q] for r, q in cells(part, lane)], *kind) for part, M, kind in (("a", A, a), ("b", B, b), ("c", C, c))]
+        results.append(tuple(registers([D[r][q] for r, q in cells("c", lane)], *c)))
+        operands.append(tuple(parts[0] + parts[1] + parts[2]))
+    group = lambda registers, width: "{" + str(max(4, width)) * len(registers) + "}"
+    shape = group(results[0], c[1]) + "=" + group(parts[0], a[1]) + group(parts[1], b[1]) + group(parts[2], c[1])
+    warp_case(opcode, shape, operands, results)
+
+
+def mma_cases():
+    bits = lambda f: (lambda v: f.round(Fraction(v)))
+    f16, bf16, f32, f64 = (bits(F16), 2), (bits(BF16), 2), (bits(F32), 4), (bits(F64), 8)
+    s8, s32 = (lambda v: v & 255, 1), (lambda v: v & mask(32), 4)
+    for k in (8, 16):
+        for c, name in ((f32, "f32"), (f16, "f16")):
+            mma_case(f"mma.sync.aligned.m16n8k{k}.row.col.{name}.f16.f16.{name}", 16, 8, k, f16, f16, c)
+        mma_case(f"mma.sync.aligned.m16n8k{k}.row.col.f32.bf16.bf16.f32", 16, 8, k, bf16, bf16, f32)
+    for k in (4, 8):
+        mma_case(f"mma.sync.aligned.m16n8k{k}.row.col.f32.tf32.tf32.f32", 16, 8, k, f32, f32, f32)
+    mma_case("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", 8, 8, 4, f64, f64, f64)
+    for k in (4, 8, 16):
+        mma_case(f"mma.sync.aligned.m16n8k{k}.row.col.f64.f64.f64.f64", 16, 8, k, f64, f64, f64)
+    for x in ("s8", "u8"):
+        for y in ("s8", "u8"):
+            for m, k in ((8, 16), (16, 16), (16, 32)):
+                mma_case(f"mma.sync.aligned.m{m}n8k{k}.row.col.s32.{x}.{y}.s32", m, 8, k, s8, s8, s32)
+                mma_case(f"mma.sync.aligned.m{m}n8k{k}.row.col.satfinite.s32.{x}.{y}.s32", m, 8, k, s8, s8, s32)
+
+
 integer_cases()
 bit_cases()
 integer_conversions()
@@ -477,4 +632,8 @@ float_cases()
 half_cases()
 conversion_cases()
 approximate_cases()
+shuffle_cases()
+vote_cases()
+atomic_cases()
+mma_cases()
 sys.stdout.write("\n".join(lines) + "\n")

@@ -29,8 +29,13 @@ class Bench {
 
   void load(const std::string& ptx, const std::string& file = "kernels.cu") {
     outcome::Binary binary;
-    binary.ptx = ptx;
+    binary.ptx = binary.cubin = ptx;  // a GPU's driver compiles PTX itself
     binary.file = file;
+    for (std::size_t at = ptx.find(".entry "); at != std::string::npos; at = ptx.find(".entry ", at)) {
+      at += 7;
+      const std::string name = ptx.substr(at, ptx.find_first_of("( \n", at) - at);
+      binary.entries[name] = name;
+    }
     auto loaded = device_.load(binary);
     if (!loaded) throw std::runtime_error(loaded.error().message);
     module_ = std::move(*loaded);
