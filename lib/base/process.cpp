@@ -49,7 +49,8 @@ void drain(Descriptor& pipe, std::string& text, std::size_t limit, bool& cut) {
 
 }  // namespace
 
-Finished run(const Program& program, std::string_view input, Seconds limit, std::size_t output_limit) {
+Finished run(const Program& program, std::string_view input, Seconds limit, std::size_t output_limit,
+             const std::stop_token& stop) {
   Descriptor file;
   fill(file, input);
   Pipe out, err;
@@ -62,21 +63,28 @@ Finished run(const Program& program, std::string_view input, Seconds limit, std:
   for (const Pipe* pipe : {&out, &err}) ::fcntl(pipe->read.value(), F_SETFL, O_NONBLOCK);
   const Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));  // close-on-exec by itself
 
+  Pipe wake_up;
+  const std::stop_callback on_stop(stop, [&] { wake_up.write.reset(); });
   Finished finished;
   Seconds deadline = now() + limit;
   bool told = false, ended = false;
   while (out.read.value() >= 0 || err.read.value() >= 0 || !ended) {
     const Seconds left = deadline - now();
-    if (left <= Seconds{0}) {
+    const bool stopping = !told && !ended && stop.stop_requested();
+    if (left <= Seconds{0} || stopping) {
       if (ended || told) break;  // a descendant holds the pipes, or TERM was not heard
-      finished.timed_out = told = true;
+      told = true;
+      (stopping ? finished.stopped : finished.timed_out) = true;
       ::kill(-pid, SIGTERM);
       deadline = now() + grace;
       continue;
     }
-    pollfd events[3] = {{out.read.value(), POLLIN, 0}, {err.read.value(), POLLIN, 0}, {ended ? -1 : handle.value(), POLLIN, 0}};
+    pollfd events[4] = {{out.read.value(), POLLIN, 0},
+                        {err.read.value(), POLLIN, 0},
+                        {ended ? -1 : handle.value(), POLLIN, 0},
+                        {told ? -1 : wake_up.read.value(), POLLIN, 0}};
     const Seconds step = std::min(left, handle.value() >= 0 ? Seconds{60} : Seconds{0.02});
-    ::poll(events, 3, static_cast<int>(step.count() * 1e3) + 1);
+    ::poll(events, 4, static_cast<int>(step.count() * 1e3) + 1);
     if (events[0].revents != 0) drain(out.read, finished.out, output_limit, finished.output_cut);
     if (events[1].revents != 0) drain(err.read, finished.err, output_limit, finished.output_cut);
     if (!ended && wait_for_end(pid, Seconds{0})) {

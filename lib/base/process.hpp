@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,14 +27,17 @@ struct Finished {
   int exit_code = 0;   // -1 when a signal ended it
   int signal = 0;
   bool timed_out = false;
+  bool stopped = false;     // because the caller asked for it
   bool output_cut = false;  // more than the limit was printed; the rest was dropped
   std::string out, err;
 };
 
 // Runs a program to its end: `input` on its standard input, both outputs collected up to `output_limit` bytes each.
-// The whole process group is killed (TERM, then KILL two seconds later) at the time limit, and what the program left
-// running is killed when it ends. It dies with the calling thread. Throws Error(usage) when it cannot be started.
-Finished run(const Program& program, std::string_view input, Seconds limit, std::size_t output_limit = std::size_t{1} << 20);
+// The whole process group is killed (TERM, then KILL two seconds later) at the time limit or when `stop` is requested,
+// and what the program left running is killed when it ends. It dies with the calling thread. Throws Error(usage) when it
+// cannot be started.
+Finished run(const Program& program, std::string_view input, Seconds limit, std::size_t output_limit = std::size_t{1} << 20,
+             const std::stop_token& stop = {});
 
 // A frame-wise channel over one socket: each message is a length and that many bytes, at most 2 GiB. Used on both sides
 // of a worker. The descriptor belongs to somebody else. A message that was cut short by the time limit is continued by
@@ -60,7 +64,7 @@ struct WorkerEnd {
 // A warm child process that answers messages (`cudal1 worker compile` and the like). The child finds its channel on
 // file descriptor 3 (worker_channel()) and dies with its parent. Killed, with its whole process group, by the destructor.
 // A thread of its own reads the child's standard error, so a talkative child never blocks. One thread at a time uses the
-// channel; kill() may come from any.
+// channel; kill() may come from any. The child does not see environment variables that are named like keys.
 class Worker {
  public:
   // The limit is one of private writable memory (RLIMIT_DATA); 0: none. Sanitizer builds ignore it, because their

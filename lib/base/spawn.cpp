@@ -2,6 +2,7 @@
 #include "base/spawn.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -56,7 +57,8 @@ void set_limit(std::size_t memory_limit_bytes) {
 
 // Between fork and exec: only calls that are safe after the fork of a process with threads. Returns when something
 // fails, with errno set.
-void become(const char* path, char* const* arguments, const SpawnOptions& options, pid_t parent, int failure) {
+void become(const char* path, char* const* arguments, char* const* environment, const SpawnOptions& options, pid_t parent,
+            int failure) {
   ::setpgid(0, 0);
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above took effect
@@ -80,13 +82,21 @@ void become(const char* path, char* const* arguments, const SpawnOptions& option
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   set_limit(options.memory_limit_bytes);
-  ::execv(path, arguments);
+  ::execve(path, arguments, environment);
   const int why = errno;
   static_cast<void>(!::write(kept, &why, sizeof why));
   ::_exit(127);
 }
 
 }  // namespace
+
+bool named_like_a_key(std::string_view variable) {
+  std::string name(variable.substr(0, variable.find('=')));
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char* word : {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "HEADERS"})
+    if (name.find(word) != std::string::npos) return true;
+  return false;
+}
 
 void Descriptor::reset(int value) {
   if (value_ >= 0) ::close(value_);
@@ -109,13 +119,17 @@ pid_t spawn(const Program& program, const SpawnOptions& options) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  std::vector<char*> variables;
+  for (char** variable = ::environ; *variable != nullptr; ++variable)
+    if (!options.withhold_keys || !named_like_a_key(*variable)) variables.push_back(*variable);
+  variables.push_back(nullptr);
 
   Pipe failure;
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw Error(Fault::internal, std::string("cannot start another process: ") + std::strerror(errno));
   if (pid == 0) {
-    become(path.c_str(), arguments.data(), options, parent, failure.write.value());
+    become(path.c_str(), arguments.data(), variables.data(), options, parent, failure.write.value());
     const int why = errno;
     static_cast<void>(!::write(failure.write.value(), &why, sizeof why));
     ::_exit(127);

@@ -34,8 +34,12 @@ struct Pipe {
 struct SpawnOptions {
   std::array<int, 4> descriptors = {-1, -1, -1, -1};  // the child's 0 … 3; -1 is /dev/null, and none for 3
   std::size_t memory_limit_bytes = 0;                 // 0: none
+  bool withhold_keys = false;                         // the child sees no variable that is named like a key
   Fault fault = Fault::internal;                      // of the Error thrown when the program cannot be started
 };
+
+// NAME=VALUE with a KEY, TOKEN, SECRET, PASSWORD or CREDENTIAL in its name, or HEADERS, which carry such.
+bool named_like_a_key(std::string_view variable);
 
 // Starts a program in a process group of its own, without any other descriptor of this process, with default signal
 // handling. It gets SIGKILL when the calling *thread* ends, so that thread must live as long as the child is wanted.

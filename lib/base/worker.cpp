@@ -75,6 +75,7 @@ Worker::Worker(Program program, std::size_t memory_limit_bytes) : state_(std::ma
   SpawnOptions options;
   options.descriptors = {-1, -1, errors.write.value(), childs_end.value()};
   options.memory_limit_bytes = memory_limit_bytes;
+  options.withhold_keys = true;
 
   std::promise<pid_t> started;
   std::future<pid_t> pid = started.get_future();

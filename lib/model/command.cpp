@@ -50,13 +50,15 @@ class Command final : public Model {
 
   std::string name() const override { return name_; }
 
-  Reply answer(const Question& question, std::stop_token) override {
+  Reply answer(const Question& question, std::stop_token stop) override {
     const auto begin = base::now();
-    auto finished = base::run(program_, question.system + "\n\n" + question.user, limit_, largest_reply);
+    auto finished = base::run(program_, question.system + "\n\n" + question.user, limit_, largest_reply, stop);
     Reply reply;
     reply.seconds = base::now() - begin;
     reply.text = std::move(finished.out);
-    if (finished.timed_out) {
+    if (finished.stopped) {
+      fail(reply, "was interrupted");
+    } else if (finished.timed_out) {
       fail(reply, fmt::format("gave no reply within {:.0f} s", limit_.count()));
     } else if (finished.signal != 0) {
       fail(reply, fmt::format("was ended by signal {}", finished.signal));

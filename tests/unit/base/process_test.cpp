@@ -70,6 +70,20 @@ TEST_CASE("the whole process group ends at the time limit") {
   CHECK(dead(std::stoi(result.out)));
 }
 
+TEST_CASE("a program is ended at once when its caller is told to stop") {
+  std::stop_source source;
+  const std::jthread caller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    source.request_stop();
+  });
+  const auto begin = now();
+  const Finished finished = run({"sleep", {"30"}}, "", Seconds(60), 1000, source.get_token());
+  CHECK(finished.stopped);
+  CHECK_FALSE(finished.timed_out);
+  CHECK(finished.signal == SIGTERM);
+  CHECK(now() - begin < Seconds(5));
+}
+
 TEST_CASE("a program that ignores TERM is killed") {
   const Finished result = run({CUDAL1_WORKER, {"deaf"}}, "", Seconds{0.3});
   CHECK(result.timed_out);
@@ -100,6 +114,13 @@ TEST_CASE("a worker inherits no descriptor but its own four") {
   Worker worker(echo);
   CHECK(ask(worker, "descriptors") == "4");
   ::close(extra);
+}
+
+TEST_CASE("a worker sees no variable that is named like a key") {
+  ::setenv("PLANTED_API_KEY", "secret", 1);
+  ::setenv("PLANTED_OTHER", "harmless", 1);
+  Worker worker(echo);
+  CHECK(ask(worker, "variables") == "harmless");
 }
 
 TEST_CASE("a worker outlives the thread that started it") {

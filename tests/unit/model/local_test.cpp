@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 using namespace cudal1;
 using model::Key;
@@ -140,6 +141,21 @@ TEST_CASE("a command that fails, hangs, is silent or does not stop talking has a
   const auto endless = reply_of("head -c 6000000 /dev/zero");
   CHECK(endless.status == Status::truncated);
   CHECK(endless.text.empty());
+}
+
+TEST_CASE("a command is ended at once when the run is interrupted") {
+  const base::TemporaryFolder folder;
+  const auto model = opened("cmd:" + program(folder, "sleep 30; echo late").string());
+  std::stop_source source;
+  const std::jthread user([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    source.request_stop();
+  });
+  const auto begin = base::now();
+  const auto reply = model->answer(question({1, 1, 0}), source.get_token());
+  CHECK(reply.status == Status::unreachable);
+  CHECK_THAT(reply.reason, containing("interrupted"));
+  CHECK(base::now() - begin < base::Seconds(5));
 }
 
 TEST_CASE("a program that is not there is refused when the model is opened") {

@@ -41,6 +41,11 @@ int serve() {
       for (int i = 0; i < 5000; ++i) std::fprintf(stderr, "a line of standard error, number %d\n", i);
     }
     if (message == "hang") sleep_forever();
+    if (message == "variables") {
+      message.clear();
+      for (const char* name : {"PLANTED_API_KEY", "PLANTED_OTHER"})
+        if (const char* value = std::getenv(name)) message += value;
+    }
     if (message == "descriptors") message = std::to_string(open_descriptors());
     if (message == "grab") {
       std::vector<char*> blocks;
