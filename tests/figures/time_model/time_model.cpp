@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pairs behind the simulator's model of time, and the model's own error:
+//   time_model check   [FAMILY…]          every member on the simulator with all checks, at small sizes
+//   time_model measure FILE [FAMILY…]     times on a GPU, appended to FILE
+#include "members.hpp"
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "cuda/cuda.hpp"
+#include "reference/buffers.hpp"
+#include "reference/truth.hpp"
+#include "sim/sim.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace cudal1::time_model {
+
+namespace {
+
+std::filesystem::path data_folder;  // of the kernel files
+
+using reference::Buffers;
+
+// The outputs one after another, decoded.
+std::vector<double> outputs(const kernel::Plan& plan, const Buffers& buffers) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].role != kernel::PlanBuffer::Role::output) continue;
+    const auto values = reference::decode(plan.buffers[i].dtype, buffers.read(i));
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+// Largest difference, relative to the first member's root mean square.
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double squares = 0, most = 0;
+  for (const double v : a) squares += v * v;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::isfinite(b[i]) ? std::max(most, std::abs(a[i] - b[i])) : INFINITY;
+  return most / std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+int check(const std::vector<std::string>& only) {
+  int faults = 0;
+  auto device = sim::open({});
+  base::Random random(1);
+  for (const Family& family : families(data_folder, only)) {
+    std::vector<double> first;
+    const auto inputs = reference::inputs(family.task, family.task.checks.front(), {reference::Pattern::declared, 1});
+    for (const Member& member : family.members) {
+      auto module = device->load(member.binary);
+      if (!module) {
+        fmt::print("{} {}: {}\n", family.name, member.label, module.error().message), ++faults;
+        continue;
+      }
+      Buffers buffers(*device, member.check, random);
+      buffers.load(inputs);
+      buffers.poison(Buffers::Fill::nan);
+      const device::RunResult result = device->run(buffers.bind(**module), {});
+      const auto values = outputs(member.check, buffers);
+      if (first.empty()) first = values;
+      const double apart = difference(first, values);
+      if (result.status != device::RunResult::Status::ok || !std::isfinite(apart)) ++faults;
+      fmt::print("{:18} {:28} {} regs {} shared  differs {:.1e}  {}{}\n", family.name, member.label, member.binary.resources.front().registers,
+                 member.binary.resources.front().shared_bytes, apart, result.message,
+                 result.findings.empty() ? "" : fmt::format(" line {}", result.findings.front().line));
+    }
+  }
+  return faults ? 1 : 0;
+}
+
+// All members of a family take turns, each on a cold L2.
+int measure(const std::string& path, const std::vector<std::string>& only) {
+  constexpr std::size_t rounds = 20;
+  std::ofstream file(path, std::ios::app);
+  auto device = cuda::open(0);
+  base::Random random(base::secret_seed());
+  for (const Family& family : families(data_folder, only)) {
+    const auto inputs = reference::inputs(family.task, family.task.workloads.front(), {reference::Pattern::declared, 1});
+    std::vector<std::unique_ptr<Buffers>> sets;
+    for (int s = 0; s < 3; ++s) {
+      sets.push_back(std::make_unique<Buffers>(*device, family.members.front().plan, random));
+      sets.back()->load(inputs);
+    }
+    device::TimingRequest request;
+    std::vector<std::unique_ptr<device::Module>> modules;
+    std::vector<std::vector<std::unique_ptr<Buffers>>> bound(family.members.size());
+    for (std::size_t m = 0; m < family.members.size(); ++m) {
+      auto module = device->load(family.members[m].binary);
+      if (!module) throw base::Error(base::Fault::bad_input, module.error().message);
+      modules.push_back(*std::move(module));
+      device::Arm arm;
+      for (const auto& set : sets) {
+        bound[m].push_back(std::make_unique<Buffers>(*device, family.members[m].plan, random, *set));
+        arm.sets.push_back(bound[m].back()->bind(*modules.back()));
+      }
+      request.arms.push_back(std::move(arm));
+    }
+    for (std::size_t r = 0; r < rounds; ++r) {
+      std::vector<std::size_t> order(family.members.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+      request.order.insert(request.order.end(), order.begin(), order.end());
+    }
+    request.seed = random.next();
+    request.prepare = [&](std::size_t arm, std::size_t set) { bound[arm][set]->poison(Buffers::Fill::nan); };
+    const auto samples = device->time(request);
+    for (std::size_t m = 0; m < family.members.size(); ++m) {
+      std::vector<double> us;
+      for (const device::Sample& sample : *samples)
+        if (sample.arm == m) us.push_back(1e3 * sample.ms);
+      std::sort(us.begin(), us.end());
+      // The 6th and 15th of 20 hold the median with 96 %.
+      fmt::print(file, "{}\t{}\t{:.3f}\t{:.3f}\t{:.3f}\n", family.name, family.members[m].label, 0.5 * (us[rounds / 2 - 1] + us[rounds / 2]), us[5],
+                 us[14]);
+    }
+    file.flush();
+    fmt::print("{} {}\n", family.name, family.members.size());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.size() == 1 && words[0] == "worker") return compile::worker_main();
+  const auto rest = [&](std::size_t from) { return std::vector<std::string>(words.begin() + static_cast<std::ptrdiff_t>(from), words.end()); };
+  if (!words.empty() && words[0] == "check") return check(rest(1));
+  if (words.size() >= 2 && words[0] == "measure") return measure(words[1], rest(2));
+  throw base::Error(base::Fault::usage, "say check or measure; the head of time_model.cpp has the forms");
+}
+
+}  // namespace
+}  // namespace cudal1::time_model
+
+int main(int argc, char** argv) {
+  try {
+    const char* folder = std::getenv("TIME_MODEL_KERNELS");
+    cudal1::time_model::data_folder = folder ? folder : CUDAL1_TIME_MODEL "/kernels";
+    return cudal1::time_model::run({argv + 1, argv + argc});
+  } catch (const cudal1::base::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
