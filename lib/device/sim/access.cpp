@@ -89,7 +89,7 @@ void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned widt
       continue;
     }
     done |= 1u << lane;
-    addresses[lane] = place.space == Space::shared ? place.offset : address;
+    addresses[lane] = place.space == Space::shared ? place.offset : space == Space::local ? local_place(address, static_cast<unsigned>(lane)) : address;
     if (place.space == Space::shared) shared |= 1u << lane;
     ++site.lane_accesses;
     for (unsigned k = 0; k < count; ++k) {
@@ -118,7 +118,12 @@ void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned widt
     if (warp.block->race_check) shared_race(warp, i, addresses, shared, bytes, store);
   }
   if (done & ~shared) {
-    site.sectors += count_sectors(addresses, done & ~shared, bytes);
+    if (space == Space::local) {
+      // A lane's words lie apart: each is an access of its own to neighbouring words of the other lanes.
+      site.sectors += std::max(1u, bytes / 4) * count_sectors(addresses, done, std::min(bytes, 4u));
+    } else {
+      site.sectors += count_sectors(addresses, done & ~shared, bytes);
+    }
     if (space != Space::local && warp.worker->launch->global_races) {
       for (std::uint32_t rest = done & ~shared; rest; rest &= rest - 1) {
         const std::uint64_t address = addresses[std::countr_zero(rest)];

@@ -21,6 +21,7 @@ void start(Warp& w, const Instruction& i) {
   const auto* lists = w.worker->launch->program->lists.data() + i.list;
   const u64 *to = row<const u64>(w, i.d), *from = row<const u64>(w, i.a);
   const u32 bytes = i.extra;
+  if (w.block->recording) record(w, i, from, bytes);
   alignas(64) u64 reads[32] = {}, writes[32] = {};
   u32 read_mask = 0, write_mask = 0;
   for (u32 rest = w.mask; rest; rest &= rest - 1) {

@@ -30,6 +30,7 @@ void atomic(Warp& w, const Instruction& i) {
   const T* c = i.c == nowhere ? b : row<const T>(w, i.c);
   T* d = i.d == nowhere ? nullptr : row<T>(w, i.d);
   Site& site = w.worker->sites[i.site];
+  if (w.block->recording && static_cast<Space>(i.extra) != Space::shared) record_atomic(w, i, base);
   alignas(64) u64 addresses[32] = {};
   u32 done = 0;
   bool shared = false;

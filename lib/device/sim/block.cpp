@@ -156,7 +156,18 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
     block.epoch = 1;
     for (auto* tags : {&block.races.writer, &block.races.reader}) std::fill(tags->begin(), tags->end(), 0);
   }
+  block.recording = nullptr;
+  if (launch.recordings) {
+    if (const auto found = launch.recordings->find(number); found != launch.recordings->end()) {
+      block.recording = &found->second;
+      block.recording->warps.resize(block.warps.size());
+    }
+  }
   for (Warp& warp : block.warps) {
+    // The first warp and one from the middle are traced.
+    const bool traced = block.recording && (warp.index == 0 || warp.index == block.warps.size() / 2);
+    if (traced) block.recording->warps[warp.index].traced = true;
+    warp.trace = traced ? &block.recording->warps[warp.index].segments : nullptr;
     const std::uint32_t first = warp.index * 32, left = launch.threads_per_block - first;
     warp.live = left >= 32 ? all_lanes : (1u << left) - 1;
     warp.state = Warp::State::ready;

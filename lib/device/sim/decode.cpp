@@ -137,6 +137,21 @@ void Decoder::count_reads(FunctionState& state) {
   }
 }
 
+void Decoder::note_registers(const Statement& statement, StatementFacts& facts) const {
+  const auto note = [&](std::vector<std::uint32_t>& into, int reg) {
+    if (reg >= 0) into.push_back(state_->first_register + static_cast<std::uint32_t>(reg));
+  };
+  note(facts.reads, statement.guard);
+  const bool writes = !statement.opcode.starts_with("st") && !statement.opcode.starts_with("red.") && !statement.opcode.starts_with("cp.");
+  for (std::size_t i = 0; i < statement.operands.size(); ++i) {
+    const Operand& operand = statement.operands[i];
+    auto& into = i == 0 && writes && operand.kind != Operand::Kind::address ? facts.writes : facts.reads;
+    note(into, operand.reg);
+    note(into, operand.second);
+    for (const Operand& element : operand.elements) note(into, element.reg);
+  }
+}
+
 std::set<std::size_t> Decoder::targets(const Function& function) const {
   std::set<std::size_t> found;
   for (const Statement& statement : function.body)
@@ -286,6 +301,7 @@ void Decoder::body(FunctionState& state) {
     split = false;
     state.segment_of[index] = static_cast<std::uint32_t>(program_.segments.size() - 1);
     facts.segment = state.segment_of[index];
+    note_registers(statement, facts);
     ++program_.segments.back().weight;
     program_.statements.push_back(facts);
     const Opcode opcode = split_opcode(statement.opcode);
@@ -339,7 +355,13 @@ Program Decoder::run() {
   std::vector<std::string> path;
   collect(entry_, path);
   layout_parameters();
-  for (const std::string& name : order_) layout(functions_.at(name)), count_reads(functions_.at(name));
+  std::uint32_t registers = 0;
+  for (const std::string& name : order_) {
+    FunctionState& state = functions_.at(name);
+    layout(state), count_reads(state);
+    state.first_register = registers;
+    registers += static_cast<std::uint32_t>(state.function->registers.size());
+  }
   for (const std::string& name : order_) body(functions_.at(name));
   for (const Jump& jump : jumps_) {
     // A label may stand behind the last statement of its run: the segment that starts there or next.

@@ -42,7 +42,7 @@ class Decoder {
     std::vector<std::uint32_t> rows;             // of registers; nowhere: not used yet
     std::vector<std::uint32_t> reads, writes;    // how many operands read and write a register
     std::map<std::string, std::size_t> local;    // .local and .param variables → offset in local memory
-    std::uint32_t first_segment = 0;
+    std::uint32_t first_segment = 0, first_register = 0;
     std::vector<std::uint32_t> segment_of;       // statement → segment that starts there
   };
 
@@ -56,6 +56,7 @@ class Decoder {
   void body(FunctionState& state);
   void count_reads(FunctionState& state);
   std::set<std::size_t> targets(const Function& function) const;
+  void note_registers(const Statement& statement, StatementFacts& facts) const;
   void begin_segment();
   void end_segment(Segment::End end);
   bool control(const Opcode& opcode);   // false: not a control instruction

@@ -78,6 +78,7 @@ Stop run_warp(Warp& w, std::int64_t slice) {
     const Segment& segment = segments[pc];
     counts[pc].warps += 1;
     counts[pc].lanes += population;
+    if (__builtin_expect(w.trace != nullptr, 0) && w.trace->size() < Recording::most_segments) w.trace->push_back(pc);
     slice -= segment.weight;
     const Instruction* i = instructions + segment.first;
     const Instruction* const last = instructions + segment.last;

@@ -3,6 +3,7 @@
 
 #include "sim/memory.hpp"
 #include "sim/program.hpp"
+#include "sim/recording.hpp"
 #include "outcome/counters.hpp"
 #include "outcome/finding.hpp"
 
@@ -67,6 +68,7 @@ struct alignas(64) Warp {
 
   enum class State : std::uint8_t { ready, at_barrier, finished };
   State state = State::ready;
+  std::vector<std::uint32_t>* trace = nullptr;  // takes the segments it runs
   std::uint32_t barrier = 0;              // at_barrier: which
   std::uint32_t barrier_result = nowhere; // slab offset that takes a reduction
   std::uint8_t barrier_reduction = 0;     // 0 none, 1 popc, 2 and, 3 or
@@ -107,6 +109,7 @@ struct Block {
   };
   std::array<Barrier, 16> barriers{};
   std::uint64_t executed = 0;
+  Recording* recording = nullptr;
 };
 
 // Everything one host thread needs to run blocks.
@@ -132,6 +135,7 @@ struct Launch {
   std::string file;                   // the kernel file, for findings
   bool race_check = false, global_races = false, report_unwritten = true;
   std::uint64_t budget = 0;
+  Recordings* recordings = nullptr;   // blocks with an entry here are recorded
   std::atomic<std::uint64_t> executed{0};
   std::atomic<bool> aborted{false};
   std::atomic<bool> timed_out{false};

@@ -55,6 +55,7 @@ struct StatementFacts {
   Work work = Work::move;
   double flops = 0;                    // per lane; tensor operations: per warp
   std::uint32_t segment = 0;
+  std::vector<std::uint32_t> reads, writes;  // registers, numbered through all functions
 };
 
 // A memory access in the program: counted one by one.

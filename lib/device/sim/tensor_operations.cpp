@@ -117,7 +117,7 @@ void multiply(Warp& w, const Instruction& i) {
 }
 
 // Moves one line of a matrix in pieces of at most 16 bytes.
-bool move_line(Warp& w, const Instruction& i, Space space, int lane, u64 address, std::byte* data, unsigned bytes, unsigned piece, bool store, Site& site) {
+bool move_line(Warp& w, const Instruction& i, Space space, int lane, u64 address, std::byte* data, unsigned bytes, unsigned piece, bool store) {
   for (unsigned at = 0; at < bytes; at += piece) {
     const Place place = resolve(w, i, space, lane, address + at, piece);
     if (!place.host) {
@@ -139,9 +139,27 @@ bool move_line(Warp& w, const Instruction& i, Space space, int lane, u64 address
       offsets[lane] = place.offset;
       shared_race(w, i, offsets, 1u << lane, piece, store);
     }
-    if (place.space != Space::shared) ++site.sectors;
   }
   return true;
+}
+
+// What the lines of a fragment cost: 32-byte sectors of global memory, or wavefronts of shared memory in pieces of 16 bytes.
+void count_lines(Warp& w, const Instruction& i, Space space, u64 address, u64 step, unsigned lines, unsigned bytes, Site& site) {
+  if (space != Space::shared && address - shared_window >= window_bytes) {
+    u64 places[32] = {};
+    for (unsigned line = 0; line < lines; ++line) places[line] = address + line * step;
+    site.sectors += count_sectors(places, lines >= 32 ? all_lanes : (1u << lines) - 1, bytes);
+    if (w.block->recording) record_lines(w, i, address, step, lines, bytes);
+    return;
+  }
+  const unsigned per_line = std::max(1u, bytes / 16), pieces = lines * per_line;
+  for (unsigned first = 0; first < pieces; first += 32) {
+    u64 places[32] = {};
+    const unsigned count = std::min(32u, pieces - first);
+    for (unsigned k = 0; k < count; ++k) places[k] = address + (first + k) / per_line * step + (first + k) % per_line * 16;
+    site.wavefronts += count_wavefronts(places, count == 32 ? all_lanes : (1u << count) - 1, 16);
+    site.ideal += std::max(1u, count / 8);
+  }
 }
 
 // a: address, b: stride in elements, d: Space, list: the fragment's rows.
@@ -169,8 +187,9 @@ void fragment(Warp& w, const Instruction& i) {
         const u64 bits = element_bits(w, registers, element, lane, index);
         std::memcpy(at(fragment_cell(facts, part, lane, index)), &bits, bytes);
       }
+  count_lines(w, i, static_cast<Space>(i.d), base, stride * bytes, lines, length * bytes, site);
   for (unsigned line = 0; line < lines; ++line)
-    move_line(w, i, static_cast<Space>(i.d), static_cast<int>(line), base + line * stride * bytes, buffer + line * length * bytes, length * bytes, piece, store, site);
+    move_line(w, i, static_cast<Space>(i.d), static_cast<int>(line), base + line * stride * bytes, buffer + line * length * bytes, length * bytes, piece, store);
   if (!store)
     for (unsigned lane = 0; lane < 32; ++lane)
       for (unsigned index = 0; index < count; ++index) {
@@ -204,7 +223,7 @@ void small_matrices(Warp& w, const Instruction& i) {
     for (unsigned r = 0; r < 8; ++r) {
       const unsigned lane = matrix * 8 + r;
       places[r] = addresses[lane] + static_cast<u64>(i.immediate);
-      move_line(w, i, static_cast<Space>(i.d), static_cast<int>(lane), places[r], reinterpret_cast<std::byte*>(cells[r]), 16, 16, store, site);
+      move_line(w, i, static_cast<Space>(i.d), static_cast<int>(lane), places[r], reinterpret_cast<std::byte*>(cells[r]), 16, 16, store);
     }
     site.wavefronts += count_wavefronts(places, 0xff, 16);
     if (!store)

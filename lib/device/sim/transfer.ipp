@@ -359,6 +359,7 @@ template <class Target, int W, int N, bool store>
 void transfer_full(Warp& w, const Instruction& i) {
   Site& site = w.worker->sites[i.site];
   const u64* a = row<const u64>(w, i.a);
+  if (Target::space != Space::shared && __builtin_expect(w.block->recording != nullptr, 0)) record(w, i, a, W * N);
   const Runs runs = find_runs(a);
   if (runs.regular && transfer_runs<Target, W, N, store>(w, i, site, runs)) return;
   if (!transfer_box<Target, W, N, store>(w, i, site, a)) access_by_lane(w, i, Target::space, W, N, store);
@@ -367,12 +368,15 @@ void transfer_full(Warp& w, const Instruction& i) {
 template <class Target, int W, int N, bool store>
 void transfer_partial(Warp& w, const Instruction& i) {
   Site& site = w.worker->sites[i.site];
+  if (Target::space != Space::shared && __builtin_expect(w.block->recording != nullptr, 0)) record(w, i, row<const u64>(w, i.a), W * N);
   if (!transfer_box<Target, W, N, store>(w, i, site, row<const u64>(w, i.a))) access_by_lane(w, i, Target::space, W, N, store);
 }
 
 template <int W, int N, bool store>
 void transfer_local(Warp& w, const Instruction& i) {
-  if (w.mask) access_by_lane(w, i, Space::local, W, N, store);
+  if (!w.mask) return;
+  if (__builtin_expect(w.block->recording != nullptr, 0)) record_local(w, i, row<const u64>(w, i.a), W * N);
+  access_by_lane(w, i, Space::local, W, N, store);
 }
 
 template <int W, int N>
