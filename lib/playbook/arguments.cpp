@@ -19,10 +19,14 @@ bool is_name(const std::string& text) {
 // Names that generated kernels use themselves.
 bool taken(const std::string& name) {
   static const std::set<std::string> words = {
-      "line",   "lines",  "lane",    "column", "columns", "item",  "i",      "j",     "k",    "live",  "chunk",
-      "chunks", "row",    "left",    "pack",   "load",    "store", "offset", "value", "tile", "batch", "float",
-      "int",    "double", "char",    "bool",   "long",    "short", "min",    "max",   "sum",  "VEC",   "ITEMS",
-      "WHOLE",  "Sum",    "Product", "Larger", "Smaller", "Pack",  "Found",  "x",     "y",    "z",     "acc"};
+      "line",  "lines",  "lane",  "column",  "columns", "item",    "i",        "j",        "k",     "live",
+      "chunk", "chunks", "row",   "left",    "pack",    "load",    "store",    "offset",   "value", "tile",
+      "batch", "float",  "int",   "double",  "char",    "bool",    "long",     "short",    "min",   "max",
+      "sum",   "VEC",    "ITEMS", "WHOLE",   "Sum",     "Product", "Larger",   "Smaller",  "Pack",  "Found",
+      "x",     "y",      "z",     "acc",     "index",   "group",   "channel",  "produced", "along", "front",
+      "back",  "part",   "carry", "weights", "taps",    "tap",     "a",        "b",        "c",     "d",
+      "h",     "w",      "base",  "own",     "depth",   "Tap",     "TO",       "TP",       "TD",    "TH",
+      "TW",    "QD",     "QH",    "QW",      "NOWHERE", "inputs",  "position", "positions"};
   return words.count(name) != 0;
 }
 

@@ -29,6 +29,7 @@ std::vector<Style> styles() {
   add("wide streamed", [](Style& s) { s.wide = s.stream = true; });
   add("unsplit", [](Style& s) { s.split = false; });
   add("three steps", [](Style& s) { s.attention = false; });
+  add("direct", [](Style& s) { s.tiles = false; });
   add("plain", [](Style& s) { s.vector = s.split = s.tune = false; });
   add("unfused", [](Style& s) { s.fuse = s.attention = false; });
   return result;

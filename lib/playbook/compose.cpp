@@ -36,8 +36,41 @@ class Composer {
     buffers_[id] = name;
   }
 
-  void write(int id, const std::string& buffer) {
-    while (node(id).kind == Kind::reshape && buffers_.count(id) == 0 && buffers_.count(node(id).operands[0]) == 0) {
+  // A part of a larger buffer.
+  struct Placement {
+    tensor::Shape strides;
+    tensor::Extent offset;
+  };
+
+  void write_producer(const Region& region) {
+    const Node& producer = node(region.producer);
+    if (producer.kind == Kind::product) return write_product(region, dag_, buffers_, file_);
+    if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
+    if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
+    write_windows(region, dag_, buffers_, file_);
+  }
+
+  // Every operand goes to its own part of the result.
+  void write_cat(int id, const std::string& buffer) {
+    const Node cat = node(id);
+    const auto dim = static_cast<std::size_t>(cat.dims[0]);
+    const std::size_t assignments = cat.shape[dim].values.size();
+    tensor::Extent start;
+    for (int operand : cat.operands) {
+      const Kind kind = node(operand).kind;
+      if (kind == Kind::attention || kind == Kind::window_sums || kind == Kind::cat) have(operand);
+      Placement placement{strides_of(cat.shape, assignments), {}};
+      if (!start.values.empty())
+        placement.offset = times(start, product_of(cat.shape, dim + 1, cat.shape.size(), assignments));
+      write(operand, buffer, &placement);
+      const tensor::Extent& extent = node(operand).shape[dim];
+      start = start.values.empty() ? extent : plus(start, extent);
+    }
+  }
+
+  void write(int id, const std::string& buffer, const Placement* placement = nullptr) {
+    while (placement == nullptr && node(id).kind == Kind::reshape && buffers_.count(id) == 0 &&
+           buffers_.count(node(id).operands[0]) == 0) {
       const int operand = node(id).operands[0];
       write(operand, buffer);
       buffers_[operand] = buffer;
@@ -52,6 +85,7 @@ class Composer {
         have(node(id).operands[0]);
         return write_window_sums(id, buffer, dag_, buffers_, file_);
       }
+      if (node(id).kind == Kind::cat) return write_cat(id, buffer);
     }
     for (int tries = 0; tries < 200; ++tries) {
       Growth growth = grow(dag_, id, buffer, buffers_, file_.style().fuse, workloads_);
@@ -60,7 +94,13 @@ class Composer {
         materialise(growth.needs);
         continue;
       }
-      if (growth.region->product >= 0) return write_product(*growth.region, dag_, buffers_, file_);
+      if (placement != nullptr) {
+        Region::Root& root = growth.region->roots[0];
+        for (std::size_t i = 0; i < placement->strides.size(); ++i)
+          if (!is_zero(root.strides[i])) root.strides[i] = placement->strides[i];
+        root.offset = placement->offset;
+      }
+      if (growth.region->producer >= 0) return write_producer(*growth.region);
       collapse(*growth.region, dag_);
       const Walk walk = walk_of(*growth.region, dag_);
       if (walk == Walk::pointwise) {
@@ -76,7 +116,7 @@ class Composer {
 
   std::string describe(int id) const {
     const Node& of = node(id);
-    return of.function.empty() ? "a view" : of.function;
+    return of.function.empty() ? std::string("a view") : of.function;
   }
 
   void have(int id) {

@@ -11,7 +11,8 @@ int Dag::add(Node node) {
     const Node& other = nodes[i];
     if (other.kind == node.kind && other.function == node.function && other.operands == node.operands &&
         other.dtype == node.dtype && other.shape == node.shape && other.dims == node.dims &&
-        other.attributes == node.attributes && other.windows == node.windows && other.extent == node.extent)
+        other.attributes == node.attributes && other.windows == node.windows && other.starts == node.starts &&
+        other.extent == node.extent)
       return static_cast<int>(i);
   }
   nodes.push_back(std::move(node));
@@ -37,6 +38,12 @@ tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b) {
   if (is_one(b)) return a;
   tensor::Extent result{in_parentheses(a.text) + " * " + in_parentheses(b.text), a.values};
   for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] *= b.values[i];
+  return result;
+}
+
+tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b) {
+  tensor::Extent result{in_parentheses(a.text) + " + " + in_parentheses(b.text), a.values};
+  for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] += b.values[i];
   return result;
 }
 

@@ -23,7 +23,12 @@ enum class Kind {
   reshape,      // the same elements in row-major order
   product,      // matrix product of operands [..., n, k] and [..., k, m]
   attention,    // operands q, k, v of shapes [..., t, h]; `attributes` is_causal; operand 3 is the scale
-  convolution,  // operands input [b, c, d...] and weight; `function` is conv or conv_transpose, `windows` say how
+  convolution,  // operands input [b, c, d...] and weight; `function` is conv or conv_transpose, `windows` say how,
+                // `attributes` groups
+  pool,         // of [..., d...] the max or mean (`function`) of every window
+  scan,         // along `dims`, one: `function` is sum or prod; `attributes` reverse
+  slice,        // dimension i starts at `starts[i]` and goes on in steps of `dims[i]`
+  cat,          // operands one after the other along `dims`, one
   window_sums,  // [b, c, d...] to [b, c, k...]: for each tap of a convolution's window the sum of the inputs that it
                 // meets
 };
@@ -41,10 +46,11 @@ struct Node {
   // conv, input i to the result r with i = r * stride - padding + k * dilation. Only results in [0, outputs) exist.
   struct Window {
     std::int64_t stride = 1, padding = 0, dilation = 1;
-    tensor::Extent outputs;
+    tensor::Extent outputs, taps;
     bool operator==(const Window&) const = default;
   };
   std::vector<Window> windows;
+  tensor::Shape starts;
 };
 
 struct Dag {
@@ -58,6 +64,7 @@ struct Dag {
 bool is_one(const tensor::Extent& extent);
 tensor::Extent literal(std::int64_t value, std::size_t assignments);
 tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b);
+tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments);
 std::int64_t largest(const tensor::Extent& extent, std::size_t assignments);  // over the first `assignments`
 std::int64_t smallest(const tensor::Extent& extent, std::size_t assignments);

@@ -21,6 +21,7 @@ struct Style {
   bool split = true;      // few long lines are reduced by several blocks each
   bool wide = false;      // more work per thread
   bool tune = true;       // offer a family of geometries; off: one member
+  bool tiles = true;      // convolutions as products of tiles
   bool attention = true;  // one kernel for the whole of an attention
 };
 

@@ -230,8 +230,8 @@ class LineWriter {
     }
   }
 
-  std::string offset(const tensor::Shape& strides) {
-    std::string result;
+  std::string offset(const tensor::Shape& strides, const tensor::Extent& start) {
+    std::string result = start.values.empty() ? "" : " + " + arguments_.number(start);
     for (std::size_t i = 0; i < strides.size(); ++i) {
       if (region_.element[i] || is_zero(strides[i]) || is_one(region_.space[i])) continue;
       result += " + ";
@@ -269,14 +269,14 @@ class LineWriter {
     const std::string pointer = arguments_.pointer(instance.buffer, from.dtype, false);
     name = fmt::format("{}_{}", pointer, id);
     if (instance.level == Level::line) {
-      const std::string where = offset(instance.strides);
+      const std::string where = offset(instance.strides, instance.offset);
       line(fmt::format(
           "const {} {} = {};", compute_type(from.dtype), name,
           converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
       return;
     }
     line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
-                     offset(instance.strides)));
+                     offset(instance.strides, instance.offset)));
   }
 
   std::string element_offset(const tensor::Shape& strides, const std::string& column) {
@@ -547,7 +547,7 @@ class LineWriter {
         const Region::Root& root = region_.roots[r];
         if (varies(root.strides, region_.element, 1))
           line(fmt::format("{}* out{}_line = {}{};", tensor::cuda_name(node(root.instance).dtype), r,
-                           arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides)));
+                           arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides, root.offset)));
       }
     }
     if (!wanted.empty()) {
@@ -674,7 +674,7 @@ class LineWriter {
     for (const Region::Root& root : region_.roots) {
       if (varies(root.strides, region_.element, 1) && splits_ == 1) continue;
       const std::string type(tensor::cuda_name(node(root.instance).dtype));
-      std::string where = offset(root.strides);
+      std::string where = offset(root.strides, root.offset);
       if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
       const std::string text = names_[static_cast<std::size_t>(root.instance)];
       line(fmt::format(
@@ -723,14 +723,15 @@ class LineWriter {
   // Rows start at aligned addresses when every stride between them is a multiple of the pack.
   std::string aligned() {
     std::set<std::string> numbers{columns_};
-    const auto consider = [&](const tensor::Shape& strides) {
+    const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
       if (strides.empty() || !unit_stride(strides)) return;
+      if (!start.values.empty()) numbers.insert(arguments_.number(start));
       for (std::size_t i = 0; i < strides.size(); ++i)
         if (!region_.element[i] && !is_zero(strides[i])) numbers.insert(arguments_.number(strides[i]));
     };
     for (const Instance& instance : region_.instances)
-      if (instance.leaf && !instance.buffer.empty()) consider(instance.strides);
-    for (const Region::Root& root : region_.roots) consider(root.strides);
+      if (instance.leaf && !instance.buffer.empty()) consider(instance.strides, instance.offset);
+    for (const Region::Root& root : region_.roots) consider(root.strides, root.offset);
     std::string result;
     for (const std::string& number : numbers)
       result += fmt::format("{}{} % {} == 0", result.empty() ? "" : " && ", number, vec_);

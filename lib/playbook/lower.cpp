@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -18,8 +19,9 @@ using tensor::Attribute;
 const std::map<std::string_view, int (*)(Lowering&)>& rows() {
   static const auto all = [] {
     std::map<std::string_view, int (*)(Lowering&)> result;
-    for (const auto& family : {view_lowerings(), pointwise_lowerings(), reduction_lowerings(),
-                               normalization_lowerings(), product_lowerings()})
+    for (const auto& family :
+         {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(),
+          product_lowerings(), window_lowerings(), part_lowerings(), loss_lowerings()})
       for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
     return result;
   }();
@@ -42,6 +44,16 @@ Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& 
     : graph_(graph), types_(types), options_(options) {
   for (const tensor::Type& type : types)
     for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
+}
+
+// "$3.shape[0]".
+std::optional<tensor::Extent> Lowering::extent_of(const std::string& text) const {
+  std::size_t node = 0, dim = 0;
+  int end = 0;
+  if (std::sscanf(text.c_str(), "$%zu.shape[%zu]%n", &node, &dim, &end) != 2 ||
+      static_cast<std::size_t>(end) != text.size())
+    return std::nullopt;
+  return types_.at(node).shape.at(dim);
 }
 
 Dag Lowering::run() {
@@ -80,6 +92,7 @@ int Lowering::lower(const tensor::Node& node) {
       return add(number);
     }
     if (const auto* text = std::get_if<tensor::SizeText>(&value)) {
+      if (const auto extent = extent_of(text->text)) return size_number(*extent, type_->dtype);
       Node number;
       number.kind = Kind::number;
       number.function = c_text(text->text);
@@ -101,6 +114,12 @@ int Lowering::lower(const tensor::Node& node) {
 int Lowering::operand(std::string_view parameter) const {
   const int id = tensor::operand(graph_, *source_, parameter);
   return id < 0 ? -1 : lowered_[static_cast<std::size_t>(id)];
+}
+
+std::vector<int> Lowering::operands() const {
+  std::vector<int> result;
+  for (int id : source_->operands) result.push_back(lowered_[static_cast<std::size_t>(id)]);
+  return result;
 }
 
 const tensor::Type& Lowering::type_of(std::string_view parameter) const {
@@ -292,6 +311,21 @@ int Lowering::expand(int operand, const tensor::Shape& shape) {
   return add(node);
 }
 
+int Lowering::slice(int operand, std::size_t dim, const tensor::Extent& start, const tensor::Extent& extent, int step) {
+  Node node;
+  node.kind = Kind::slice;
+  node.operands = {operand};
+  node.dtype = at(operand).dtype;
+  node.shape = at(operand).shape;
+  node.dims.assign(node.shape.size(), 1);
+  node.starts.assign(node.shape.size(), literal(0, assignments_));
+  if (step == 1 && node.shape[dim] == extent) return operand;
+  node.shape[dim] = extent;
+  node.dims[dim] = step;
+  node.starts[dim] = start;
+  return add(std::move(node));
+}
+
 int Lowering::squeeze(int operand, const std::vector<int>& dims, bool keep) {
   if (keep) return operand;
   tensor::Shape shape;
@@ -333,7 +367,8 @@ int Lowering::product(int a, int b) {
   return add(node);
 }
 
-tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options) {
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
+                                     const LowerOptions& options) {
   try {
     return Lowering(graph, types, options).run();
   } catch (const NotCovered& refusal) {

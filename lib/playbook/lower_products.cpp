@@ -62,9 +62,18 @@ int attention(Lowering& l) {
 int convolution(Lowering& l, std::size_t spatial, bool transposed) {
   const int input = l.operand("input"), weight = l.operand("weight"), bias = l.operand("bias");
   if (l.at(input).shape.size() != spatial + 2) throw NotCovered{"a convolution without a batch"};
-  if (l.given("groups") && l.integer("groups") != 1) throw NotCovered{"a convolution in groups"};
-  const auto strides = l.integers("stride", spatial), paddings = l.integers("padding", spatial),
-             dilations = l.integers("dilation", spatial);
+  const auto strides = l.integers("stride", spatial), dilations = l.integers("dilation", spatial);
+  std::vector<std::int64_t> paddings(spatial, 0);
+  if (l.word("padding").empty()) {
+    paddings = l.integers("padding", spatial);
+  } else if (l.word("padding") == "same") {
+    for (std::size_t i = 0; i < spatial; ++i) {
+      const tensor::Extent& taps = l.at(weight).shape[i + 2];
+      if (taps != literal(taps.values[0], taps.values.size()))
+        throw NotCovered{"a convolution whose window changes with the sizes"};
+      paddings[i] = (taps.values[0] - 1) * dilations[i] / 2;
+    }
+  }
   Node node;
   node.kind = Kind::convolution;
   node.function = transposed ? "conv_transpose" : "conv";
@@ -72,7 +81,8 @@ int convolution(Lowering& l, std::size_t spatial, bool transposed) {
   node.dtype = l.type().dtype;
   node.shape = l.type().shape;
   for (std::size_t i = 0; i < spatial; ++i)
-    node.windows.push_back({strides[i], paddings[i], dilations[i], node.shape[i + 2]});
+    node.windows.push_back({strides[i], paddings[i], dilations[i], node.shape[i + 2], l.at(weight).shape[i + 2]});
+  node.attributes["groups"] = l.given("groups") ? l.integer("groups") : std::int64_t{1};
   int result = l.add(node);
   if (bias >= 0) {
     tensor::Shape shape = l.at(bias).shape;

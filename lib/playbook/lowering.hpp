@@ -3,6 +3,7 @@
 
 #include "playbook/lower.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ class Lowering {
   const tensor::Node& source() const { return *source_; }
   const tensor::Type& type() const { return *type_; }
   int operand(std::string_view parameter) const;  // a node of the dag; -1 when absent
+  std::vector<int> operands() const;              // all of them, in order
   const tensor::Type& type_of(std::string_view parameter) const;
   bool truth(std::string_view attribute) const;
   double number(std::string_view attribute) const;
@@ -46,11 +48,14 @@ class Lowering {
   int product(int a, int b);  // [..., n, k] by [..., k, m]
   int mean(int operand, const std::vector<int>& dims);
   int expand(int operand, const tensor::Shape& shape);
+  // `extent` elements of one dimension from `start` on.
+  int slice(int operand, std::size_t dim, const tensor::Extent& start, const tensor::Extent& extent, int step = 1);
   int add(Node node) { return dag_.add(std::move(node)); }
   int squeeze(int operand, const std::vector<int>& dims, bool keep);  // keep: as it is
 
  private:
   int lower(const tensor::Node& node);
+  std::optional<tensor::Extent> extent_of(const std::string& text) const;
 
   const tensor::Graph& graph_;
   const std::vector<tensor::Type>& types_;
@@ -72,5 +77,8 @@ std::vector<LoweringRow> pointwise_lowerings();
 std::vector<LoweringRow> reduction_lowerings();
 std::vector<LoweringRow> normalization_lowerings();
 std::vector<LoweringRow> product_lowerings();
+std::vector<LoweringRow> window_lowerings();
+std::vector<LoweringRow> part_lowerings();
+std::vector<LoweringRow> loss_lowerings();
 
 }  // namespace cudal1::playbook

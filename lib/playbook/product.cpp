@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
+#include "playbook/epilogue.hpp"
 #include "playbook/families.hpp"
-#include "playbook/pointwise.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ struct Factor {
 // buffers in shared memory, so that loading the next overlaps with the use of this one. Products are exact fp32 FMA.
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const auto node = [&](int id) -> const Node& { return dag.nodes[static_cast<std::size_t>(id)]; };
-  const Node& product = node(region.product);
+  const Node& product = node(region.producer);
   const std::size_t rank = product.shape.size();
   const auto factor = [&](int id) {
     Factor result;
@@ -102,66 +102,16 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   Arguments arguments(file.scalars());
   const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
   const std::string b = arguments.pointer(right.buffer, tensor::Dtype::float32, false);
-  for (const Instance& instance : region.instances)
-    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, node(instance.node).dtype, false);
-  const Region::Root& root = region.roots[0];
-  const Node& result = node(region.instances[static_cast<std::size_t>(root.instance)].node);
-  const std::string out = arguments.pointer(root.buffer, result.dtype, true);
+  declare_epilogue(region, dag, arguments);
   const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(depth);
 
-  std::vector<std::string> at(region.space.size());
-  std::string coordinates;
-  if (!is_one(batches)) {
-    std::string rest = "blockIdx.z";
-    for (std::size_t i = rank - 2; i-- > 0;) {
-      at[i] = fmt::format("at{}", i);
-      const std::string extent = arguments.number(product.shape[i]);
-      coordinates += fmt::format("  const int at{} = {};\n", i, i == 0 ? rest : fmt::format("{} % {}", rest, extent));
-      rest = fmt::format("{} / {}", rest, extent);
-    }
-  }
+  std::vector<std::string> at;
+  const tensor::Shape batch(product.shape.begin(), product.shape.end() - 2);
+  const std::string batch_coordinates = coordinates(batch, "blockIdx.z", at, arguments);
+  at.resize(region.space.size());
   at[rank - 2] = "row";
   at[rank - 1] = "column";
-  const auto address = [&](const tensor::Shape& strides) {
-    std::string text;
-    for (std::size_t i = 0; i < strides.size(); ++i) {
-      if (is_zero(strides[i]) || at[i].empty()) continue;
-      text += text.empty() ? "" : " + ";
-      text += is_one(strides[i]) ? at[i] : fmt::format("size_t({}) * {}", at[i], arguments.number(strides[i]));
-    }
-    return text.empty() ? std::string("0") : text;
-  };
-  // What follows the product, for one element.
-  std::string epilogue;
-  std::vector<std::string> names(region.instances.size());
-  for (std::size_t i = 0; i < region.instances.size(); ++i) {
-    const Instance& instance = region.instances[i];
-    const Node& from = node(instance.node);
-    const std::string type = compute_type(from.dtype);
-    names[i] = fmt::format("v{}", i);
-    if (instance.node == region.product) names[i] = "sum[i][j]";
-    else if (instance.leaf && from.kind == Kind::number) names[i] = arguments.number(from);
-    else if (instance.leaf && from.kind == Kind::coordinate)
-      epilogue += fmt::format("      const {} v{} = {};\n", type, i, converted(type, address(instance.strides)));
-    else if (instance.leaf)
-      epilogue +=
-          fmt::format("      const {} v{} = {};\n", type, i,
-                      converted(type, fmt::format("{}[{}]", arguments.pointer(instance.buffer, from.dtype, false),
-                                                  address(instance.strides))));
-    else {
-      std::vector<std::string> operands;
-      for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
-      std::string text = spelt(*find_pointwise(from.function), operands);
-      for (std::size_t k = text.find("decltype(sum[i][j])"); k != std::string::npos;
-           k = text.find("decltype(sum[i][j])"))
-        text.replace(k, 19, "float");
-      epilogue += fmt::format("      const {} v{} = {};\n", type, i, text);
-    }
-  }
-  const std::string value = names[static_cast<std::size_t>(root.instance)];
-  const std::string type(tensor::cuda_name(result.dtype));
-  const std::string store = fmt::format("{}[{}] = {};", out, address(root.strides),
-                                        type == compute_type(result.dtype) ? value : converted(type, value));
+  const Epilogue after = epilogue(region, dag, at, 6, arguments);
   const auto base = [&](const std::string& pointer, const Factor& of) {
     return is_zero(of.stride) ? pointer
                               : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(of.stride));
@@ -216,16 +166,17 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
     for (int j = 0; j < TM; ++j) {{
       const int column = column_start + j / 4 * 64 + tx * 4 + j % 4;
       if (column >= {M}) continue;
+      const float produced = sum[i][j];
 {epilogue}      {store}
     }}
   }}
 )",
                                  fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("step", step),
                                  fmt::arg("left", left_at), fmt::arg("right", right_at),
-                                 fmt::arg("coordinates", coordinates), fmt::arg("N", N), fmt::arg("M", M),
+                                 fmt::arg("coordinates", batch_coordinates), fmt::arg("N", N), fmt::arg("M", M),
                                  fmt::arg("K", K), fmt::arg("left_along", left.swapped ? "false" : "true"),
                                  fmt::arg("right_along", right.swapped ? "true" : "false"),
-                                 fmt::arg("epilogue", epilogue), fmt::arg("store", store));
+                                 fmt::arg("epilogue", after.statements), fmt::arg("store", after.store));
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
   file.helper(fetch_tile);
   // The tiles belong to the kernel, so that both instances of the body share them.

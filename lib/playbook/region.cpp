@@ -30,7 +30,7 @@ class Grower {
     Map map;
     for (std::size_t i = 0; i < root.shape.size(); ++i) map.push_back({static_cast<int>(i), false});
     const int instance = visit(root_, map);
-    region_.roots.push_back({instance, buffer, strides(root.shape, map)});
+    region_.roots.push_back({instance, buffer, strides(root.shape, map), {}});
     finish();
     return std::move(region_);
   }
@@ -43,10 +43,10 @@ class Grower {
         node.function != "identity")
       throw Needs{id};
     switch (node.kind) {
-      case Kind::number: return add({id, true, "", {}, {}, Instance::Level::line, 0});
+      case Kind::number: return add({id, true, "", {}, {}, {}, Instance::Level::line, 0});
       case Kind::coordinate: {
         Instance instance{
-            id, true, "", {}, std::vector<tensor::Extent>(region_.space.size(), zero()), Instance::Level::line, 0};
+            id, true, "", {}, std::vector<tensor::Extent>(region_.space.size(), zero()), {}, Instance::Level::line, 0};
         for (std::size_t i = 0; i < map.size(); ++i)
           if (map[i].dim >= 0 && !map[i].broadcast && !is_one(node.shape[i]))
             instance.strides[static_cast<std::size_t>(map[i].dim)] = literal(1, region_.assignments);
@@ -61,12 +61,19 @@ class Grower {
       case Kind::reshape: return reshape(id, map);
       case Kind::reduce: return reduce(id, map);
       case Kind::product:
-        if (!region_.reduces && region_.product < 0 && identity(map)) {
-          region_.product = id;
-          for (int operand : node.operands) product_operand(operand);
-          return add({id, true, "", {}, {}, Instance::Level::element, 0});
+      case Kind::convolution:
+      case Kind::pool:
+      case Kind::scan:
+        if (!region_.reduces && region_.producer < 0 && identity(map)) {
+          region_.producer = id;
+          for (int operand : node.operands) {
+            if (node.kind == Kind::product) product_operand(operand);
+            else if (buffers_.count(operand) == 0) throw Needs{operand};
+          }
+          return add({id, true, "", {}, {}, {}, Instance::Level::element, 0});
         }
         throw Needs{id};
+      case Kind::slice: return slice(id, map);
       default: throw Needs{id};
     }
   }
@@ -107,7 +114,7 @@ class Grower {
 
   int pointwise(int id, const Map& map) {
     const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
-    Instance instance{id, false, "", {}, {}, Instance::Level::line, 0};
+    Instance instance{id, false, "", {}, {}, {}, Instance::Level::line, 0};
     for (int operand : node.operands)
       instance.operands.push_back(
           visit(operand, operand_map(node, dag_.nodes[static_cast<std::size_t>(operand)], map)));
@@ -139,10 +146,47 @@ class Grower {
     return visit(source, result);
   }
 
+  // Memory read from elsewhere and in other steps.
+  int slice(int id, const Map& map) {
+    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    const int source = node.operands[0];
+    const auto found = buffers_.find(source);
+    if (found == buffers_.end()) throw Needs{source};
+    tensor::Shape steps = strides_of(dag_.nodes[static_cast<std::size_t>(source)].shape, region_.assignments);
+    tensor::Extent offset = literal(0, region_.assignments);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (!is_zero(node.starts[i]) && !is_zero(steps[i])) {
+        const tensor::Extent start = times(node.starts[i], steps[i]);
+        offset = is_zero(offset) ? start : plus(offset, start);
+      }
+      if (node.dims[i] != 1) steps[i] = times(steps[i], literal(node.dims[i], region_.assignments));
+    }
+    Instance instance{id, true, found->second, {}, {}, {}, Instance::Level::line, 0};
+    instance.strides.assign(region_.space.size(), zero());
+    for (std::size_t i = 0; i < node.shape.size(); ++i) {
+      if (map[i].dim < 0 || map[i].broadcast || is_one(node.shape[i])) continue;
+      tensor::Extent& stride = instance.strides[static_cast<std::size_t>(map[i].dim)];
+      stride = is_zero(stride) ? steps[i] : plus(stride, steps[i]);
+    }
+    if (!is_zero(offset)) instance.offset = offset;
+    return add(std::move(instance));
+  }
+
+  // Where to cut below a reduction that does not fit: right under the outer one when that has as few elements to read
+  // there, so that everything between is computed while the inner one's line is at hand.
+  int cut(int inner) const {
+    if (reduced_ < 0 || buffers_.count(reduced_) != 0) return inner;
+    const auto count = [&](int id) {
+      const tensor::Shape& shape = dag_.nodes[static_cast<std::size_t>(id)].shape;
+      return product_of(shape, 0, shape.size(), region_.assignments);
+    };
+    return count(reduced_) == count(inner) ? reduced_ : inner;
+  }
+
   int reduce(int id, const Map& map) {
     const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
     const Node& operand = dag_.nodes[static_cast<std::size_t>(node.operands[0])];
-    if (region_.product >= 0) throw Needs{id};
+    if (region_.producer >= 0) throw Needs{cut(id)};
     // Results that many lines share are computed once, in a kernel of their own.
     std::vector<char> used(region_.space.size(), 0);
     for (std::size_t i = 0; i < map.size(); ++i)
@@ -162,7 +206,7 @@ class Grower {
           if (!taken && open && region_.space[i] == extent) dim = static_cast<int>(i);
         }
         if (dim < 0) {
-          if (region_.reduces) throw Needs{id};
+          if (region_.reduces) throw Needs{cut(id)};
           dim = static_cast<int>(region_.space.size());
           region_.space.push_back(extent);
           region_.element.push_back(0);
@@ -174,14 +218,15 @@ class Grower {
     }
     for (std::size_t i = 0; i < used.size(); ++i) {
       const bool reduced = std::find(dims.begin(), dims.end(), static_cast<int>(i)) != dims.end();
-      if (!reduced && !used[i] && !is_one(region_.space[i])) throw Needs{id};
-      if (region_.reduces && reduced != (region_.element[i] != 0)) throw Needs{id};
+      if (!reduced && !used[i] && !is_one(region_.space[i])) throw Needs{cut(id)};
+      if (region_.reduces && reduced != (region_.element[i] != 0)) throw Needs{cut(id)};
     }
     if (!region_.reduces) {
       for (int d : dims) region_.element[static_cast<std::size_t>(d)] = 1;
       region_.reduces = true;
+      reduced_ = node.operands[0];
     }
-    Instance instance{id, false, "", {visit(node.operands[0], inner)}, {}, Instance::Level::line, 0};
+    Instance instance{id, false, "", {visit(node.operands[0], inner)}, {}, {}, Instance::Level::line, 0};
     return add(std::move(instance));
   }
 
@@ -197,21 +242,20 @@ class Grower {
         stride = step;
         continue;
       }
-      stride.text = in_parentheses(stride.text) + " + " + in_parentheses(step.text);  // a diagonal
-      for (std::size_t a = 0; a < stride.values.size(); ++a) stride.values[a] += step.values[a];
+      stride = plus(stride, step);  // a diagonal
     }
     return result;
   }
 
   int leaf(int id, const std::string& buffer, const tensor::Shape& shape, const Map& map) {
-    return add({id, true, buffer, {}, strides(shape, map), Instance::Level::line, 0});
+    return add({id, true, buffer, {}, strides(shape, map), {}, Instance::Level::line, 0});
   }
 
   int add(Instance instance) {
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
       const Instance& other = region_.instances[i];
       if (other.node == instance.node && other.leaf == instance.leaf && other.operands == instance.operands &&
-          other.buffer == instance.buffer && same(other.strides, instance.strides))
+          other.buffer == instance.buffer && other.offset == instance.offset && same(other.strides, instance.strides))
         return static_cast<int>(i);
     }
     region_.instances.push_back(std::move(instance));
@@ -238,13 +282,14 @@ class Grower {
   int root_;
   const Buffers& buffers_;
   bool fuse_;
+  int reduced_ = -1;  // what the outermost reduction reads
   std::size_t root_rank_ = 0;
   Region region_;
 };
 
 void set_levels(Region& region, const Dag& dag) {
   for (Instance& instance : region.instances) {
-    if (region.product >= 0 && instance.node == region.product) continue;
+    if (region.producer >= 0 && instance.node == region.producer) continue;
     instance.level = Instance::Level::line;
     instance.phase = 0;
     for (std::size_t i = 0; i < instance.strides.size(); ++i)
@@ -265,6 +310,13 @@ void set_levels(Region& region, const Dag& dag) {
 
 bool is_zero(const tensor::Extent& extent) {
   return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
+}
+
+tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments) {
+  tensor::Shape result;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    result.push_back(is_one(shape[i]) ? literal(0, assignments) : product_of(shape, i + 1, shape.size(), assignments));
+  return result;
 }
 
 tensor::Extent Region::lines() const {

@@ -26,6 +26,7 @@ struct Instance {
   std::string buffer;         // of a leaf in memory; empty for numbers
   std::vector<int> operands;  // instances
   tensor::Shape strides;      // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
+  tensor::Extent offset;      // leaf in memory: where its first element lies; empty: at the start
   Level level = Level::line;
   int phase = 0;  // how many reductions must be finished before it is known
 };
@@ -40,9 +41,10 @@ struct Region {
     int instance = -1;
     std::string buffer;
     tensor::Shape strides;
+    tensor::Extent offset;  // as of a leaf
   };
   std::vector<Root> roots;
-  int product = -1;  // the node of kind product whose results are the elements; -1: none
+  int producer = -1;  // the product, convolution, pool or scan whose results are the elements; -1: none
   bool reduces = false;
   std::size_t assignments = 1, workloads = 1;
 
@@ -68,5 +70,7 @@ Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& 
 void collapse(Region& region, const Dag& dag);
 
 bool is_zero(const tensor::Extent& extent);
+// Strides of a row-major tensor, 0 where it has extent 1.
+tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments);
 
 }  // namespace cudal1::playbook

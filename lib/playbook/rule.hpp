@@ -21,6 +21,7 @@ bool linear_sums(Dag& dag);
 bool dead_operations(Dag& dag);
 bool chain_order(Dag& dag);
 bool transposed_product(Dag& dag);
+bool reversed_scan(Dag& dag);
 
 const std::vector<Rule>& rules();  // in the order in which they are applied
 

@@ -151,6 +151,7 @@ class Puller {
   // Over all positions every tap of the weight meets a fixed window of the input: the sums of those windows, times the
   // weight, are the sum of the results. One pass over the input replaces the convolution.
   std::optional<int> of_convolution(const Node& convolution, const std::vector<int>& dims) {
+    if (std::get<std::int64_t>(convolution.attributes.at("groups")) != 1) return std::nullopt;
     const std::size_t spatial = convolution.windows.size();
     std::vector<int> all;
     for (std::size_t i = 0; i < spatial; ++i) all.push_back(static_cast<int>(i) + 2);

@@ -11,6 +11,7 @@ const std::vector<Rule>& rules() {
       {"linear sums", "a sum over the results of a linear operator is the operator on sums", linear_sums},
       {"chain order", "(A @ B) @ C = A @ (B @ C)", chain_order},
       {"transposed product", "(A @ B).T = B.T @ A.T", transposed_product},
+      {"reversed scan", "a scan of a turned tensor, turned back, is a scan from the end", reversed_scan},
       {"dead operations", "clamps that cannot bind and activations applied twice change nothing", dead_operations},
   };
   return list;

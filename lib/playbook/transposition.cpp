@@ -18,6 +18,7 @@ int source_dim(const Region& region) {
   const std::size_t last = region.space.size() - 1;
   for (const Instance& instance : region.instances) {
     if (!in_memory(instance)) continue;
+    if (!instance.offset.values.empty()) return -1;
     if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) continue;
     int dim = -1;
     for (std::size_t i = 0; i < last; ++i)
@@ -31,7 +32,7 @@ int source_dim(const Region& region) {
 }  // namespace
 
 bool is_transposition(const Region& region) {
-  if (region.reduces || region.space.size() < 2 || source_dim(region) < 0) return false;
+  if (region.reduces || region.space.size() < 2 || !region.roots[0].offset.values.empty() || source_dim(region) < 0) return false;
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
   return is_one(region.roots[0].strides[last]) && region.space[source].values[0] >= 16 &&

@@ -106,7 +106,7 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   const std::size_t assignments = input.shape[0].values.size(), spatial = node.windows.size();
   tensor::Shape space(3 - spatial, literal(1, assignments)), taps(3 - spatial, literal(1, assignments)),
       outputs(3 - spatial, literal(1, assignments));
-  std::vector<Node::Window> windows(3 - spatial, Node::Window{1, 0, 1, literal(1, assignments)});
+  std::vector<Node::Window> windows(3 - spatial, Node::Window{1, 0, 1, literal(1, assignments), literal(1, assignments)});
   for (std::size_t i = 0; i < spatial; ++i) {
     space.push_back(input.shape[i + 2]);
     taps.push_back(node.shape[i + 2]);

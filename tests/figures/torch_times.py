@@ -4,7 +4,9 @@ sizes: eager, and under torch.compile. One JSON object per line; times are media
 of the median (order statistics). L2 is flushed before each call by writing a buffer larger than it; that write also
 hides the launch on the host, so what is timed is the device's work. The result is made contiguous, as a kernel file's
 outputs are. TF32 is off: the kernel files ask for float32."""
+import argparse
 import json
+import math
 import pathlib
 import re
 import sys
@@ -36,15 +38,36 @@ def read(path):
     sizes = {}
     for item in split(directives(source, "size")[0].split("//")[0]):
         name, expression = item.split("=", 1)
-        sizes[name.strip()] = int(eval(expression.replace("/", "//"), {}, sizes))
+        sizes[name.strip()] = integer(expression, sizes)
     inputs = {}
     generator = torch.Generator(device="cuda").manual_seed(1)
     for text in directives(source, "input"):
-        name, dtype, extents = re.match(r"(\w+):\s*(\w+)\[([^\]]*)\]", text).groups()
-        shape = [int(eval(extent, {}, sizes)) for extent in split(extents)]
-        inputs[name] = torch.randn(shape, device="cuda", generator=generator).to(getattr(torch, dtype))
-    expression = directives(source, "torch")[0].split("=", 1)[1].strip()
-    return sizes, inputs, expression
+        name, dtype, extents, distribution = re.match(r"(\w+):\s*(\w+)\[([^\]]*)\](?:\s*~\s*(.*))?", text).groups()
+        shape = [integer(extent, sizes) for extent in split(extents)]
+        kind, *bounds = re.findall(r"[\w.+-]+", distribution or "normal")
+        values = torch.empty(shape, device="cuda")
+        if kind == "uniform":
+            values.uniform_(*map(float, bounds), generator=generator)
+        elif kind == "randint":
+            values = torch.randint(*map(int, bounds), shape, device="cuda", generator=generator)
+        else:
+            values.normal_(generator=generator)
+        inputs[name] = values.to(getattr(torch, dtype))
+    return sizes, inputs
+
+
+def integer(expression, sizes):
+    return int(eval(expression.replace("/", "//"), {}, sizes))
+
+
+def function(path, sizes, names):
+    """The torch line as a function of its inputs."""
+    source = path.read_text()
+    body = "".join(f"    {statement.strip()}\n" for statement in directives(source, "torch")[0].split(";"))
+    outputs = [re.match(r"\w+", text)[0] for text in directives(source, "output")]
+    scope = {"torch": torch, "F": F, "math": math, **sizes}
+    exec(f"def line({', '.join(names)}):\n{body}    return {', '.join(f'{name}.contiguous()' for name in outputs)}\n", scope)
+    return scope["line"]
 
 
 def times(call, flush):
@@ -63,27 +86,46 @@ def times(call, flush):
     return {"ms": taken[CALLS // 2], "interval_ms": [taken[int(middle - half)], taken[int(middle + half)]]}
 
 
-def main():
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    flush = torch.empty(1 << 28, dtype=torch.int8, device="cuda")
-    for name in sys.argv[1:]:
-        path = pathlib.Path(name)
-        sizes, inputs, expression = read(path)
-        names = list(inputs)
-        scope = {"torch": torch, "F": F, **sizes}
-        function = eval(f"lambda {', '.join(names)}: ({expression}).contiguous()", scope)
-        arguments = [inputs[name] for name in names]
-        result = {"task": path.stem, "torch": torch.__version__, "gpu": torch.cuda.get_device_name(), "sizes": sizes}
-        with torch.no_grad():
-            result["eager"] = times(lambda: function(*arguments), flush)
+def measure(path, flush, compiles=True):
+    sizes, inputs = read(path)
+    line = function(path, sizes, list(inputs))
+    arguments = list(inputs.values())
+    result = {"task": path.stem, "torch": torch.__version__, "gpu": torch.cuda.get_device_name(), "sizes": sizes}
+    with torch.no_grad():
+        result["eager"] = times(lambda: line(*arguments), flush)
+        if compiles:
             try:
-                compiled = torch.compile(function)
+                compiled = torch.compile(line)
                 result["compile"] = times(lambda: compiled(*arguments), flush)
             except Exception as problem:  # the compiler's, whatever it is: the eager time stands
                 result["compile_problem"] = str(problem).splitlines()[0]
-        print(json.dumps(result), flush=True)
-        torch._dynamo.reset()
+    torch._dynamo.reset()
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("--calls", type=int, default=CALLS)
+    parser.add_argument("--tf32", action="store_true", help="PyTorch's own setting: convolutions in TF32; eager only")
+    parser.add_argument("--warm", action="store_true", help="compile only, so that a later process finds it in the cache")
+    options = parser.parse_args()
+    globals()["CALLS"] = options.calls
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = options.tf32
+    if options.warm:
+        for path in options.files:
+            sizes, inputs = read(path)
+            with torch.no_grad():
+                torch.compile(function(path, sizes, list(inputs)))(*inputs.values())
+            torch._dynamo.reset()
+        return
+    flush = torch.empty(1 << 28, dtype=torch.int8, device="cuda")
+    for path in options.files:
+        try:
+            print(json.dumps(measure(path, flush, not options.tf32)), flush=True)
+        except Exception as problem:  # one line must not end the table
+            print(json.dumps({"task": path.stem, "problem": str(problem).splitlines()[0]}), flush=True)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ B, const f
     for (int j = 0; j < TM; ++j) {
       const int column = column_start + j / 4 * 64 + tx * 4 + j % 4;
       if (column >= M) continue;
-      S[size_t(row) * M + column] = sum[i][j];
+      const float produced = sum[i][j];
+      S[size_t(row) * M + column] = produced;
     }
   }
 }
@@ -161,7 +162,8 @@ __device__ __forceinline__ void matmul_2_body(const float* __restrict__ A, const
     for (int j = 0; j < TM; ++j) {
       const int column = column_start + j / 4 * 64 + tx * 4 + j % 4;
       if (column >= M) continue;
-      Y[size_t(row) * M + column] = sum[i][j];
+      const float produced = sum[i][j];
+      Y[size_t(row) * M + column] = produced;
     }
   }
 }

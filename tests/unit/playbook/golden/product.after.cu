@@ -95,8 +95,9 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ X, const f
     for (int j = 0; j < TM; ++j) {
       const int column = column_start + j / 4 * 64 + tx * 4 + j % 4;
       if (column >= M) continue;
+      const float produced = sum[i][j];
       const float v1 = float(bias[column]);
-      const float v2 = sum[i][j] + v1;
+      const float v2 = produced + v1;
       const float v3 = v2 < 0 ? 0 : v2;
       Y[size_t(row) * M + column] = v3;
     }

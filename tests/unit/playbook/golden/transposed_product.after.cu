@@ -95,7 +95,8 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ B, const f
     for (int j = 0; j < TM; ++j) {
       const int column = column_start + j / 4 * 64 + tx * 4 + j % 4;
       if (column >= N) continue;
-      Y[size_t(row) * N + column] = sum[i][j];
+      const float produced = sum[i][j];
+      Y[size_t(row) * N + column] = produced;
     }
   }
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/families.hpp"
+#include "playbook/lowering.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+std::size_t axis(Lowering& l, std::size_t rank) { return static_cast<std::size_t>(l.axes("dim", rank).at(0)); }
+
+// From the end when negative.
+tensor::Extent position(Lowering& l, std::int64_t at, const tensor::Extent& extent) {
+  return at < 0 ? plus(extent, literal(at, l.assignments())) : literal(at, l.assignments());
+}
+
+int slice(Lowering& l) {
+  const int operand = l.operand("input");
+  const tensor::Shape shape = l.at(operand).shape;
+  const std::size_t dim = axis(l, shape.size());
+  const tensor::Extent start =
+      l.given("start") ? position(l, l.integer("start"), shape[dim]) : literal(0, l.assignments());
+  for (std::int64_t value : start.values)
+    if (value < 0) throw NotCovered{"a slice that starts before its tensor"};
+  return l.slice(operand, dim, start, l.type().shape[dim], static_cast<int>(l.integer("step")));
+}
+
+int select(Lowering& l) {
+  const int operand = l.operand("input");
+  const tensor::Shape shape = l.at(operand).shape;
+  const std::size_t dim = axis(l, shape.size());
+  const int part = l.slice(operand, dim, position(l, l.integer("index"), shape[dim]), literal(1, l.assignments()));
+  return l.reshape(part, l.type().shape);
+}
+
+int narrow(Lowering& l) {
+  const int operand = l.operand("input");
+  const std::size_t dim = axis(l, l.type().shape.size());
+  return l.slice(operand, dim, position(l, l.integer("start"), l.at(operand).shape[dim]), l.type().shape[dim]);
+}
+
+int chunk(Lowering& l) {
+  const int operand = l.operand("input");
+  const std::size_t dim = axis(l, l.type().shape.size());
+  tensor::Extent start = l.at(operand).shape[dim];
+  const std::int64_t chunks = l.integer("chunks"), index = l.integer("index");
+  start.text = fmt::format("ceil_div({}, {}) * {}", start.text, chunks, index);
+  for (std::int64_t& value : start.values) value = (value + chunks - 1) / chunks * index;
+  return l.slice(operand, dim, start, l.type().shape[dim]);
+}
+
+int split(Lowering& l) {
+  const int operand = l.operand("input");
+  const std::size_t dim = axis(l, l.type().shape.size());
+  const std::int64_t index = l.integer("index");
+  return l.slice(operand, dim, literal(l.integers("split_size", 1)[0] * index, l.assignments()), l.type().shape[dim]);
+}
+
+int flip(Lowering& l) {
+  int result = l.operand("input");
+  const tensor::Shape shape = l.at(result).shape;
+  for (int dim : l.axes("dims", shape.size())) {
+    const tensor::Extent& extent = shape[static_cast<std::size_t>(dim)];
+    result = l.slice(result, static_cast<std::size_t>(dim), plus(extent, literal(-1, l.assignments())), extent, -1);
+  }
+  return result;
+}
+
+int cat(Lowering& l) {
+  Node node;
+  node.kind = Kind::cat;
+  node.function = "cat";
+  node.operands = l.operands();
+  node.dtype = l.type().dtype;
+  node.shape = l.type().shape;
+  node.dims = l.axes("dim", node.shape.size());
+  const auto dim = static_cast<std::size_t>(node.dims[0]);
+  for (int& operand : node.operands) {
+    if (l.at(operand).shape.size() < node.shape.size()) {  // stack
+      tensor::Shape shape = l.at(operand).shape;
+      shape.insert(shape.begin() + node.dims[0], literal(1, l.assignments()));
+      operand = l.reshape(operand, shape);
+    }
+    if (l.at(operand).dtype != node.dtype) operand = l.pointwise("identity", {operand}, node.dtype);
+    for (std::int64_t extent : l.at(operand).shape[dim].values)
+      if (extent == 0) throw NotCovered{"torch.cat of an empty tensor"};
+  }
+  return l.add(node);
+}
+
+}  // namespace
+
+std::vector<LoweringRow> part_lowerings() {
+  return {{"slice", slice}, {"select", select}, {"narrow", narrow}, {"chunk", chunk},
+          {"split", split}, {"flip", flip},     {"cat", cat},       {"stack", cat}};
+}
+
+}  // namespace cudal1::playbook

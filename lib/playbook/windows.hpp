@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "playbook/dag.hpp"
+
+#include <vector>
+
+namespace cudal1::playbook {
+
+// The windows of a pool or convolution over three axes; those it has not got come first, with extent 1.
+struct Windows {
+  struct Axis {
+    tensor::Extent input;
+    Node::Window window;
+    int dim = -1;        // of the result; -1: not there
+    bool fixed = false;  // as many taps at all sizes: their text is a number
+  };
+  std::vector<Axis> axes;
+
+  tensor::Extent taps() const;  // of one window
+};
+
+Windows windows_of(const Node& node, const Node& input);
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,226 @@
+//@ of      cross_entropy.before.cu sha256:7d4b31fe0941ab47573ced28b60e90a1b83ad896a19c613f90feee552656a871
+//@ tune    THREADS = 256 | 128 | 64 | 32
+//@ tune    THREADS_2 = 512
+//@ scratch S: float32[N, 1]
+//@ launch  rows<<<ceil_div(N, max(1, 256 / THREADS)), dim3(THREADS, max(1, 256 / THREADS))>>>(T, X, S, C, N)
+//@ launch  rows_2<<<ceil_div(1, max(1, 256 / THREADS_2)), dim3(THREADS_2, max(1, 256 / THREADS_2))>>>(S, T, Y, N)
+// playbook: as written/fused
+
+template <typename T, int VEC>
+struct alignas(sizeof(T) * VEC) Pack {
+  T at[VEC];
+};
+
+// VEC elements of which `left` exist. WHOLE: all or none do, and `from` is aligned to all of them.
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ Pack<T, VEC> load(const T* from, Index left) {
+  Pack<T, VEC> pack = {};
+  if (WHOLE) {
+    if (left > 0) pack = *reinterpret_cast<const Pack<T, VEC>*>(from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) pack.at[i] = from[i];
+  }
+  return pack;
+}
+
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ void store(T* to, const Pack<T, VEC>& pack, Index left) {
+  if (WHOLE) {
+    if (left > 0) *reinterpret_cast<Pack<T, VEC>*>(to) = pack;
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) to[i] = pack.at[i];
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ T exchange(T value, int offset) {
+  return __shfl_xor_sync(0xffffffffu, value, offset);
+}
+
+struct Sum {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct Product {
+  template <typename T> __device__ T operator()(T a, T b) const { return a * b; }
+};
+// Of a NaN and a number the NaN wins, as in torch.
+struct Larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return a > b || a != a ? a : b; }
+};
+struct Smaller {
+  template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
+};
+
+// The values of one row's THREADS threads, combined; every thread gets the result.
+template <int THREADS, int ROWS, typename T, typename Combine>
+__device__ T reduce_row(T value, Combine combine) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  if constexpr (THREADS > 32) {
+    __shared__ T partial[ROWS][THREADS / 32];
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) partial[threadIdx.y][threadIdx.x / 32] = value;
+    __syncthreads();
+    value = partial[threadIdx.y][0];
+#pragma unroll
+    for (int warp = 1; warp < THREADS / 32; ++warp) value = combine(value, partial[threadIdx.y][warp]);
+  }
+  return value;
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void rows_body(const long long* __restrict__ T, const float* __restrict__ X, float* __restrict__ S, int C, int N) {
+  constexpr int VEC = 4;
+  constexpr int ROWS = THREADS < 256 ? 256 / THREADS : 1;
+  constexpr int ITEMS = (1000 + THREADS * VEC - 1) / (THREADS * VEC);
+  const int first = int(blockIdx.x) * ROWS + threadIdx.y;
+  const bool live = first < N;
+  const int line = live ? first : N - 1;  // idle threads keep the barriers whole
+  const long long T_0 = static_cast<long long>(T[line]);
+  const float* X_5_line = X + size_t(line) * C;
+  const bool v2 = T_0 != (-100);
+  float acc8 = 0;
+  float acc10 = __int_as_float(0xff800000);
+  Pack<float, VEC> X_5_kept[ITEMS];
+  #pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const int column = (item * THREADS + int(threadIdx.x)) * VEC;
+    X_5_kept[item] = load<WHOLE, VEC>(X_5_line + column, C - column);
+  }
+  #pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const int column = (item * THREADS + int(threadIdx.x)) * VEC;
+    #pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+      const long long v3 = static_cast<long long>(column + i);
+      const bool v4 = v3 == T_0;
+      const float v5 = X_5_kept[item].at[i];
+      const float v7 = v4 ? v5 : 0.0f;
+      if (column + (WHOLE ? 0 : i) < C) {
+        acc8 += v7;
+        acc10 = Larger()(acc10, float(v5));
+      }
+    }
+  }
+  for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
+    Pack<float, VEC> X_5_pack;
+    X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
+    #pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+      const long long v3 = static_cast<long long>(column + i);
+      const bool v4 = v3 == T_0;
+      const float v5 = X_5_pack.at[i];
+      const float v7 = v4 ? v5 : 0.0f;
+      if (column + (WHOLE ? 0 : i) < C) {
+        acc8 += v7;
+        acc10 = Larger()(acc10, float(v5));
+      }
+    }
+  }
+  const float v8 = reduce_row<THREADS, ROWS>(acc8, Sum());
+  const float v10 = reduce_row<THREADS, ROWS>(acc10, Larger());
+  const float v9 = -v8;
+  float acc13 = 0;
+  #pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const int column = (item * THREADS + int(threadIdx.x)) * VEC;
+    #pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+      const float v5 = X_5_kept[item].at[i];
+      const float v11 = v5 - v10;
+      const float v12 = exp(v11);
+      if (column + (WHOLE ? 0 : i) < C) {
+        acc13 += v12;
+      }
+    }
+  }
+  for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
+    Pack<float, VEC> X_5_pack;
+    X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
+    #pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+      const float v5 = X_5_pack.at[i];
+      const float v11 = v5 - v10;
+      const float v12 = exp(v11);
+      if (column + (WHOLE ? 0 : i) < C) {
+        acc13 += v12;
+      }
+    }
+  }
+  const float v13 = reduce_row<THREADS, ROWS>(acc13, Sum());
+  const float v14 = log(v13);
+  const float v15 = v14 + v10;
+  const float v16 = v9 + v15;
+  const float v17 = v2 ? v16 : 0.0f;
+  if (live && threadIdx.x == 0) S[line] = v17;
+}
+
+__global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) rows(const long long* __restrict__ T, const float* __restrict__ X, float* __restrict__ S, int C, int N) {
+  if (C % 4 == 0) rows_body<true>(T, X, S, C, N);
+  else rows_body<false>(T, X, S, C, N);
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void rows_2_body(const float* __restrict__ S, const long long* __restrict__ T, float* __restrict__ Y, int N) {
+  constexpr int VEC = 2;
+  constexpr int ROWS = THREADS_2 < 256 ? 256 / THREADS_2 : 1;
+  constexpr int ITEMS = (8192 + THREADS_2 * VEC - 1) / (THREADS_2 * VEC);
+  const bool live = blockIdx.x * ROWS + threadIdx.y == 0;
+  const float* S_0_line = S;
+  const long long* T_2_line = T;
+  float acc1 = 0;
+  float acc8 = 0;
+  Pack<float, VEC> S_0_kept[ITEMS];
+  Pack<long long, VEC> T_2_kept[ITEMS];
+  #pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const int column = (item * THREADS_2 + int(threadIdx.x)) * VEC;
+    S_0_kept[item] = load<WHOLE, VEC>(S_0_line + column, N - column);
+    T_2_kept[item] = load<WHOLE, VEC>(T_2_line + column, N - column);
+  }
+  #pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const int column = (item * THREADS_2 + int(threadIdx.x)) * VEC;
+    #pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+      const float v0 = S_0_kept[item].at[i];
+      const long long v2 = T_2_kept[item].at[i];
+      const bool v4 = v2 != (-100);
+      const float v7 = v4 ? 1.0f : 0.0f;
+      if (column + (WHOLE ? 0 : i) < N) {
+        acc1 += v0;
+        acc8 += v7;
+      }
+    }
+  }
+  for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < N; column += THREADS_2 * VEC) {
+    Pack<float, VEC> S_0_pack;
+    S_0_pack = load<WHOLE, VEC>(S_0_line + column, N - column);
+    Pack<long long, VEC> T_2_pack;
+    T_2_pack = load<WHOLE, VEC>(T_2_line + column, N - column);
+    #pragma unroll
+    for (int i = 0; i < VEC; ++i) {
+      const float v0 = S_0_pack.at[i];
+      const long long v2 = T_2_pack.at[i];
+      const bool v4 = v2 != (-100);
+      const float v7 = v4 ? 1.0f : 0.0f;
+      if (column + (WHOLE ? 0 : i) < N) {
+        acc1 += v0;
+        acc8 += v7;
+      }
+    }
+  }
+  const float v1 = reduce_row<THREADS_2, ROWS>(acc1, Sum());
+  const float v8 = reduce_row<THREADS_2, ROWS>(acc8, Sum());
+  const float v9 = v1 / v8;
+  if (live && threadIdx.x == 0) Y[0] = v9;
+}
+
+__global__ void __launch_bounds__((THREADS_2 < 256 ? 256 : THREADS_2)) rows_2(const float* __restrict__ S, const long long* __restrict__ T, float* __restrict__ Y, int N) {
+  if (N % 2 == 0) rows_2_body<true>(S, T, Y, N);
+  else rows_2_body<false>(S, T, Y, N);
+}

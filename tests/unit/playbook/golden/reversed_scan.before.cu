@@ -1,0 +1,8 @@
+//@ torch   Y = torch.cumsum(X.flip(1), dim=1).flip(1)
+//@ size    N = 1024, M = 4096
+//@ check   N = 3, M = 1030
+//@ input   X: float32[N, M]
+//@ output  Y: float32[N, M]
+//@ launch  reference<<<1, 1>>>(X, Y)
+
+__global__ void reference(const float* X, float* Y) {}
