@@ -2,6 +2,7 @@
 #include "model/answer.hpp"
 
 #include "base/text.hpp"
+#include "model/thinking.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,15 +21,6 @@ std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-// The reply without a block of reasoning in front. A block that is never closed leaves nothing.
-std::string_view without_reasoning(std::string_view reply) {
-  reply = base::trim(reply);
-  constexpr std::string_view open = "<think>", close = "</think>";
-  if (!reply.starts_with(open)) return reply;
-  const auto end = reply.find(close);
-  return end == std::string_view::npos ? std::string_view{} : reply.substr(end + close.size());
 }
 
 // Follows the fenced code blocks of a Markdown text, line by line. A fence is three or more of "`" or "~", at most three
@@ -153,7 +145,7 @@ std::vector<std::string> techniques(const std::vector<std::string>& lines) {
 }  // namespace
 
 tl::expected<Answer, std::string> parse_answer(std::string_view reply) {
-  const auto text = without_reasoning(reply);
+  const auto text = split_thinking(reply).answer;
   if (base::trim(text).empty())
     return tl::make_unexpected(base::trim(reply).empty() ? "the reply is empty" : "the reply holds reasoning only");
   const auto sections = split(text);

@@ -3,23 +3,32 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/anthropic.hpp"
+#include "model/chat_server.hpp"
 #include "model/command.hpp"
 #include "model/exchange.hpp"
+#include "model/ollama.hpp"
 #include "model/replay.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::model {
 
-const std::vector<Provider>& providers() {
-  static const std::vector<Provider> list = {
+std::vector<Provider> providers() {
+  std::vector<Provider> list = {
       {"replay:", "replay:DIR gives the replies of an earlier run, or of a folder of replies, again",
        [](const std::string& rest, const Settings&) { return open_replay(rest); }},
       {"exchange:", "exchange:DIR writes prompts as files and waits for replies beside them",
        [](const std::string& rest, const Settings&) { return open_exchange(rest); }},
       {"cmd:", "cmd:PROGRAM runs a program: prompt on its input, reply on its output",
        [](const std::string& rest, const Settings& settings) { return open_command(rest, settings.command_limit); }},
+      {"anthropic/", "anthropic/MODEL asks Anthropic, or with --base-url another service with its Messages", open_anthropic},
+      {"ollama/", "ollama/MODEL asks Ollama on this machine, or where OLLAMA_HOST says", open_ollama},
   };
+  for (const auto& server : chat_servers())
+    list.push_back({server.prefix, server.summary, [&server](const std::string& rest, const Settings& settings) {
+                      return open_chat(server, rest, settings);
+                    }});
   return list;
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace cudal1::model {
+
+// A file that is compiled in: "prices.json". Empty: there is none of that name.
+std::optional<std::string_view> embedded_text(std::string_view name);
+
+}  // namespace cudal1::model

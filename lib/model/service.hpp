@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/address.hpp"
+#include "model/dialect.hpp"
+#include "model/providers.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1::model {
+
+// Where a provider's service lives, and the key that goes there.
+struct Place {
+  Address address;
+  std::optional<Secret> key;
+};
+
+// The settings' address, else that of the first variable that is set, else the provider's own (empty: it has none). A key
+// that the user names goes there; the provider's usual variables are read only for its own address, for one that its
+// variables name, and for a provider without an address of its own. Throws base::Error: usage without an address,
+// credentials without a key that the provider's own service needs.
+Place find_place(const std::string& prefix, const std::string& own_address, const std::vector<std::string>& address_variables,
+                 const std::vector<std::string>& key_variables, const Settings& settings);
+
+struct ServiceOptions {
+  std::string name;              // "openai/gpt-…"
+  Place place;
+  std::unique_ptr<Dialect> dialect;
+  int parallel = 0;              // 0: as the settings say
+  long long context_tokens = 0;  // 0: no limit is known
+};
+
+// A model behind HTTP: asks, reads the stream, tries again when that helps, and counts what it costs.
+std::unique_ptr<Model> open_service(ServiceOptions options, const Settings& settings);
+
+}  // namespace cudal1::model
