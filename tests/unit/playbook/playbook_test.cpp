@@ -94,6 +94,13 @@ TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
 TEST_CASE("a scan between two flips runs from the end") { becomes("reversed_scan", "reversed scan/fused"); }
 TEST_CASE("a cross entropy reads every row once") { becomes("cross_entropy", "as written/fused"); }
+TEST_CASE("a mean squared error is one long sum") { becomes("mse_loss", "as written/fused"); }
+TEST_CASE("a smooth L1 loss is one long sum") { becomes("smooth_l1_loss", "as written/fused"); }
+TEST_CASE("a divergence divides by the batch") { becomes("kl_div", "as written/fused"); }
+TEST_CASE("a hinge loss broadcasts its targets") { becomes("hinge_loss", "as written/fused"); }
+TEST_CASE("a cosine loss takes three sums from one pass over a row") { becomes("cosine_loss", "as written/fused"); }
+TEST_CASE("a triplet loss keeps its distances in registers") { becomes("triplet_loss", "as written/fused"); }
+TEST_CASE("an argmin of columns carries the index along") { becomes("argmin_columns", "as written/fused"); }
 TEST_CASE("the parts of a concatenation go straight to their places") { becomes("cat", "as written/fused"); }
 TEST_CASE("slices are read where they lie") { becomes("slices", "as written/fused"); }
 TEST_CASE("attention never writes its scores") { becomes("attention", "as written/fused"); }

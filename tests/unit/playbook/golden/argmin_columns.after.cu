@@ -1,0 +1,109 @@
+//@ of      argmin_columns.before.cu sha256:216948f6bbbeead7e429211897b048ea9589cc5f8499dc64a5e5ffd49ad44d14
+//@ tune    THREADS = 16 | 32 | 8
+//@ launch  columns<<<ceil_div(M, 32), dim3(32, THREADS)>>>(X, Y, N, M)
+// playbook: as written/fused
+
+template <typename T, int VEC>
+struct alignas(sizeof(T) * VEC) Pack {
+  T at[VEC];
+};
+
+// VEC elements of which `left` exist. WHOLE: all or none do, and `from` is aligned to all of them.
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ Pack<T, VEC> load(const T* from, Index left) {
+  Pack<T, VEC> pack = {};
+  if (WHOLE) {
+    if (left > 0) pack = *reinterpret_cast<const Pack<T, VEC>*>(from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) pack.at[i] = from[i];
+  }
+  return pack;
+}
+
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ void store(T* to, const Pack<T, VEC>& pack, Index left) {
+  if (WHOLE) {
+    if (left > 0) *reinterpret_cast<Pack<T, VEC>*>(to) = pack;
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) to[i] = pack.at[i];
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ T exchange(T value, int offset) {
+  return __shfl_xor_sync(0xffffffffu, value, offset);
+}
+
+struct Sum {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct Product {
+  template <typename T> __device__ T operator()(T a, T b) const { return a * b; }
+};
+// Of a NaN and a number the NaN wins, as in torch.
+struct Larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return a > b || a != a ? a : b; }
+};
+struct Smaller {
+  template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
+};
+
+// A value and where it stands; of equal values the first counts.
+template <typename T>
+struct Found {
+  T value;
+  long long index;
+};
+struct FirstLarger {
+  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+    const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
+    const bool equal = a.value == b.value || (nan_a && nan_b);
+    const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value > b.value);
+    return first ? a : b;
+  }
+};
+struct FirstSmaller {
+  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+    const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
+    const bool equal = a.value == b.value || (nan_a && nan_b);
+    const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value < b.value);
+    return first ? a : b;
+  }
+};
+template <typename T>
+__device__ Found<T> exchange(Found<T> found, int offset) {
+  return {exchange(found.value, offset), exchange(found.index, offset)};
+}
+
+// The values of one column's THREADS threads (threadIdx.y), combined; every thread gets the result.
+template <int THREADS, int LINES, typename T, typename Combine>
+__device__ T reduce_column(T value, Combine combine) {
+  if constexpr (THREADS > 1) {
+    __shared__ T partial[THREADS][LINES];
+    __syncthreads();
+    partial[threadIdx.y][threadIdx.x] = value;
+    __syncthreads();
+    value = partial[0][threadIdx.x];
+    for (int other = 1; other < THREADS; ++other) value = combine(value, partial[other][threadIdx.x]);
+  }
+  return value;
+}
+
+__global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict__ X, long long* __restrict__ Y, int N, int M) {
+  const int first = int(blockIdx.x) * 32 + threadIdx.x;
+  const bool live = first < M;
+  const int line = live ? first : M - 1;  // idle threads keep the barriers whole
+  const float* X_0_line = X + line;
+  Found<float> acc1 = {__int_as_float(0x7f800000), 0x7fffffffffffffffLL};
+  #pragma unroll 4
+  for (int column = threadIdx.y; column < N; column += THREADS) {
+    const float v0 = X_0_line[size_t(column) * M];
+    acc1 = FirstSmaller()(acc1, Found<float>{v0, column});
+  }
+  const long long v1 = reduce_column<THREADS, 32>(acc1, FirstSmaller()).index;
+  if (live && threadIdx.y == 0) Y[line] = v1;
+}
