@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/counting.hpp"
 
+#include "sim/instruction_cost.hpp"
+
 #include <algorithm>
+#include <array>
 
 namespace cudal1::sim {
 
 namespace {
+
+constexpr std::array pipe_members{&PipeWork::slots, &PipeWork::fp32, &PipeWork::integer, &PipeWork::special,
+                                  &PipeWork::fp64,  &PipeWork::half, &PipeWork::memory};
+
+void add_work(PipeWork& into, const InstructionCost& cost, double warps) {
+  into.slots += warps * cost.slots, into.fp32 += warps * cost.fp32, into.integer += warps * cost.integer;
+  into.special += warps * cost.special, into.fp64 += warps * cost.fp64, into.half += warps * cost.half, into.memory += warps * cost.memory;
+}
 
 void add_statement(outcome::Counters& into, const StatementFacts& facts, const SegmentCount& runs) {
   const auto warps = static_cast<double>(runs.warps), lanes = static_cast<double>(runs.lanes);
@@ -67,13 +78,34 @@ double access_bytes(const std::string& opcode) {
 
 }  // namespace
 
-void Tally::finish(double factor) {
+void Tally::scale(double factor) {
   total = total.scaled(factor);
   for (auto& [line, counters] : lines) counters = counters.scaled(factor);
+  for (SiteTotal& site : sites) site.requests *= factor, site.sectors *= factor, site.wavefronts *= factor, site.ideal *= factor;
+  for (const auto member : pipe_members) work.*member *= factor;
+  for (auto& [id, buffer] : buffers) buffer.load_sectors *= factor, buffer.store_sectors *= factor;
+}
+
+void Tally::add(const Tally& other) {
+  total += other.total;
+  for (const auto& [line, counters] : other.lines) lines[line] += counters;
+  sites.resize(std::max(sites.size(), other.sites.size()));
+  for (std::size_t s = 0; s < other.sites.size(); ++s) {
+    sites[s].requests += other.sites[s].requests, sites[s].sectors += other.sites[s].sectors;
+    sites[s].wavefronts += other.sites[s].wavefronts, sites[s].ideal += other.sites[s].ideal;
+  }
+  for (const auto member : pipe_members) work.*member += other.work.*member;
+  for (const auto& [id, buffer] : other.buffers) {
+    buffers[id].bytes = buffer.bytes;
+    buffers[id].load_sectors += buffer.load_sectors, buffers[id].store_sectors += buffer.store_sectors;
+  }
+}
+
+void Tally::finish() {
   total.l2_bytes = 32 * (total.global_load_sectors + total.global_store_sectors + total.local_sectors);
   for (const auto& [id, buffer] : buffers) {
-    total.dram_read_bytes += std::min(buffer.bytes, 32 * factor * buffer.load_sectors);
-    total.dram_write_bytes += std::min(buffer.bytes, 32 * factor * buffer.store_sectors);
+    total.dram_read_bytes += std::min(buffer.bytes, 32 * buffer.load_sectors);
+    total.dram_write_bytes += std::min(buffer.bytes, 32 * buffer.store_sectors);
   }
 }
 
@@ -108,8 +140,12 @@ Tally count(const Launch& launch, const std::vector<std::unique_ptr<Worker>>& wo
   };
   for (const StatementFacts& facts : program.statements) {
     const SegmentCount& runs = segments[facts.segment];
-    if (runs.warps) both(facts, [&](outcome::Counters& c) { add_statement(c, facts, runs); });
+    if (!runs.warps) continue;
+    both(facts, [&](outcome::Counters& c) { add_statement(c, facts, runs); });
+    add_work(tally.work, cost_of(facts.opcode), static_cast<double>(runs.warps));
   }
+  for (const Site& site : sites)
+    tally.sites.push_back({static_cast<double>(site.requests), static_cast<double>(site.sectors), static_cast<double>(site.wavefronts), static_cast<double>(site.ideal)});
   for (std::size_t s = 1; s < sites.size(); ++s) {
     if (!sites[s].requests) continue;
     const StatementFacts& facts = program.statements[program.sites[s].statement];

@@ -47,22 +47,25 @@ struct Gpu {
 
 const std::array<Gpu, 6>& records() {
   static const std::array<Gpu, 6> all{{
-      // NVIDIA H100 Tensor Core GPU datasheet (SXM5): 80 GB, 3.35 TB/s, 67 / 34 TFLOPS FP32 / FP64, 989 FP16 and 495 TF32
-      // tensor TFLOPS dense; H100 white paper: 132 SMs, 50 MB L2, 256 KB L1 of which 228 KB shared.
+      // NVIDIA H100 Tensor Core GPU datasheet (SXM): 80 GB, 3.35 TB/s; FP64 34, FP32 67, TF32 989 and FP16 1,979 TFLOPS, the last
+      // two with sparsity, so half of them here. H100 white paper: 132 SMs, 50 MB L2, 256 KB L1 per SM of which 228 KB shared,
+      // 2,048 threads. 67 TFLOPS are 132 SMs of 128 lanes at 1,980 MHz, the maximum that the driver reports.
       {"H100", record("H100 SXM", 9, 0, 132, 1.98e9, std::size_t{80} << 30, 3.35e12, 50 * mib, 228 * kib, 2048, 32, 67e12, 34e12, 989e12, 495e12)},
-      // NVIDIA H200 datasheet (SXM): 141 GB, 4.8 TB/s, otherwise the same chip as the H100.
-      {"H200", record("H200", 9, 0, 132, 1.98e9, std::size_t{141} << 30, 4.8e12, 50 * mib, 228 * kib, 2048, 32, 67e12, 34e12, 989e12, 495e12)},
-      // NVIDIA A100 80GB SXM datasheet: 2,039 GB/s, 19.5 / 9.7 TFLOPS, 312 FP16 and 156 TF32 tensor TFLOPS; GA100 white
-      // paper: 108 SMs, 1,410 MHz, 40 MB L2, 164 KB shared.
+      // NVIDIA H200 datasheet (SXM): 141 GB HBM3e, 4.8 TB/s, arithmetic as the H100's. L2 and clock as the driver reports them.
+      {"H200", record("H200", 9, 0, 132, 1.98e9, std::size_t{141} << 30, 4.8e12, 60 * mib, 228 * kib, 2048, 32, 67e12, 34e12, 989e12, 495e12)},
+      // NVIDIA A100 80GB datasheet (SXM): 2,039 GB/s; FP64 9.7, FP32 19.5, TF32 156, FP16 312 TFLOPS dense. NVIDIA A100 Tensor
+      // Core GPU Architecture white paper: 108 SMs of 64 lanes, 1,410 MHz, 40 MB L2, 192 KB L1 per SM of which 164 KB shared.
       {"A100", record("A100 SXM 80GB", 8, 0, 108, 1.41e9, std::size_t{80} << 30, 2.039e12, 40 * mib, 164 * kib, 2048, 32, 19.5e12, 9.7e12, 312e12, 156e12)},
-      // NVIDIA L40 datasheet: 48 GB GDDR6, 864 GB/s, 90.5 TFLOPS FP32, 181 FP16 tensor TFLOPS dense; Ada white paper: 142 SMs,
-      // 2,490 MHz, 96 MB L2, 100 KB shared, FP64 at 1/64.
+      // NVIDIA L40 datasheet: 48 GB GDDR6, 864 GB/s; FP32 90.5, TF32 90.5, FP16 181.05 TFLOPS dense; 18,176 cores, which are 142
+      // SMs. NVIDIA Ada GPU Architecture white paper: 128 KB L1 per SM of which 100 KB shared, 96 MB L2 on the full AD102, FP64
+      // at 1/64. 90.5 TFLOPS are 142 SMs of 128 lanes at 2,490 MHz. CUDA C++ Programming Guide, 8.9: 1,536 threads, 24 blocks.
       {"L40", record("L40", 8, 9, 142, 2.49e9, std::size_t{48} << 30, 864e9, 96 * mib, 100 * kib, 1536, 24, 90.5e12, 1.41e12, 181.05e12, 90.5e12)},
-      // NVIDIA Ampere GA102 white paper, GeForce RTX 3090: 82 SMs, 1,695 MHz, 24 GB GDDR6X at 936 GB/s, 35.6 TFLOPS FP32,
-      // 71 FP16 tensor TFLOPS with FP32 sums, 35.6 TF32, 6 MB L2, 100 KB shared, FP64 at 1/64.
+      // NVIDIA Ampere GA102 GPU Architecture white paper, GeForce RTX 3090: 82 SMs, 1,695 MHz, 24 GB GDDR6X at 936 GB/s, 35.6
+      // TFLOPS FP32, 71 FP16 (FP32 sums) and 35.6 TF32 tensor TFLOPS dense, 6,144 KB L2, 128 KB L1 per SM of which 100 KB shared,
+      // FP64 at 1/64. CUDA C++ Programming Guide, 8.6: 1,536 threads, 16 blocks.
       {"RTX3090", record("GeForce RTX 3090", 8, 6, 82, 1.695e9, std::size_t{24} << 30, 936e9, 6 * mib, 100 * kib, 1536, 16, 35.6e12, 0.556e12, 71e12, 35.6e12)},
-      // NVIDIA H20 product brief: 96 GB HBM3, 4.0 TB/s, 44 TFLOPS FP32, 1 TFLOPS FP64, 148 FP16 and 74 TF32 tensor TFLOPS; 78
-      // SMs, 60 MB L2.
+      // NVIDIA H20, a Hopper chip sold under this data: 96 GB HBM3, 4.0 TB/s; FP64 1, FP32 44, TF32 74, FP16 148 TFLOPS dense; 78
+      // SMs, 60 MB L2. NVIDIA publishes no clock; 1,980 MHz is the H100's, and the FP32 rate would need 2.2 GHz.
       {"H20", record("H20", 9, 0, 78, 1.98e9, std::size_t{96} << 30, 4.0e12, 60 * mib, 228 * kib, 2048, 32, 44e12, 1e12, 148e12, 74e12)},
   }};
   return all;

@@ -3,19 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <fmt/format.h>
 
 namespace cudal1::sim {
 
 namespace {
-
-struct Bound {
-  double seconds;
-  std::string name;
-  double outcome::Counters::* culprit;  // whose largest line is named
-};
 
 // The line with the largest share of a counter; 0: none.
 int worst_line(const outcome::LineCounters& lines, double outcome::Counters::* counter) {
@@ -26,73 +19,104 @@ int worst_line(const outcome::LineCounters& lines, double outcome::Counters::* c
   return line;
 }
 
-constexpr double launch_seconds = 2.5e-6;
-constexpr double l2_latency_cycles = 260, dram_latency_cycles = 600;
+// Machine instructions per SM and cycle, of the throughput table in the CUDA C++ Programming Guide: 64 integer lanes, 16 for
+// special functions, 32 for loads and stores, four schedulers.
+constexpr double integer_rate = 2, special_rate = 0.5, memory_rate = 1, schedulers = 4;
+
+using Counters = outcome::Counters;
+
+struct Culprit {
+  std::string_view bound;
+  double Counters::* counter;
+};
+constexpr Culprit culprits[] = {
+    {"instruction issue", &Counters::warp_instructions},      {"FP32 arithmetic", &Counters::fp32_flops},
+    {"FP64 arithmetic", &Counters::fp64_flops},               {"FP16 arithmetic", &Counters::fp16_flops},
+    {"tensor cores", &Counters::tensor_flops},                {"integer arithmetic", &Counters::integer_instructions},
+    {"special functions", &Counters::special_instructions},   {"loads and stores", &Counters::global_load_requests},
+    {"L1 and shared memory", &Counters::global_load_sectors}, {"shared memory", &Counters::shared_wavefronts},
+    {"shared memory bank conflicts", &Counters::shared_wavefronts},
+    {"L2 bandwidth", &Counters::global_load_sectors},         {"stores to the L2", &Counters::global_store_sectors},
+    {"uncoalesced global loads", &Counters::global_load_sectors}, {"uncoalesced global stores", &Counters::global_store_sectors},
+    {"DRAM bandwidth", &Counters::global_load_sectors},       {"local memory", &Counters::local_sectors},
+    {"atomics on the same address", &Counters::atomic_serial_steps}, {"atomics", &Counters::atomic_requests},
+    {"latency: too few warps in flight", &Counters::global_load_requests},
+};
+
+// What the user can act on, in place of a resource's name.
+std::string cause(const std::string& bound, const LaunchProfile& profile) {
+  const Counters& c = profile.counters;
+  const bool memory = bound == "L1 and shared memory" || bound == "L2 bandwidth" || bound == "DRAM bandwidth" || bound == "stores to the L2";
+  if (bound == "L1 and shared memory" && c.shared_wavefronts > 0.5 * (c.shared_wavefronts + profile.traffic.load_lines))
+    return c.shared_wavefronts > 1.3 * c.shared_requests ? "shared memory bank conflicts" : "shared memory";
+  if (!memory) return bound;
+  if (c.local_sectors > 0.5 * (c.local_sectors + c.global_load_sectors + c.global_store_sectors)) return "local memory";
+  const double load_waste = c.global_load_sectors - c.global_load_bytes / 32, store_waste = c.global_store_sectors - c.global_store_bytes / 32;
+  if (bound != "stores to the L2" && load_waste > 0.5 * c.global_load_bytes / 32 && load_waste >= store_waste) return "uncoalesced global loads";
+  if (bound != "L1 and shared memory" && store_waste > 0.5 * c.global_store_bytes / 32) return "uncoalesced global stores";
+  return bound;
+}
 
 }  // namespace
 
-PredictedLaunch predict(const LaunchProfile& profile, const outcome::DeviceFacts& gpu) {
-  const outcome::Counters& c = profile.counters;
+std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFacts& gpu, const TimeConstants& k) {
+  const Counters& c = profile.counters;
+  const PipeWork& w = profile.work;
+  const Traffic& t = profile.traffic;
   const double sms = gpu.sm_count, clock = gpu.clock_hz;
-  // Blocks spread over the SMs in waves; the last wave may leave some idle.
-  const int registers = profile.resources.registers > 0 ? profile.resources.registers : 32;
-  const outcome::Occupancy occupancy = outcome::occupancy(gpu, registers, profile.shared_bytes, static_cast<int>(profile.threads_per_block));
-  const double per_sm = std::max(1, occupancy.blocks_per_sm);
   const auto blocks = static_cast<double>(profile.blocks);
-  const double busy_sms = std::min(sms, blocks);
-  const double full_waves = std::ceil(blocks / sms) / std::max(1.0, blocks / sms);  // ≥ 1: imbalance between SMs
-  const double imbalance = blocks <= sms ? 1.0 : full_waves;
-  const double sm_rate = busy_sms * clock / imbalance;
-
-  const double sectors = c.global_load_sectors + c.global_store_sectors + c.local_sectors;
-  std::vector<Bound> bounds{
-      // Four schedulers per SM, one warp instruction each and cycle.
-      {c.warp_instructions / (4 * sm_rate), "instruction issue", &outcome::Counters::warp_instructions},
-      {c.fp32_flops / (gpu.fp32_flops * busy_sms / sms / imbalance), "FP32 arithmetic", &outcome::Counters::fp32_flops},
-      {c.fp64_flops / (gpu.fp64_flops * busy_sms / sms / imbalance), "FP64 arithmetic", &outcome::Counters::fp64_flops},
-      {c.fp16_flops / (2 * gpu.fp32_flops * busy_sms / sms / imbalance), "FP16 arithmetic", &outcome::Counters::fp16_flops},
-      {c.tensor_flops / (gpu.fp16_tensor_flops * busy_sms / sms / imbalance), "tensor cores", &outcome::Counters::tensor_flops},
-      // 64 integer lanes and 16 special-function lanes per SM and cycle (CUDA C++ Programming Guide, throughput table).
-      {c.integer_instructions * 32 / (64 * sm_rate), "integer arithmetic", &outcome::Counters::integer_instructions},
-      {c.special_instructions * 32 / (16 * sm_rate), "special functions", &outcome::Counters::special_instructions},
-      // The L1 moves 128 bytes a cycle, shared memory too.
-      {sectors / (4 * sm_rate), "L1 transactions", &outcome::Counters::global_load_sectors},
-      {c.shared_wavefronts / sm_rate, "shared memory", &outcome::Counters::shared_wavefronts},
-      // The L2 serves about 64 bytes per SM and cycle.
-      {c.l2_bytes / (48 * sms * clock), "L2 bandwidth", &outcome::Counters::global_load_sectors},
-      // Sectors that a request fills only in part: a transposition of 4096 × 4096 floats that stores two lanes per sector
-      // takes 0.13 ms on an H200, which is 6 bytes of such sectors per SM and cycle.
-      {std::max(0.0, c.global_store_sectors - c.global_store_bytes / 32) * 32 / (6 * sms * clock), "partial stores",
-       &outcome::Counters::global_store_sectors},
-      {(c.dram_read_bytes + c.dram_write_bytes) / (0.9 * gpu.memory_bytes_per_second), "DRAM bandwidth", &outcome::Counters::global_load_sectors},
-      {c.atomic_serial_steps / (sms * clock / 2), "atomics on the same address", &outcome::Counters::atomic_serial_steps},
+  // The SM with the most blocks is through last.
+  const double most_blocks = std::ceil(blocks / sms);
+  const auto on_sms = [&](double cycles) { return cycles * most_blocks / (blocks * clock); };
+  const auto on_gpu = [&](double cycles) { return cycles / (sms * clock); };
+  const double fp32_rate = gpu.fp32_flops / (2 * 32 * sms * clock);
+  const double fp64_rate = std::max(1e-3, gpu.fp64_flops / (2 * 32 * sms * clock));
+  const double waves = std::ceil(blocks / (sms * static_cast<double>(profile.blocks_per_sm)));
+  return {
+      {"instruction issue", on_sms(w.slots / (schedulers * k.issue_share))},
+      {"FP32 arithmetic", on_sms(w.fp32 / (fp32_rate * k.pipe_share))},
+      {"integer arithmetic", on_sms(w.integer / (integer_rate * k.pipe_share))},
+      {"special functions", on_sms(w.special / (special_rate * k.pipe_share))},
+      {"FP64 arithmetic", on_sms(w.fp64 / (fp64_rate * k.pipe_share))},
+      {"FP16 arithmetic", on_sms(w.half / (4 * k.pipe_share))},
+      {"tensor cores", on_sms(c.tensor_flops * sms * clock / (gpu.fp16_tensor_flops * k.tensor_share))},
+      {"loads and stores", on_sms(w.memory / memory_rate)},
+      // One unit serves both: a wavefront of shared memory, or a line of 128 bytes, at a time.
+      {"L1 and shared memory", on_sms(c.shared_wavefronts + k.line_cycles * std::max(t.load_lines, t.l1_sectors / 4))},
+      {"L2 bandwidth", on_gpu(32 * t.l2_read_sectors / k.l2_read_bytes)},
+      {"stores to the L2", on_gpu(k.store_line_cycles * t.store_lines + k.store_sector_cycles * t.l2_write_sectors)},
+      {"DRAM bandwidth", (t.dram_read_bytes + t.dram_write_bytes + k.dram_run_bytes * t.dram_runs) / (k.dram_share * gpu.memory_bytes_per_second)},
+      {"atomics on the same address", k.line_step_seconds * t.hottest_line_steps},
+      {"atomics", k.step_seconds * t.atomic_steps},
+      {"the start of blocks", k.block_seconds * blocks},
+      {"latency: too few warps in flight", waves * k.latency_scale * profile.warp_cycles / clock},
   };
-  // Latency: what a warp waits for, divided among the warps that wait at the same time.
-  const double warps = std::max(1.0, blocks * std::ceil(profile.threads_per_block / 32.0));
-  const double resident = std::min(warps, busy_sms * per_sm * std::ceil(profile.threads_per_block / 32.0));
-  const double accesses = c.global_load_requests / warps;
-  const double hit = c.global_load_bytes > 0 ? std::clamp(1 - c.dram_read_bytes / std::max(1.0, c.l2_bytes), 0.0, 1.0) : 1.0;
-  const double latency = accesses * (hit * l2_latency_cycles + (1 - hit) * dram_latency_cycles) / 4 + (c.warp_instructions / warps) * 4 + c.barriers / warps * 30;
-  bounds.push_back({warps / resident * latency / clock, "latency: too few warps in flight", &outcome::Counters::global_load_requests});
+}
 
-  const auto largest = std::max_element(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });
-  // The two largest overlap imperfectly.
+PredictedLaunch predict(const LaunchProfile& profile, const outcome::DeviceFacts& gpu, const TimeConstants& k) {
+  const std::vector<Bound> all = bounds(profile, gpu, k);
+  const Bound& largest = *std::max_element(all.begin(), all.end(), [](const Bound& a, const Bound& b) { return a.seconds < b.seconds; });
+  // Latency stands last.
   double sum = 0;
-  for (const Bound& bound : bounds) sum += std::pow(bound.seconds, 4);
+  for (const Bound& bound : all)
+    if (&bound != &all.back()) sum += std::pow(bound.seconds / largest.seconds, k.sharpness);
+  const double throughput = std::pow(sum, k.latency_sharpness / k.sharpness), latency = std::pow(all.back().seconds / largest.seconds, k.latency_sharpness);
   PredictedLaunch predicted;
-  predicted.seconds = launch_seconds + std::pow(sum, 0.25);
-  predicted.limited_by = largest->name;
-  const double ideal_sectors = (c.global_load_bytes + c.global_store_bytes) / 32;
-  const bool wasteful = sectors > 1.5 * ideal_sectors && ideal_sectors > 0;
-  if (wasteful && (largest->name == "L1 transactions" || largest->name == "DRAM bandwidth" || largest->name == "L2 bandwidth" ||
-                   largest->name == "partial stores"))
-    predicted.limited_by = largest->name != "partial stores" && c.global_load_sectors >= c.global_store_sectors ? "uncoalesced global loads" : "uncoalesced global stores";
-  if (largest->name == "shared memory" && c.shared_wavefronts > 1.3 * c.shared_requests) predicted.limited_by = "shared memory bank conflicts";
-  auto culprit = largest->culprit;
-  if (predicted.limited_by == "uncoalesced global stores") culprit = &outcome::Counters::global_store_sectors;
-  if (const int line = worst_line(profile.lines, culprit); line > 0 && largest->seconds > launch_seconds) predicted.limited_by += fmt::format(", line {}", line);
-  if (largest->seconds < launch_seconds) predicted.limited_by = "the launch itself";
+  predicted.seconds = k.launch_seconds + largest.seconds * std::pow(throughput + latency, 1 / k.latency_sharpness);
+  if (largest.seconds < k.launch_seconds) {
+    predicted.limited_by = "the launch itself";
+    return predicted;
+  }
+  predicted.limited_by = cause(largest.name, profile);
+  for (const Culprit& culprit : culprits)
+    if (culprit.bound == predicted.limited_by)
+      if (const int line = worst_line(profile.lines, culprit.counter); line > 0) predicted.limited_by += fmt::format(", line {}", line);
   return predicted;
+}
+
+double memset_seconds(double bytes, const outcome::DeviceFacts& gpu) {
+  const TimeConstants& k = fitted_constants();
+  return k.launch_seconds + bytes / (k.dram_share * gpu.memory_bytes_per_second);
 }
 
 }  // namespace cudal1::sim

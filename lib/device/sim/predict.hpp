@@ -4,10 +4,14 @@
 #include "outcome/counters.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/resource_facts.hpp"
+#include "sim/counting.hpp"
+#include "sim/traffic.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace cudal1::sim {
 
@@ -15,21 +19,54 @@ namespace cudal1::sim {
 struct LaunchProfile {
   outcome::Counters counters;         // of the whole launch
   outcome::LineCounters lines;
-  outcome::ResourceFacts resources;   // registers 0: unknown
-  std::uint64_t blocks = 1;
+  PipeWork work;
+  Traffic traffic;
+  double warp_cycles = 0;             // of a warp that has the GPU for itself
+  std::uint64_t blocks = 1, blocks_per_sm = 1;  // in the grid, resident
   std::uint32_t threads_per_block = 1;
-  std::size_t shared_bytes = 0;       // static and dynamic, per block
 };
+
+// The constants that no datasheet gives. Cycles are of one SM.
+struct TimeConstants {
+  double launch_seconds, block_seconds;             // of a launch; to start one block, on the whole GPU
+  double dram_share;                                // of the datasheet's rate that a kernel reaches
+  double l2_read_bytes;                             // per SM and cycle
+  double store_line_cycles, store_sector_cycles;    // L2 time of a store, by lines and sectors touched
+  double line_cycles;                               // L1 time of a line touched by a load
+  double issue_share;                               // of the issue slots that a kernel reaches
+  double pipe_share, tensor_share;                  // of the arithmetic and tensor rates
+  double latency_scale;
+  double dram_run_bytes;                            // DRAM time of beginning a stretch elsewhere, as bytes
+  double line_step_seconds, step_seconds;           // steps of atomics on one line, and all steps
+  // Exponents of the norms that join the bounds of throughput, and those with latency: the smaller, the worse they overlap.
+  double sharpness, latency_sharpness;
+};
+
+// Every constant with its name, for the program that fits them.
+struct TimeConstantField {
+  std::string_view name;
+  double TimeConstants::* member;
+};
+const std::vector<TimeConstantField>& time_constant_fields();
+const TimeConstants& fitted_constants();
+
+// One resource's own least time.
+struct Bound {
+  std::string name;                                 // "DRAM bandwidth"
+  double seconds = 0;
+};
+std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFacts& gpu, const TimeConstants& constants);
 
 struct PredictedLaunch {
   double seconds = 0;
   std::string limited_by;             // "DRAM bandwidth", "uncoalesced global loads, line 12"
 };
 
-// The largest of the per-resource bounds, plus latency where too few warps hide it, plus the cost of a launch.
-PredictedLaunch predict(const LaunchProfile& profile, const outcome::DeviceFacts& gpu);
+// The bounds joined: close to the largest, above it where several are alike. A launch costs a little by itself.
+PredictedLaunch predict(const LaunchProfile& profile, const outcome::DeviceFacts& gpu, const TimeConstants& constants = fitted_constants());
+double memset_seconds(double bytes, const outcome::DeviceFacts& gpu);
 
-// Half-width of the model's error on log(time). Not fitted: the ±30 % that published analytic models reach at best.
+// Half-width of the model's interval on log(time): what holds its error for kernels of families it was not fitted on.
 inline constexpr double model_log_error = 0.30;
 
 }  // namespace cudal1::sim

@@ -26,7 +26,7 @@ struct Recording {
   // Distinct 32-byte sectors (address / 32) of each access, ascending; of an atomic its lanes' 4-byte words (address / 4).
   std::vector<std::uint64_t> places;
 
-  static constexpr std::size_t most_places = 6'000'000, most_segments = 2'000'000;  // what comes later is left out
+  static constexpr std::size_t most_places = 3'000'000, most_segments = 200'000;  // what comes later is left out
 };
 using Recordings = std::map<std::uint64_t, Recording>;  // by block number
 

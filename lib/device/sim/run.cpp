@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/predict.hpp"
-#include "sim/sampling.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
 
@@ -155,7 +154,7 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     auto workers = run_blocks(launch, {}, threads_, resident);
     if (launch.global_races) prepare_races(plan, false);
     Tally tally = count(launch, workers, blocks);
-    tally.finish(1.0);
+    tally.finish();
     memory_->release(parameters.id);
     result.counters += tally.total;
     for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
@@ -173,31 +172,22 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
   return result;
 }
 
-namespace {
-
-constexpr std::uint64_t sample_budget = 12'000'000;  // warp instructions that a prediction may spend on a launch
-
-}  // namespace
-
-// Counters come from a sample of blocks and are scaled. The first blocks tell how many can be afforded.
-std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::predict(const device::BoundPlan& plan) {
+// One profile for each launch of the plan; a memset has its time already.
+tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const device::BoundPlan& plan) {
   using Status = device::RunResult::Status;
-  device::Prediction prediction;
-  prediction.log_error = model_log_error;
   const auto* module = dynamic_cast<const LoadedModule*>(plan.module);
-  double longest = 0;
   const auto fail = [](Status status, const std::string& message) {
     device::RunResult result;
     result.status = status;
     result.message = message;
     return tl::unexpected(result);
   };
+  std::vector<PlanPart> parts;
   initialise_scratch(plan);
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       memset(plan, *fill);
-      const double bytes = static_cast<double>(plan.buffers.at(fill->buffer).bytes);
-      prediction.ms += 1e3 * (2.5e-6 + bytes / (0.9 * facts_.memory_bytes_per_second));
+      parts.push_back({std::nullopt, memset_seconds(static_cast<double>(plan.buffers.at(fill->buffer).bytes), facts_)});
       continue;
     }
     const auto& wanted = std::get<kernel::Launch>(step);
@@ -208,32 +198,31 @@ std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::pr
     launch.file = module->file;
     launch.report_unwritten = false;
     launch.budget = default_budget;
-    const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
     Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
     parameters.constant = true;
     memory_->write(parameters, 0, launch.parameters);
     launch.parameter_address = parameters.base;
-    const std::uint64_t resident = resident_blocks(*kernel, launch);
-    // Where blocks wait for each other a sample would wait forever.
-    std::vector<std::uint64_t> chosen;
-    if (!kernel->program.waits_for_blocks && blocks > 4) {
-      run_blocks(launch, sample_blocks(launch.grid, 2), threads_, resident);
-      const std::uint64_t each = std::max<std::uint64_t>(1, launch.executed / 2);
-      launch.executed = 0;
-      chosen = sample_blocks(launch.grid, std::max<std::uint64_t>(2, sample_budget / each));
-    }
-    auto workers = run_blocks(launch, chosen, threads_, resident);
-    const double ran = chosen.empty() ? static_cast<double>(blocks) : static_cast<double>(chosen.size());
-    Tally tally = count(launch, workers, chosen.empty() ? blocks : chosen.size());
-    tally.finish(static_cast<double>(blocks) / ran);
+    parts.push_back({profile(*kernel, launch), 0});
     memory_->release(parameters.id);
     if (launch.timed_out) return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
-    LaunchProfile profile{tally.total, tally.lines, kernel->resources, blocks, launch.threads_per_block, launch.shared_bytes};
-    const PredictedLaunch one = sim::predict(profile, facts_);
+  }
+  return parts;
+}
+
+std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::predict(const device::BoundPlan& plan) {
+  auto parts = profile(plan);
+  if (!parts) return tl::unexpected(std::move(parts.error()));
+  device::Prediction prediction;
+  prediction.log_error = model_log_error;
+  double longest = 0;
+  for (const PlanPart& part : *parts) {
+    prediction.ms += 1e3 * part.seconds;
+    if (!part.launch) continue;
+    const PredictedLaunch one = sim::predict(*part.launch, facts_);
     prediction.ms += 1e3 * one.seconds;
     if (one.seconds > longest) longest = one.seconds, prediction.limited_by = one.limited_by;
-    prediction.counters += tally.total;
-    for (const auto& [line, counters] : tally.lines) prediction.lines[line] += counters;
+    prediction.counters += part.launch->counters;
+    for (const auto& [line, counters] : part.launch->lines) prediction.lines[line] += counters;
   }
   return prediction;
 }

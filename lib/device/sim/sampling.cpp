@@ -2,24 +2,47 @@
 #include "sim/sampling.hpp"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 namespace cudal1::sim {
 
-std::vector<std::uint64_t> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most) {
-  const std::uint64_t total = static_cast<std::uint64_t>(grid[0]) * grid[1] * grid[2];
-  std::set<std::uint64_t> chosen;
-  if (total <= most) {
-    for (std::uint64_t k = 0; k < total; ++k) chosen.insert(k);
-    return {chosen.begin(), chosen.end()};
-  }
-  // Evenly spread at an odd stride through the grid, so that no column or row is favoured.
-  const std::uint64_t count = std::max<std::uint64_t>(1, most);
-  for (std::uint64_t k = 0; k < count; ++k) {
-    const std::uint64_t at = static_cast<std::uint64_t>((static_cast<double>(k) + 0.5) / static_cast<double>(count) * static_cast<double>(total));
-    chosen.insert(std::min(total - 1, at + (k * 7919) % std::max<std::uint64_t>(1, total / count)));
-  }
-  return {chosen.begin(), chosen.end()};
+namespace {
+
+struct Stretch {
+  std::uint64_t first = 0, count = 0;
+};
+
+std::vector<Stretch> stretches(std::uint32_t extent) {
+  if (extent == 1) return {{0, 1}};
+  if (extent == 2) return {{0, 1}, {1, 1}};
+  return {{0, 1}, {1, extent - 2}, {extent - 1, 1}};
+}
+
+}  // namespace
+
+std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most) {
+  const double total = static_cast<double>(grid[0]) * grid[1] * grid[2];
+  std::vector<BlockClass> classes;
+  for (const Stretch& z : stretches(grid[2]))
+    for (const Stretch& y : stretches(grid[1]))
+      for (const Stretch& x : stretches(grid[0])) {
+        BlockClass one;
+        const std::uint64_t count = x.count * y.count * z.count;
+        one.population = static_cast<double>(count);
+        const auto share = static_cast<std::uint64_t>(std::ceil(static_cast<double>(most) * one.population / total));
+        const std::uint64_t wanted = std::clamp<std::uint64_t>(share, 1, count);
+        for (std::uint64_t k = 0; k < wanted; ++k) {
+          // A step that is no multiple of an extent, so that no column or row is favoured.
+          const std::uint64_t step = count / wanted;
+          const std::uint64_t at = wanted == count ? k : std::min(count - 1, k * count / wanted + (k * 7919 + step / 2) % std::max<std::uint64_t>(1, step));
+          const std::uint64_t bx = x.first + at % x.count, by = y.first + at / x.count % y.count, bz = z.first + at / x.count / y.count;
+          one.chosen.push_back((bz * grid[1] + by) * grid[0] + bx);
+        }
+        std::sort(one.chosen.begin(), one.chosen.end());
+        one.chosen.erase(std::unique(one.chosen.begin(), one.chosen.end()), one.chosen.end());
+        classes.push_back(std::move(one));
+      }
+  return classes;
 }
 
 }  // namespace cudal1::sim

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/machine.hpp"
-
+#include <array>
 #include <cstdint>
 #include <vector>
 
 namespace cudal1::sim {
 
-// Blocks that stand for a whole grid: the corners and borders, runs of neighbours, and interior blocks spread evenly. All of
-// them when there are no more than `most`.
-std::vector<std::uint64_t> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most);
+// Blocks of one kind, and how many blocks of the grid they stand for.
+struct BlockClass {
+  std::vector<std::uint64_t> chosen;  // linear block numbers, ascending
+  double population = 0;
+};
+
+// Splits a grid by where a block lies along each axis (first, last, between), because edges often do other work, and chooses about
+// `most` blocks in all, in proportion and at least one of each class; inner ones are spread evenly. All blocks where they are few.
+std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most);
 
 }  // namespace cudal1::sim

@@ -5,6 +5,7 @@
 #include "sim/counting.hpp"
 #include "sim/machine.hpp"
 #include "sim/module.hpp"
+#include "sim/predict.hpp"
 #include "sim/program.hpp"
 #include "sim/sim.hpp"
 
@@ -36,6 +37,12 @@ class LoadedModule : public device::Module {
   std::shared_ptr<GlobalMemory> memory_;
 };
 
+// A step of a plan as the model of time sees it.
+struct PlanPart {
+  std::optional<LaunchProfile> launch;
+  double seconds = 0;                  // of a step that is no launch
+};
+
 class SimDevice : public device::Device {
  public:
   explicit SimDevice(const Options& options);
@@ -50,6 +57,7 @@ class SimDevice : public device::Device {
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override;
+  tl::expected<std::vector<PlanPart>, device::RunResult> profile(const device::BoundPlan& plan);
 
  private:
   Allocation& allocation(const device::Region& region);
@@ -59,6 +67,7 @@ class SimDevice : public device::Device {
   // Tags for the buffers that a plan may write; inputs are only read.
   void prepare_races(const device::BoundPlan& plan, bool on);
   void initialise_scratch(const device::BoundPlan& plan);
+  LaunchProfile profile(const LoadedModule::Kernel& kernel, Launch& launch) const;
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
 
   std::shared_ptr<GlobalMemory> memory_ = std::make_shared<GlobalMemory>();

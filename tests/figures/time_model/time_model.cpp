@@ -2,16 +2,23 @@
 // The pairs behind the simulator's model of time, and the model's own error:
 //   time_model check   [FAMILY…]          every member on the simulator with all checks, at small sizes
 //   time_model measure FILE [FAMILY…]     times on a GPU, appended to FILE
+//   time_model count FILE [FAMILY…]       what the model knows of each member, without a GPU
+//   time_model fit PROFILES TIMES         the error with the tested family left out; the constants fitted to all
+#include "fit.hpp"
 #include "members.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/random.hpp"
 #include "cuda/cuda.hpp"
 #include "reference/buffers.hpp"
 #include "reference/truth.hpp"
 #include "sim/sim.hpp"
+#include "sim/sim_device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -127,12 +134,108 @@ int measure(const std::string& path, const std::vector<std::string>& only) {
   return 0;
 }
 
+int count(const std::string& path, const std::vector<std::string>& only) {
+  std::ofstream file(path);
+  file << profile_header();
+  sim::SimDevice device({});
+  base::Random random(1);
+  for (const Family& family : families(data_folder, only)) {
+    const auto inputs = reference::inputs(family.task, family.task.workloads.front(), {reference::Pattern::declared, 1});
+    Buffers buffers(device, family.members.front().plan, random);
+    buffers.load(inputs);
+    for (const Member& member : family.members) {
+      auto module = device.load(member.binary);
+      if (!module) throw base::Error(base::Fault::bad_input, module.error().message);
+      const Buffers bound(device, member.plan, random, buffers);
+      const base::Seconds begin = base::now();
+      const auto parts = device.profile(bound.bind(**module));
+      const double seconds = (base::now() - begin).count();
+      if (!parts) throw base::Error(base::Fault::bad_input, parts.error().message);
+      double other = 0, predicted = 0;
+      for (const sim::PlanPart& part : *parts) other += part.seconds;
+      std::string limit;
+      for (const sim::PlanPart& part : *parts) {
+        if (!part.launch) continue;
+        file << profile_line(family.name, member.label, *part.launch, other);
+        const auto one = sim::predict(*part.launch, device.facts());
+        predicted += one.seconds, limit = one.limited_by;
+      }
+      fmt::print("{:18} {:28} {:9.1f} us  {}  ({:.2f} s)\n", family.name, member.label, 1e6 * (predicted + other), limit, seconds);
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
+
+// Median of the absolute values, and the one that nine of ten stay below.
+std::pair<double, double> spread(std::vector<double> errors) {
+  for (double& error : errors) error = std::abs(error);
+  std::sort(errors.begin(), errors.end());
+  return {errors[errors.size() / 2], errors[errors.size() * 9 / 10]};
+}
+
+int fit_and_report(const std::string& profiles, const std::string& times) {
+  const std::vector<Pair> pairs = read_pairs(profiles, times);
+  const outcome::DeviceFacts& gpu = sim::gpu("H200");
+  std::vector<std::string> names;
+  for (const Pair& pair : pairs)
+    if (names.empty() || names.back() != pair.family) names.push_back(pair.family);
+  std::vector<std::vector<double>> held_out(names.size());
+  base::in_parallel(names.size(), [&](std::size_t f) {
+    const sim::TimeConstants constants = fit(pairs, gpu, names[f]);
+    for (const Pair& pair : pairs)
+      if (pair.family == names[f]) held_out[f].push_back(predicted(pair, gpu, constants));
+  });
+  std::ofstream points(profiles + ".points");
+  fmt::print("| family | kernels | pairs | model | bytes | instructions | pick is slower by | bytes | instructions | error |\n");
+  fmt::print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  std::array<Ranking, 3> all;
+  std::array<std::size_t, 3> good{};
+  std::vector<double> ratio_errors, time_errors;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    std::vector<double> measured, bytes, instructions;
+    for (const Pair& pair : pairs) {
+      if (pair.family != names[f]) continue;
+      fmt::print(points, "{}\t{}\t{:.6g}\t{:.6g}\n", pair.family, pair.member, pair.measured, held_out[f][measured.size()]);
+      measured.push_back(pair.measured);
+      double sectors = 0, warp_instructions = 0;
+      for (const auto& launch : pair.launches) {
+        sectors += launch.counters.global_load_sectors + launch.counters.global_store_sectors + launch.counters.local_sectors;
+        warp_instructions += launch.counters.warp_instructions;
+      }
+      bytes.push_back(sectors), instructions.push_back(warp_instructions);
+    }
+    const std::array<Ranking, 3> ranks{rank(measured, held_out[f]), rank(measured, bytes), rank(measured, instructions)};
+    std::vector<double> here;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      time_errors.push_back(std::log(held_out[f][i] / measured[i]));
+      for (std::size_t j = 0; j < i; ++j) here.push_back(std::log(held_out[f][i] / measured[i]) - std::log(held_out[f][j] / measured[j]));
+    }
+    ratio_errors.insert(ratio_errors.end(), here.begin(), here.end());
+    for (std::size_t r = 0; r < 3; ++r) all[r].pairs += ranks[r].pairs, all[r].ordered += ranks[r].ordered, good[r] += ranks[r].picked <= 1.1;
+    const auto share = [](const Ranking& one) { return one.pairs ? fmt::format("{:.0f} %", 100.0 * static_cast<double>(one.ordered) / static_cast<double>(one.pairs)) : std::string("-"); };
+    fmt::print("| {} | {} | {} | {} | {} | {} | {:.2f}x | {:.2f}x | {:.2f}x | {:.2f} |\n", names[f], measured.size(), ranks[0].pairs, share(ranks[0]), share(ranks[1]),
+               share(ranks[2]), ranks[0].picked, ranks[1].picked, ranks[2].picked, spread(here).first);
+  }
+  for (std::size_t r = 0; r < 3; ++r)
+    fmt::print("{}: order right in {:.1f} % of {} pairs; pick within 10 % of the best in {} of {} families\n", std::array{"model", "bytes only", "instructions only"}[r],
+               100.0 * static_cast<double>(all[r].ordered) / static_cast<double>(all[r].pairs), all[r].pairs, good[r], names.size());
+  const auto [middle, most] = spread(ratio_errors);
+  fmt::print("error of log ratios within a family: median {:.3f}, nine of ten below {:.3f}; of log times: {:.3f}, {:.3f}\n", middle, most, spread(time_errors).first,
+             spread(time_errors).second);
+  const sim::TimeConstants constants = fit(pairs, gpu, "");
+  for (const auto& field : sim::time_constant_fields()) fmt::print("      .{} = {:.3g},\n", field.name, constants.*field.member);
+  return 0;
+}
+
 int run(const std::vector<std::string>& words) {
   if (words.size() == 1 && words[0] == "worker") return compile::worker_main();
   const auto rest = [&](std::size_t from) { return std::vector<std::string>(words.begin() + static_cast<std::ptrdiff_t>(from), words.end()); };
   if (!words.empty() && words[0] == "check") return check(rest(1));
   if (words.size() >= 2 && words[0] == "measure") return measure(words[1], rest(2));
-  throw base::Error(base::Fault::usage, "say check or measure; the head of time_model.cpp has the forms");
+  if (words.size() >= 2 && words[0] == "count") return count(words[1], rest(2));
+  if (words.size() == 3 && words[0] == "fit") return fit_and_report(words[1], words[2]);
+  throw base::Error(base::Fault::usage, "say check, measure, count or fit; the head of time_model.cpp has the forms");
 }
 
 }  // namespace

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model of time needs to know of a launch: counters from sampled blocks, traffic and latency from recorded ones.
+#include "sim/pipeline.hpp"
+#include "sim/sampling.hpp"
+#include "sim/schedule.hpp"
+#include "sim/sim_device.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cudal1::sim {
+
+namespace {
+
+constexpr std::uint64_t counted_instructions = 8'000'000;   // warp instructions spent on the counters of one launch
+constexpr std::uint64_t recorded_instructions = 1'500'000;  // up to which a whole wave of blocks is recorded
+
+// What the simulator spends on what it ran, in ordinary warp instructions.
+std::uint64_t host_cost(const Program& program, const std::vector<std::unique_ptr<Worker>>& workers) {
+  double cost = 0;
+  for (const auto& worker : workers) {
+    for (const StatementFacts& facts : program.statements) {
+      const bool fragment = facts.opcode.starts_with("wmma") || facts.opcode.find("matrix") != std::string::npos;
+      cost += static_cast<double>(worker->segments[facts.segment].warps) * (facts.work == Work::tensor ? 1200 : fragment ? 500 : 1);
+    }
+    for (std::size_t s = 1; s < program.sites.size(); ++s)
+      if (program.sites[s].kind == SiteFacts::Kind::local || program.sites[s].kind == SiteFacts::Kind::atomic)
+        cost += 60 * static_cast<double>(worker->sites[s].requests);
+  }
+  return static_cast<std::uint64_t>(cost);
+}
+
+std::uint64_t number_of(const Launch& launch, const std::array<std::uint64_t, 3>& at) {
+  return (at[2] * launch.grid[1] + at[1]) * launch.grid[0] + at[0];
+}
+
+// A block from the middle of the grid and, where that is cheap, the whole wave around it; else its neighbours.
+RecordedBlocks record_blocks(Launch& launch, const Residency& residency, int threads, Recordings& recordings, std::uint64_t& each) {
+  RecordedBlocks blocks;
+  blocks.recordings = &recordings;
+  std::array<std::uint64_t, 3> middle{};
+  for (std::size_t axis = 0; axis < 3; ++axis) middle[axis] = (launch.grid[axis] - 1) / 2;
+  blocks.first = number_of(launch, middle);
+  blocks.neighbours.fill(blocks.first);
+  recordings[blocks.first];
+  launch.recordings = &recordings;
+  const std::uint64_t grid = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  const bool waits = launch.program->waits_for_blocks;
+  each = waits ? 1 : std::max<std::uint64_t>(1, host_cost(*launch.program, run_blocks(launch, {blocks.first}, 1, 1)));
+  std::vector<std::uint64_t> others;
+  if (!waits && each * residency.blocks <= recorded_instructions) {
+    blocks.whole_wave = true;
+    const std::uint64_t start = std::min(blocks.first / residency.blocks * residency.blocks, grid - residency.blocks);
+    for (std::uint64_t b = start; b < start + residency.blocks; ++b) others.push_back(b);
+    if (blocks.first < start) blocks.first = start;
+  } else {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (launch.grid[axis] == 1) continue;
+      auto at = middle;
+      ++at[axis];
+      blocks.neighbours[axis] = number_of(launch, at);
+      others.push_back(blocks.neighbours[axis]);
+    }
+  }
+  std::erase(others, blocks.first);
+  Recordings fresh;
+  for (const std::uint64_t b : others) fresh[b];
+  if (waits) fresh[blocks.first];
+  launch.recordings = &fresh;
+  if (waits) run_blocks(launch, {}, threads, residency.blocks);
+  else if (!others.empty()) run_blocks(launch, others, threads, residency.blocks);
+  if (waits) recordings.clear();
+  recordings.merge(fresh);
+  launch.recordings = nullptr;
+  return blocks;
+}
+
+Tally count_sample(Launch& launch, int threads, std::uint64_t resident, std::uint64_t each) {
+  const std::uint64_t grid = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  // Where blocks wait for each other a sample would wait forever.
+  if (launch.program->waits_for_blocks) return count(launch, run_blocks(launch, {}, threads, resident), grid);
+  Tally all;
+  for (const BlockClass& one : sample_blocks(launch.grid, std::max<std::uint64_t>(2, counted_instructions / std::max<std::uint64_t>(1, each)))) {
+    Tally tally = count(launch, run_blocks(launch, one.chosen, threads, resident), one.chosen.size());
+    tally.scale(one.population / static_cast<double>(one.chosen.size()));
+    all.add(tally);
+  }
+  return all;
+}
+
+// What ptxas spills is not in the PTX: it moves whenever the code around it runs.
+void add_spills(const outcome::ResourceFacts& resources, const Program& program, const Residency& residency, LaunchProfile& profile) {
+  const double bytes = static_cast<double>(resources.spill_load_bytes + resources.spill_store_bytes);
+  if (bytes == 0) return;
+  const double warps = static_cast<double>(profile.blocks) * ((profile.threads_per_block + 31) / 32);
+  const double repeats = std::max(1.0, profile.counters.warp_instructions / warps / static_cast<double>(program.statements.size()));
+  const double accesses = bytes / 4 * repeats * warps, sectors = 4 * accesses;
+  const double frames = static_cast<double>(resources.local_bytes) * profile.threads_per_block * static_cast<double>(residency.blocks_per_sm);
+  const double missed = std::clamp(1 - static_cast<double>(residency.l1_bytes) / std::max(1.0, frames), 0.0, 1.0);
+  const double loads = static_cast<double>(resources.spill_load_bytes) / bytes;
+  profile.counters.local_sectors += sectors;
+  profile.work.slots += accesses, profile.work.memory += accesses;
+  profile.traffic.l1_sectors += sectors, profile.traffic.load_lines += accesses;
+  profile.traffic.l2_read_sectors += sectors * missed * loads, profile.traffic.l2_write_sectors += sectors * missed * (1 - loads);
+}
+
+}  // namespace
+
+LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& launch) const {
+  LaunchProfile profile;
+  const Program& program = kernel.program;
+  profile.blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  profile.threads_per_block = launch.threads_per_block;
+  const Residency residency = sim::residency(facts_, kernel.resources.registers, launch.shared_bytes, static_cast<int>(launch.threads_per_block), profile.blocks);
+  profile.blocks_per_sm = residency.blocks_per_sm;
+  Recordings recordings;
+  std::uint64_t each = 1;
+  const RecordedBlocks blocks = record_blocks(launch, residency, threads_, recordings, each);
+  Tally tally = count_sample(launch, threads_, residency.blocks, each);
+  tally.finish();
+  profile.counters = tally.total;
+  profile.lines = std::move(tally.lines);
+  profile.work = tally.work;
+  std::vector<SiteReach> reach;
+  profile.traffic = traffic(launch, facts_, residency, blocks, tally.sites, reach);
+  const auto warps = (launch.threads_per_block + 31) / 32;
+  for (const Recording::Log& log : recordings.at(blocks.first).warps) {
+    if (!log.traced) continue;
+    double cycles = warp_cycles(program, log, reach, tally.sites, warps);
+    if (log.segments.size() >= Recording::most_segments) {
+      // The rest of a long way is taken to be like its beginning.
+      const double traced = std::accumulate(log.segments.begin(), log.segments.end(), 0.0, [&](double sum, std::uint32_t s) { return sum + program.segments[s].weight; });
+      cycles *= std::max(1.0, tally.total.warp_instructions / (static_cast<double>(profile.blocks) * warps) / traced);
+    }
+    profile.warp_cycles = std::max(profile.warp_cycles, cycles);
+  }
+  add_spills(kernel.resources, program, residency, profile);
+  profile.counters.dram_read_bytes = profile.traffic.dram_read_bytes;
+  profile.counters.dram_write_bytes = profile.traffic.dram_write_bytes;
+  profile.counters.l2_bytes = 32 * (profile.traffic.l2_read_sectors + profile.traffic.l2_write_sectors);
+  return profile;
+}
+
+}  // namespace cudal1::sim
