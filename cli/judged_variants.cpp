@@ -62,6 +62,7 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   Workbench workbench(task, choice, options.workbench);
   status.show("the reference");
   const auto reference = workbench.judge.reference();
+  for (const auto& warning : workbench.judge.warnings()) console.note(warning);
   std::vector<report::NamedJudgement> judgements;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     status.show("judging " + options.variants[i]);

@@ -54,6 +54,16 @@ Estimate estimate(std::span<const double> log_ratios, double alpha, double guard
 
 double timer_guard(double tick, double shortest) { return shortest > 0 ? tick / (2 * shortest) : 0; }
 
+Estimate chain(const Estimate& second, const Estimate& third) {
+  Estimate result;
+  result.mean = second.mean + third.mean;
+  result.standard_error = std::hypot(second.standard_error, third.standard_error);
+  result.guard = second.guard + third.guard;
+  result.half_width = std::hypot(second.half_width - second.guard, third.half_width - third.guard) + result.guard;
+  result.pairs = third.pairs;
+  return result;
+}
+
 Estimate combine(std::span<const Estimate> parts, std::span<const double> weights) {
   assert(parts.size() == weights.size() && !parts.empty());
   double total = 0;

@@ -29,6 +29,10 @@ Estimate estimate(std::span<const double> log_ratios, double alpha, double guard
 // Half a tick of the clock, relative to the shortest sample: `tick` and `shortest` in the same unit.
 double timer_guard(double tick, double shortest);
 
+// The speed-up over a first kernel of a third that was measured against a second: `second` over the first, times `third`
+// over the second.
+Estimate chain(const Estimate& second, const Estimate& third);
+
 // The weighted geometric mean of several workloads' speed-ups. Weights need not sum to 1.
 Estimate combine(std::span<const Estimate> parts, std::span<const double> weights);
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,6 +79,15 @@ struct Sample {
   std::size_t arm = 0, set = 0;
   double ms = 0;                            // of one execution of the plan
   double span_ms = 0;                       // what the clock measured to get it: half a tick of error falls on this
+  double clock_hz = 0;                      // of the multiprocessors, just before; 0: not known
+  double stall_ms = 0;                      // the longest that a waiting kernel of ours was kept from running, just before
+};
+
+// What the hardware counted over one execution of a plan that begins with empty caches.
+struct Counted {
+  outcome::Counters counters;
+  std::map<std::string, double> shares;     // of a peak, 0 … 1, by name; and rates
+  std::string problem;                      // why nothing was counted: one sentence
 };
 
 struct TimingRequest {
@@ -135,6 +145,9 @@ class Device {
 
   // Measured times, in order; empty optional where this device cannot measure (the simulator).
   virtual std::optional<std::vector<Sample>> time(const TimingRequest& request) = 0;
+
+  // Counts a plan, which runs several times, each after `prepare` as TimingRequest has it. A measuring device only.
+  virtual Counted read_counters(const BoundPlan&, const std::function<void()>&) { return {{}, {}, "this device does not count"}; }
 
   // A predicted time, counters only; empty optional where this device measures instead.
   virtual std::optional<tl::expected<Prediction, RunResult>> predict(const BoundPlan& plan) = 0;

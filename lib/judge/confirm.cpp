@@ -19,7 +19,11 @@ constexpr double agreement = 0.01;   // of two processes' log speed-ups, beside 
 
 outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kernel::Environment& tunables,
                                          const std::string& source) {
-  auto executable = build(task, candidate, tunables, compiler, arch());
+  const auto compiled = [&] {
+    const Step step(*this, "compile");
+    return build(task, candidate, tunables, compiler, arch());
+  };
+  auto executable = compiled();
   if (!executable) return std::move(executable.error());
   outcome::Judgement judgement = describe(*executable, tunables);
   const std::string key = base::sha256(source) + kernel::tunable_prelude(tunables);
@@ -50,10 +54,15 @@ outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& faul
 
 }  // namespace
 
-outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::Judgement judgement,
-                                                   const Executable& executable, const std::string& key) {
+void Judge::State::start(DeviceHost& fresh) {
+  const Step step(*this, "start");
   open(fresh, random.next());
   load_reference(fresh);
+}
+
+outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::Judgement judgement,
+                                                   const Executable& executable, const std::string& key) {
+  start(fresh);
   const auto checked = check(fresh, executable, key);
   if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
   judgement.errors = checked->errors;
@@ -66,6 +75,7 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
 outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, const Executable& executable,
                                                   const std::string& key) {
   host.stop();  // two workers on one GPU would disturb each other's times
+  counter.stop();
   ready = false;
   std::vector<Timed> results;
   const auto apart = [&] {
@@ -75,15 +85,15 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   };
   for (int process = 0; process < 3; ++process) {
     DeviceHost fresh(options.worker);
-    open(fresh, random.next());
-    load_reference(fresh);
+    start(fresh);
     const auto checked = check(fresh, executable, key);
     if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
     judgement.errors = checked->errors;
     auto timed = measure(fresh, executable, bench::Purpose::final_, key);
     if (!timed) return with_fault(std::move(judgement), timed.error());
+    if (results.empty()) measure_hot(fresh, executable, *timed, key);
     results.push_back(*std::move(timed));
-    if (process == 1 && !apart()) break;
+    if (process == 1 && !apart() && !results.back().below_floor) break;
   }
   Timed& result = results.back();
   const Timed& other = results[results.size() - 2];
@@ -96,12 +106,16 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     judgement.message = fmt::format("one fresh process found {}, another {}", name(other.verdict), name(result.verdict));
   }
   // The interval covers both processes: where a buffer lies differs from one to the next.
+  result.labels.insert(other.labels.begin(), other.labels.end());
+  for (std::size_t w = 0; w < result.workloads.size(); ++w)
+    result.workloads[w].hot_speedup = results.front().workloads[w].hot_speedup;
   const double low = std::min(result.estimate.low(), other.estimate.low());
   const double high = std::max(result.estimate.high(), other.estimate.high());
   result.estimate.mean = 0.5 * (result.estimate.mean + other.estimate.mean);
   apply(result, judgement);
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
   for (std::size_t w = 0; w < judgement.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
+  count(judgement, executable);
   if (options.sanitizer && judgement.verdict == Verdict::faster) sanitize(judgement, executable);
   return judgement;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/state.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace cudal1::judge {
@@ -44,9 +46,11 @@ outcome::Judgement Judge::State::describe(const Executable& executable, const ke
   return judgement;
 }
 
-void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, base::Seconds began) const {
+void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, base::Seconds began) {
   judgement.level = level;
-  judgement.seconds = (base::now() - began).count();
+  judgement.seconds = (base::now() - began).count() - waited;
+  judgement.step_seconds = std::exchange(steps, {});
+  if (waited > 0) judgement.step_seconds["wait"] = std::exchange(waited, 0);
   judgement.predicted = facts.simulated && outcome::is_right(judgement.verdict);
   if (reference_facts && !reference_facts->oracle) judgement.labels.insert(outcome::Label::no_oracle);
   if (!judgement.speedup || !judgement.message.empty()) return;

@@ -28,8 +28,9 @@ std::string key_of(const std::string& source, const kernel::Environment& tunable
 }  // namespace
 
 Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler, Options the_options)
-    : task(the_task), compiler(the_compiler), options(std::move(the_options)), host(options.worker),
+    : task(the_task), compiler(the_compiler), options(std::move(the_options)), host(options.worker), counter(options.worker),
       seed(options.seed ? *options.seed : base::secret_seed()), random(seed, 2) {
+  if (options.device != "sim") watch_gpu();
   open(host, seed);
 }
 
@@ -54,6 +55,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   job.checks = task.checks;
   job.seed = with_seed;
   job.bare = bare;
+  const auto lock = hold_gpu();
   DeviceHost::Answer answer = where.ask(job, base::Seconds{60}, base::Seconds{120});
   auto* reply = answer.reply ? std::get_if<OpenReply>(&*answer.reply) : nullptr;
   if (reply == nullptr)
@@ -81,6 +83,7 @@ void Judge::State::lost(const DeviceHost& where) {
 
 void Judge::State::ensure_ready() {
   if (ready && host.alive()) return;
+  const Step step(*this, "start");
   if (!host.alive()) open(host, seed);
   reference_reply = load_reference(host);
   ready = true;
@@ -105,6 +108,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   if (!built) fail(built.error());
   reference = *std::move(built);
   ensure_ready();
+  const Step step(*this, "time");
 
   ReferenceFacts result;
   result.predicted = facts.simulated;
@@ -154,12 +158,15 @@ const ReferenceFacts& Judge::State::ensure_reference() {
     result.judgement.workloads.push_back(std::move(timing_here));
     result.times.push_back(std::move(time));
   }
+  count(result.judgement, reference);
+  if (!result.times.empty()) result.times.front().limited_by = result.judgement.workloads.front().limited_by;
   result.judgement.seconds = (base::now() - began).count();
   reference_facts = std::move(result);
   return *reference_facts;
 }
 
 std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key) {
+  const Step step(*this, "check");
   CheckJob job;
   job.executable = executable;
   // Executions that are timed are compared at full size anyway; a final verdict asks for both.
@@ -188,7 +195,8 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
   return judgement;
 }
 
-outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source) {
+outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source,
+                                       tl::expected<Executable, Rejected> first) {
   // Members of the family that were compiled, with what is known about each.
   struct Member {
     kernel::Environment tunables;
@@ -204,11 +212,14 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     first_fault = rejected;
     first_fault->tunables = integers(tunables);
   };
+  if (!first) note(first.error(), candidate.family.front());
+  members.emplace(0, Member{candidate.family.front(), key_of(source, candidate.family.front()), std::move(first), {}, {}});
   // Compiles those members that are not yet, on every core; what is noted does not depend on who is done first.
   const auto prepare = [&](const std::vector<std::size_t>& indices) {
     std::vector<std::size_t> missing;
     for (const std::size_t index : indices)
       if (!members.contains(index)) missing.push_back(index);
+    const Step step(*this, "compile");
     std::vector<tl::expected<Executable, Rejected>> built(missing.size());
     base::in_parallel(missing.size(), [&](std::size_t i) {
       built[i] = build(task, candidate, candidate.family[missing[i]], compiler, arch());
@@ -316,14 +327,8 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   outcome::Judgement judgement = describe(*winner.executable, winner.tunables);
   judgement.errors = winner.checked->errors;
   apply(*winner.timed, judgement);
+  if (judgement.verdict != Verdict::dropped) count(judgement, *winner.executable);
   return judgement;
-}
-
-outcome::Judgement Judge::State::screen(const std::string& source, const std::string& name) {
-  auto candidate = read_candidate(task, source, name);
-  if (!candidate) return std::move(candidate.error());
-  ensure_reference();
-  return judge(*candidate, source);
 }
 
 Judge::Judge(const task::Task& task, compile::Compiler& compiler, Options options)
@@ -333,15 +338,33 @@ Judge::~Judge() = default;
 
 const outcome::DeviceFacts& Judge::device() const { return state_->facts; }
 
+const std::vector<std::string>& Judge::warnings() const { return state_->warnings; }
+
 const ReferenceFacts& Judge::reference() {
   const std::lock_guard lock(state_->mutex);
-  return state_->ensure_reference();
+  const ReferenceFacts& facts = state_->ensure_reference();
+  state_->steps.clear();
+  state_->waited = 0;
+  return facts;
 }
 
 outcome::Judgement Judge::screen(const std::string& source, const std::string& name) {
-  const std::lock_guard lock(state_->mutex);
+  // Compiled before it is this one's turn, so that the compilers work while the device does.
   const base::Seconds began = base::now();
-  outcome::Judgement judgement = state_->screen(source, name);
+  auto candidate = read_candidate(state_->task, source, name);
+  auto first = candidate ? build(state_->task, *candidate, candidate->family.front(), state_->compiler, state_->arch())
+                         : tl::expected<Executable, Rejected>();
+  const base::Seconds compiled = base::now();
+  const std::lock_guard lock(state_->mutex);
+  state_->steps["compile"] = (compiled - began).count();
+  state_->waited = (base::now() - compiled).count();
+  outcome::Judgement judgement;
+  if (candidate) {
+    state_->ensure_reference();
+    judgement = state_->judge(*candidate, source, std::move(first));
+  } else {
+    judgement = std::move(candidate.error());
+  }
   state_->finish(judgement, outcome::Level::screening, began);
   return judgement;
 }

@@ -24,6 +24,7 @@ struct Options {
   base::Seconds run_limit{10};        // one execution of a plan, before it counts as TIMEOUT
   double gpu_budget_ms = 250;         // device time per candidate for a screening interval
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
+  bool counters = true;               // the hardware's counters of what is right, where they may be read
 };
 
 // The reference, verified and timed: what 1.00 means.
@@ -42,13 +43,16 @@ struct ReferenceFacts {
 };
 
 // A variant's whole life: parse, plan, compile, verify, time; in the workers of this process, which keeps all statistics
-// and verdicts. One judge serves one run on one device; calls are serialised inside.
+// and verdicts. One judge serves one run on one device; calls from several threads take turns, but compile at once.
 class Judge {
  public:
   Judge(const task::Task& task, compile::Compiler& compiler, Options options);
   ~Judge();
 
   const outcome::DeviceFacts& device() const;
+
+  // What makes times here less than certain: other programs on the GPU, or that nobody would see them. One sentence each.
+  const std::vector<std::string>& warnings() const;
 
   // Compiles, verifies and times the reference, once. Throws base::Error(bad_input) when it is itself broken, with the
   // compiler's message or the wrong element.

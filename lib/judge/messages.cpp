@@ -46,6 +46,12 @@ static json to(const PredictJob& job) {
   return {{"executable", job.executable ? to(*job.executable) : json()}, {"workload", job.workload}};
 }
 
+static json to(const CountJob& job) { return {{"executable", to(job.executable)}, {"workload", job.workload}}; }
+static void from(const json& value, CountJob& job) {
+  from(value.at("executable"), job.executable);
+  value.at("workload").get_to(job.workload);
+}
+
 static json to(const EndJob&) { return json::object(); }
 static void from(const json&, EndJob&) {}
 
@@ -53,7 +59,7 @@ static json to(const TimeJob& job) {
   json executables = json::array();
   for (const Executable& executable : job.executables) executables.push_back(to(executable));
   return {{"executables", std::move(executables)}, {"workload", job.workload}, {"order", job.order},
-          {"cold", job.cold},                      {"seed", job.seed}};
+          {"cold", job.cold}, {"fresh", job.fresh}, {"seed", job.seed}};
 }
 
 static void from(const json& value, OpenJob& job) {
@@ -88,6 +94,7 @@ static void from(const json& value, TimeJob& job) {
   value.at("workload").get_to(job.workload);
   value.at("order").get_to(job.order);
   value.at("cold").get_to(job.cold);
+  value.at("fresh").get_to(job.fresh);
   value.at("seed").get_to(job.seed);
 }
 
@@ -106,6 +113,9 @@ static json to(const PredictReply& reply) {
 }
 static json to(const TimeReply& reply) {
   return {{"samples", to_array(reply.samples)}, {"tick_ms", reply.tick_ms}, {"evidence", to(reply.evidence)}};
+}
+static json to(const CountReply& reply) {
+  return {{"counters", to(reply.counted.counters)}, {"shares", reply.counted.shares}, {"problem", reply.counted.problem}};
 }
 static json to(const FailureReply& reply) { return {{"fault", reply.fault}, {"message", reply.message}}; }
 
@@ -130,6 +140,11 @@ static void from(const json& value, TimeReply& reply) {
   from_array(value.at("samples"), reply.samples);
   value.at("tick_ms").get_to(reply.tick_ms);
   from(value.at("evidence"), reply.evidence);
+}
+static void from(const json& value, CountReply& reply) {
+  from(value.at("counters"), reply.counted.counters);
+  value.at("shares").get_to(reply.counted.shares);
+  value.at("problem").get_to(reply.counted.problem);
 }
 static void from(const json& value, FailureReply& reply) {
   value.at("fault").get_to(reply.fault);

@@ -59,13 +59,20 @@ struct TimeJob {
   std::size_t workload = 0;
   std::vector<std::size_t> order;
   bool cold = true;
+  bool fresh = false;                             // in memory laid out anew
   std::uint64_t seed = 0;
+};
+
+// Counts a variant in hardware at one workload; needs no reference.
+struct CountJob {
+  Executable executable;
+  std::size_t workload = 0;
 };
 
 // The worker ends by itself, so that a tool around it can say its last word.
 struct EndJob {};
 
-using Job = std::variant<OpenJob, ReferenceJob, CheckJob, PredictJob, TimeJob, EndJob>;
+using Job = std::variant<OpenJob, ReferenceJob, CheckJob, PredictJob, TimeJob, CountJob, EndJob>;
 
 struct OpenReply {
   outcome::DeviceFacts facts;
@@ -92,6 +99,9 @@ struct TimeReply {
   double tick_ms = 0;                             // of the device's clock
   verify::Evidence evidence;                      // of the timed outputs
 };
+struct CountReply {
+  device::Counted counted;
+};
 // The worker could not do its job for a reason that is not the variant's: thrown by the judge as base::Error.
 struct FailureReply {
   int fault = 0;                                  // base::Fault
@@ -103,7 +113,7 @@ struct Progress {
 };
 
 using Reply =
-    std::variant<Progress, OpenReply, ReferenceReply, CheckReply, PredictReply, TimeReply, FailureReply>;
+    std::variant<Progress, OpenReply, ReferenceReply, CheckReply, PredictReply, TimeReply, CountReply, FailureReply>;
 
 std::string encode(const Job& job);
 std::string encode(const Reply& reply);

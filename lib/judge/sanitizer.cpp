@@ -75,6 +75,7 @@ void Judge::State::sanitize(outcome::Judgement& judgement, const Executable& exe
     return;
   }
   judgement.sanitizer = "passed";
+  const Step step(*this, "sanitize");
   for (const char* tool : tools) {
     const base::TemporaryFolder folder;
     const std::filesystem::path log = folder.path() / "log";

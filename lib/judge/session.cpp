@@ -278,17 +278,20 @@ PredictReply Session::predict(const PredictJob& job) {
 TimeReply Session::time(const TimeJob& job) {
   TimeReply reply;
   reply.tick_ms = device_->tick_ms();
-  std::vector<Loaded> modules;
-  std::vector<verify::Program> variants;
-  for (const Executable& executable : job.executables) {
-    modules.push_back(load(executable.binary));
-    if (modules.back().failure) {
-      reply.evidence.fault = verify::fault(*modules.back().failure);
-      reply.evidence.message = modules.back().failure->message;
-      return reply;
-    }
-    variants.push_back({modules.back().module.get(), &executable.workloads[job.workload]});
+  // Where code lies changes its time as where data lies does, so all arms are loaded anew, in random order.
+  std::vector<const outcome::Binary*> binaries{&reference_.binary};
+  for (const Executable& executable : job.executables) binaries.push_back(&executable.binary);
+  std::vector<Loaded> modules(binaries.size());
+  for (const std::size_t arm : shuffled(binaries.size(), random_)) {
+    modules[arm] = load(*binaries[arm]);
+    if (!modules[arm].failure) continue;
+    reply.evidence.fault = verify::fault(*modules[arm].failure);
+    reply.evidence.message = modules[arm].failure->message;
+    return reply;
   }
+  std::vector<verify::Program> variants;
+  for (std::size_t i = 0; i < job.executables.size(); ++i)
+    variants.push_back({modules[i + 1].module.get(), &job.executables[i].workloads[job.workload]});
   auto& timed = timed_[job.workload];
   if (!timed) {
     std::vector<const verify::Case*> cases;
@@ -299,16 +302,33 @@ TimeReply Session::time(const TimeJob& job) {
                         fmt::format("{}: the task's own kernel is not right at {}: {}", task_.file.name,
                                     task_.workloads[job.workload].label(), full_case_problem_));
     timed = std::make_unique<TimedReference>(
-        *device_, verify::Program{reference_module_.module.get(), &reference_.workloads[job.workload]}, cases, random_,
-        512);
+        *device_, verify::Program{reference_module_.module.get(), &reference_.workloads[job.workload]}, cases, random_);
+  } else if (job.fresh) {
+    timed->lay_out(*device_, random_);
   }
   try {
-    TimedArms arms(*device_, task_.file, *timed, std::move(variants), random_);
+    TimedArms arms(*device_, task_.file, *timed, *modules.front().module, std::move(variants), random_);
     reply.samples = arms.run(job.order, job.cold, job.seed);
     reply.evidence = arms.evidence();
   } catch (const base::Error& error) {
     reply.evidence = failed(error.what());
   }
+  return reply;
+}
+
+CountReply Session::count(const CountJob& job) {
+  CountReply reply;
+  const Loaded variant = load(job.executable.binary);
+  if (variant.failure) {
+    reply.counted.problem = variant.failure->message;
+    return reply;
+  }
+  reference::Buffers buffers(*device_, job.executable.workloads[job.workload], random_);
+  buffers.load(workload_inputs(job.workload));
+  reply.counted = device_->read_counters(buffers.bind(*variant.module), [&] {
+    buffers.poison(reference::Buffers::Fill::nan);
+    buffers.restore_inouts();
+  });
   return reply;
 }
 

@@ -22,6 +22,7 @@ class Session {
   CheckReply check(const CheckJob& job);
   PredictReply predict(const PredictJob& job);
   TimeReply time(const TimeJob& job);
+  CountReply count(const CountJob& job);
 
  private:
   struct Loaded {

@@ -3,12 +3,16 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "bench/decision.hpp"
+#include "base/file.hpp"
+#include "bench/comparison.hpp"
 #include "bench/limit.hpp"
+#include "cuda/management.hpp"
 #include "judge/candidate.hpp"
 #include "judge/device_host.hpp"
 #include "judge/judge.hpp"
 
+#include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -22,6 +26,7 @@ struct Judge::State {
   compile::Compiler& compiler;
   Options options;
   DeviceHost host;                              // warm; candidates are screened in it
+  DeviceHost counter;                           // warm; only counts
   std::mutex mutex;
   std::uint64_t seed;
   base::Random random;
@@ -32,6 +37,31 @@ struct Judge::State {
   std::vector<PredictReply> reference_predictions;  // simulator only, per workload
   ReferenceReply reference_reply;
   std::set<std::string> hung;                   // keys of what must not run again
+  std::string gpu_uuid;                         // empty on the simulator
+  std::optional<cuda::Management> management;   // of a GPU
+  bool tenants = false;                         // somebody else computes on the GPU
+  std::vector<std::string> warnings;
+  std::string counting_problem;                 // why counting is not tried again
+  std::map<std::string, double> steps;          // seconds of the judgement under way
+  double waited = 0;                            // of it, for other users of the GPU
+
+  // Adds the time of its life to a step of the judgement under way, without what was spent on waiting.
+  class Step {
+   public:
+    Step(State& state, const char* name) : state_(state), name_(name), waited_(state.waited) {}
+    ~Step() { state_.steps[name_] += (base::now() - began_).count() - (state_.waited - waited_); }
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    State& state_;
+    const char* name_;
+    double waited_;
+    base::Seconds began_ = base::now();
+  };
+
+  // Held while a worker uses the GPU: one job at a time, also across several runs of this program.
+  std::unique_ptr<base::FileLock> hold_gpu();
 
   std::string arch() const;
   base::Seconds execution_limit(bool whole_workload) const;
@@ -39,6 +69,8 @@ struct Judge::State {
   // Starts a worker and opens the device and the task in it.
   void open(DeviceHost& where, std::uint64_t with_seed, bool bare = false);
   ReferenceReply load_reference(DeviceHost& where);
+  void start(DeviceHost& fresh);                // both, with secret seeds of its own
+  void watch_gpu();
   void ensure_ready();
   const ReferenceFacts& ensure_reference();
 
@@ -47,8 +79,8 @@ struct Judge::State {
   tl::expected<Wanted, Rejected> ask(DeviceHost& where, const Job& job, bool whole_workload, const std::string& key);
   void lost(const DeviceHost& where);
 
-  outcome::Judgement screen(const std::string& source, const std::string& name);
-  outcome::Judgement judge(const Candidate& candidate, const std::string& source);
+  // `first` is the family's first member, compiled.
+  outcome::Judgement judge(const Candidate& candidate, const std::string& source, tl::expected<Executable, Rejected> first);
   outcome::Judgement confirm(const Candidate& candidate, const kernel::Environment& tunables, const std::string& source);
   outcome::Judgement confirm_predicted(DeviceHost& fresh, outcome::Judgement judgement, const Executable& executable,
                                        const std::string& key);
@@ -61,21 +93,37 @@ struct Judge::State {
   struct Timed {
     bench::Estimate estimate;
     outcome::Verdict verdict = outcome::Verdict::inconclusive;
+    std::set<outcome::Label> labels;
+    bool below_floor = false;      // faster than the task's bytes move: measured once more
     std::vector<outcome::WorkloadTiming> workloads;
     outcome::Counters counters;
     outcome::LineCounters lines;
+    std::string message;           // how the speed-up came about, where it was not measured directly
+    std::vector<bench::Estimate> parts;
   };
   tl::expected<Timed, Rejected> predict(DeviceHost& where, const Executable& executable, const std::string& key);
   tl::expected<Timed, Rejected> measure(DeviceHost& where, const Executable& executable, bench::Purpose purpose,
                                         const std::string& key);
+  // Against what a screening measures: the fastest variant so far where the reference would take most of the time.
+  struct Incumbent {
+    Executable executable;
+    std::vector<bench::Estimate> parts;         // speed-ups over the reference, per workload
+    double mean = 0;                            // over all
+  };
+  std::optional<Incumbent> incumbent;
+  bool worth_chaining() const;
+  void measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key);
   // The index of the fastest of several executables, after a race.
   tl::expected<std::size_t, Rejected> race(const std::vector<Executable>& members, const std::string& key);
   void apply(const Timed& timed, outcome::Judgement& judgement) const;
 
   outcome::Judgement describe(const Executable& executable, const kernel::Environment& tunables) const;
-  void finish(outcome::Judgement& judgement, outcome::Level level, base::Seconds began) const;
+  void finish(outcome::Judgement& judgement, outcome::Level level, base::Seconds began);
   outcome::WorkloadTiming timing(std::size_t workload, double reference_ms, double variant_ms,
                                  const bench::Estimate& estimate) const;
+
+  // The hardware's counters, where they may be read.
+  void count(outcome::Judgement& judgement, const Executable& executable);
 
   // compute-sanitizer's four tools over the check sizes, in a worker of its own each.
   void sanitize(outcome::Judgement& judgement, const Executable& executable);
@@ -84,6 +132,7 @@ struct Judge::State {
 template <typename Wanted>
 tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& job, bool whole_workload,
                                                  const std::string& key) {
+  const auto lock = hold_gpu();
   DeviceHost::Answer answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
   if (answer.reply) {
     if (auto* wanted = std::get_if<Wanted>(&*answer.reply)) return std::move(*wanted);

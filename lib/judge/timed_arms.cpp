@@ -2,6 +2,7 @@
 #include "judge/timed_arms.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -13,37 +14,52 @@ using reference::Buffers;
 
 // Full comparisons of one job before those of outputs whose bits differ from run to run become a random eighth.
 constexpr int comparison_limit = 24;
+constexpr std::size_t set_limit = 512;
+constexpr std::size_t most_rotated = 2;   // variants with sets of their own in number; a race has many
 
-std::size_t set_count(const device::Device& device, const kernel::Plan& plan, std::size_t versions, std::size_t limit) {
+std::size_t set_count(const device::Device& device, const kernel::Plan& plan, std::size_t versions) {
   std::size_t bytes = 1;
   for (const auto& buffer : plan.buffers) bytes += buffer.bytes;
   const std::size_t rotation = 5 * device.facts().l2_bytes / bytes + 2;
   const std::size_t fitting = std::max<std::size_t>(1, device.facts().memory_bytes / 8 / bytes);
-  return std::max(versions, std::min({rotation, limit, fitting}));
+  return std::max(versions, std::min({rotation, set_limit, fitting}));
 }
 
 }  // namespace
 
-TimedReference::TimedReference(device::Device& device, const verify::Program& timed,
-                               std::vector<const verify::Case*> full_cases, base::Random& random, std::size_t set_limit)
-    : cases(std::move(full_cases)), program(timed) {
+TimedReference::TimedReference(device::Device& device, const verify::Program& program,
+                               std::vector<const verify::Case*> full_cases, base::Random& random)
+    : cases(std::move(full_cases)), plan(program.plan) {
   for (const verify::Case* subject : cases) {
-    pristine.push_back(std::make_unique<Buffers>(device, *program.plan, random));
+    pristine.push_back(std::make_unique<Buffers>(device, *plan, random));
     pristine.back()->load(subject->inputs);
   }
-  const std::size_t count = set_count(device, *program.plan, cases.size(), set_limit);
-  for (std::size_t i = 0; i < count; ++i) {
-    sets.push_back(std::make_unique<Buffers>(device, *program.plan, random));
-    sets.back()->load(*pristine[i % pristine.size()]);
-  }
+  lay_out(device, random);
   // Taken before any variant runs, from executions that nothing else could touch.
   for (std::size_t version = 0; version < cases.size(); ++version) {
     sets[version]->poison(Buffers::Fill::nan);
     const device::BoundPlan bound = sets[version]->bind(*program.module);
     const device::RunResult result = device.run(bound, {false, 0});
-    digests.push_back(result.status == device::RunResult::Status::ok ? output_digest(device, bound) : 0);
+    auto& known = right.emplace_back();
+    if (result.status == device::RunResult::Status::ok) known.push_back(output_digest(device, bound));
     sets[version]->restore_inouts();
   }
+}
+
+void TimedReference::lay_out(device::Device& device, base::Random& random) {
+  sets.clear();
+  const std::size_t count = set_count(device, *plan, cases.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    sets.push_back(std::make_unique<Buffers>(device, *plan, random));
+    sets.back()->load(*pristine[i % pristine.size()]);
+  }
+}
+
+std::vector<std::size_t> shuffled(std::size_t count, base::Random& random) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
 }
 
 std::uint64_t output_digest(device::Device& device, const device::BoundPlan& plan) {
@@ -57,39 +73,34 @@ std::uint64_t output_digest(device::Device& device, const device::BoundPlan& pla
 }
 
 TimedArms::TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference,
-                     std::vector<verify::Program> variants, base::Random& random)
-    : device_(device), task_(task), reference_(reference), variants_(std::move(variants)), random_(random) {
-  const std::size_t count = variants_.size() == 1 ? reference.sets.size() : reference.pristine.size();
-  for (const verify::Program& variant : variants_) {
-    auto& sets = sets_.emplace_back();
-    for (std::size_t i = 0; i < count; ++i)
-      sets.push_back(std::make_unique<Buffers>(device, *variant.plan, random, *reference.sets[i]));
+                     const device::Module& module, std::vector<verify::Program> variants, base::Random& random)
+    : device_(device), task_(task), reference_(reference), module_(module), variants_(std::move(variants)),
+      random_(random) {
+  // Scratch memory is each arm's own; none may get the better places by coming first.
+  const std::size_t count = variants_.size() <= most_rotated ? reference.sets.size() : reference.pristine.size();
+  sets_.resize(variants_.size() + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (auto& sets : sets_) sets.emplace_back();
+    for (const std::size_t arm : shuffled(sets_.size(), random)) {
+      const kernel::Plan& plan = arm == 0 ? *reference.plan : *variants_[arm - 1].plan;
+      sets_[arm][i] = std::make_unique<Buffers>(device, plan, random, *reference.sets[i]);
+    }
   }
-}
-
-Buffers& TimedArms::buffers(std::size_t arm, std::size_t set) {
-  return arm == 0 ? *reference_.sets[set] : *sets_[arm - 1][set];
 }
 
 std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed) {
   device::TimingRequest request;
-  const std::size_t count = sets_.empty() ? reference_.sets.size() : sets_.front().size();
-  device::Arm reference_arm;
-  for (std::size_t i = 0; i < count; ++i)
-    reference_arm.sets.push_back(reference_.sets[i]->bind(*reference_.program.module));
-  request.arms.push_back(std::move(reference_arm));
-  for (std::size_t i = 0; i < variants_.size(); ++i) {
-    device::Arm arm;
-    for (const auto& set : sets_[i]) arm.sets.push_back(set->bind(*variants_[i].module));
-    request.arms.push_back(std::move(arm));
+  for (std::size_t arm = 0; arm < sets_.size(); ++arm) {
+    auto& sets = request.arms.emplace_back().sets;
+    for (const auto& set : sets_[arm]) sets.push_back(set->bind(arm == 0 ? module_ : *variants_[arm - 1].module));
   }
   request.order = order;
   request.flush = cold;
   request.seed = seed;
   std::vector<std::pair<std::size_t, std::size_t>> used;
   request.prepare = [&](std::size_t arm, std::size_t set) {
-    buffers(arm, set).poison(Buffers::Fill::nan);
-    buffers(arm, set).restore_inouts();
+    sets_[arm][set]->poison(Buffers::Fill::nan);
+    sets_[arm][set]->restore_inouts();
     if (arm != 0) used.emplace_back(arm, set);
   };
   request.inspect = [&](std::size_t arm, std::size_t set) { return arm == 0 || inspect(arm, set); };
@@ -100,24 +111,23 @@ std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order
   for (const auto& [arm, set] : used) {
     if (evidence_.fault) break;
     verify::Evidence after;
-    after.message = buffers(arm, set).damage();
+    after.message = sets_[arm][set]->damage();
     if (!after.message.empty()) after.fault = outcome::Verdict::tampered;
     evidence_.merge(std::move(after));
   }
   return samples ? *std::move(samples) : std::vector<device::Sample>{};
 }
 
-// The reference's outputs are right by definition, so a variant whose bits are the same needs no comparison.
+// Outputs whose bits were right before, in the reference's hands or in any variant's, need no comparison.
 bool TimedArms::inspect(std::size_t arm, std::size_t set) {
   const std::size_t version = set % reference_.cases.size();
   const verify::Program& variant = variants_[arm - 1];
-  const std::uint64_t digest = output_digest(device_, buffers(arm, set).bind(*variant.module));
-  auto& known = verified_[version];
-  if (known.empty()) known.push_back(reference_.digests[version]);
+  const std::uint64_t digest = output_digest(device_, sets_[arm][set]->bind(*variant.module));
+  auto& known = reference_.right[version];
   if (std::find(known.begin(), known.end(), digest) != known.end()) return true;
   if (++compared_ > comparison_limit && random_.below(8) != 0) return true;
   verify::Evidence one =
-      verify::compare_outputs(task_, buffers(arm, set), *variant.plan, *reference_.cases[version]);
+      verify::compare_outputs(task_, *sets_[arm][set], *variant.plan, *reference_.cases[version]);
   if (one.fault) one.message += fmt::format(", in an execution that was timed");
   else known.push_back(digest);
   evidence_.merge(std::move(one));

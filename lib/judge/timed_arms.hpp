@@ -4,7 +4,6 @@
 #include "reference/buffers.hpp"
 #include "verify/check.hpp"
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -14,15 +13,19 @@ namespace cudal1::judge {
 // own sets of buffers. The sets together exceed the L2 cache several times where memory allows, so that a rotation
 // through them is cold.
 struct TimedReference {
-  TimedReference(device::Device& device, const verify::Program& program,
-                 std::vector<const verify::Case*> cases, base::Random& random, std::size_t set_limit);
+  TimedReference(device::Device& device, const verify::Program& program, std::vector<const verify::Case*> cases,
+                 base::Random& random);
+  void lay_out(device::Device& device, base::Random& random);   // the sets, anew
 
   std::vector<const verify::Case*> cases;                       // one per version of the inputs
   std::vector<std::unique_ptr<reference::Buffers>> pristine;    // one per version
   std::vector<std::unique_ptr<reference::Buffers>> sets;        // set i holds version i % versions
-  verify::Program program;
-  std::vector<std::uint64_t> digests;                           // of the outputs, one per version
+  const kernel::Plan* plan;
+  std::vector<std::vector<std::uint64_t>> right;                // digests of right outputs, by version
 };
+
+// 0 … count - 1 in random order.
+std::vector<std::size_t> shuffled(std::size_t count, base::Random& random);
 
 // A digest of everything that a plan leaves: its outputs and inouts.
 std::uint64_t output_digest(device::Device& device, const device::BoundPlan& plan);
@@ -31,7 +34,8 @@ std::uint64_t output_digest(device::Device& device, const device::BoundPlan& pla
 // digest when an equal one was compared element by element before.
 class TimedArms {
  public:
-  TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference,
+  // `module` holds the reference's kernels.
+  TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference, const device::Module& module,
             std::vector<verify::Program> variants, base::Random& random);
 
   std::vector<device::Sample> run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed);
@@ -39,15 +43,14 @@ class TimedArms {
 
  private:
   bool inspect(std::size_t arm, std::size_t set);
-  reference::Buffers& buffers(std::size_t arm, std::size_t set);
 
   device::Device& device_;
   const kernel::File& task_;
   TimedReference& reference_;
+  const device::Module& module_;
   std::vector<verify::Program> variants_;
   base::Random& random_;
-  std::vector<std::vector<std::unique_ptr<reference::Buffers>>> sets_;    // of each variant
-  std::map<std::size_t, std::vector<std::uint64_t>> verified_;            // version → digests of right outputs
+  std::vector<std::vector<std::unique_ptr<reference::Buffers>>> sets_;    // of each arm
   int compared_ = 0;
   verify::Evidence evidence_;
 };

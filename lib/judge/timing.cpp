@@ -1,38 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/file.hpp"
 #include "bench/order.hpp"
 #include "bench/race.hpp"
+#include "cuda/cuda.hpp"
 #include "judge/state.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace cudal1::judge {
 
 namespace {
 
 using bench::Estimate;
+using outcome::Label;
 using outcome::Verdict;
 
 constexpr double launch_bound_ms = 0.00384;   // three empty event pairs
-constexpr double final_alpha = 0.01;
-constexpr int final_pairs = 24;
+constexpr double tenant_stall_ms = 0.05;      // time slices of another program are longer
+constexpr int hot_pairs = 12;
+constexpr double slow_reference_ms = 1, slow_reference_ratio = 5, chained_half_width = 0.03;
+constexpr double idle_utilisation = 0.05;
 
 std::vector<double> weights(const task::Task& task) {
   std::vector<double> result;
   for (const task::Workload& workload : task.workloads) result.push_back(workload.weight);
   return result;
-}
-
-// One timing job at a time per GPU, also across several runs of this program.
-base::FileLock lock_gpu(const outcome::DeviceFacts& facts) {
-  std::string name = "gpu-";
-  for (const char letter : facts.uuid.empty() ? facts.name : facts.uuid)
-    name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '-';
-  return base::FileLock(base::cache_folder() / (name + ".lock"));
 }
 
 Rejected rejected(const verify::Evidence& evidence) {
@@ -48,8 +46,38 @@ Rejected rejected(const verify::Evidence& evidence) {
 
 }  // namespace
 
+void Judge::State::watch_gpu() {
+  const auto inventory = cuda::inventory();
+  const std::size_t index = options.device.starts_with("cuda:") ? std::strtoul(options.device.c_str() + 5, nullptr, 10) : 0;
+  if (index >= inventory.devices.size()) return;  // opening it says why
+  gpu_uuid = inventory.devices[index].uuid;
+  management.emplace(gpu_uuid);
+  if (!management->problem().empty()) return warnings.push_back(management->problem());
+  const auto lock = hold_gpu();  // so that another run of this program is not taken for a stranger at work
+  // NVML's figure covers about the last second, in which a program that has ended may have worked.
+  double busy = management->utilisation();
+  for (int i = 0; i < 15 && busy > idle_utilisation; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    busy = management->utilisation();
+  }
+  if (busy <= idle_utilisation) return;
+  tenants = true;
+  const auto who = management->tenants();
+  warnings.push_back(fmt::format("something else uses {} % of this GPU{}; times are less certain, and verdicts carry TENANT_SUSPECT",
+                                 std::lround(100 * busy), who.empty() ? "" : fmt::format(" ({})", fmt::join(who, "; "))));
+}
+
+std::unique_ptr<base::FileLock> Judge::State::hold_gpu() {
+  if (gpu_uuid.empty()) return nullptr;
+  const base::Seconds began = base::now();
+  auto lock = std::make_unique<base::FileLock>(base::cache_folder() / ("gpu-" + gpu_uuid + ".lock"));
+  waited += (base::now() - began).count();
+  return lock;
+}
+
 tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& where, const Executable& executable,
                                                                   const std::string& key) {
+  const Step step(*this, "time");
   Timed result;
   std::vector<Estimate> estimates;
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
@@ -86,27 +114,29 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
 
 tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& where, const Executable& executable,
                                                                   bench::Purpose purpose, const std::string& key) {
-  const base::FileLock lock = lock_gpu(facts);
+  const Step step(*this, "time");
   const std::size_t count = task.workloads.size();
-  std::vector<std::vector<device::Sample>> samples(count);
-  std::vector<double> ticks(count);
-  const bool screening = purpose == bench::Purpose::screening;
-  const std::vector<int> looks =
-      screening ? std::vector<int>(bench::looks.begin(), bench::looks.end()) : std::vector<int>{final_pairs};
-  const double alpha = screening ? bench::look_alpha : final_alpha;
+  bench::Comparison comparison(purpose, weights(task), options.gpu_budget_ms);
+  const bool chained = purpose == bench::Purpose::screening && worth_chaining();
   Timed result;
-  double spent_ms = 0;
-  for (const int look : looks) {
-    std::vector<Estimate> estimates;
-    result.workloads.clear();
+  std::optional<Verdict> verdict;
+  std::string throttled;
+  while (!verdict) {
     for (std::size_t w = 0; w < count; ++w) {
+      const int pairs = comparison.wanted(w);
+      if (pairs == 0) continue;
       TimeJob job;
+      if (chained) job.executables.push_back(incumbent->executable);
       job.executables.push_back(executable);
       job.workload = w;
-      job.order = bench::pair_order(look - static_cast<int>(samples[w].size() / 2), random);
+      job.order = bench::pair_order(pairs, random);
+      if (chained)
+        for (std::size_t& arm : job.order) ++arm;  // the reference, arm 0, rests
       job.seed = random.next();
       auto reply = ask<TimeReply>(where, job, true, key);
       if (!reply) return tl::unexpected(std::move(reply.error()));
+      if (chained)
+        for (device::Sample& sample : reply->samples) --sample.arm;
       if (reply->evidence.fault) {
         if (*reply->evidence.fault == Verdict::runtime_failed) {
           where.stop();
@@ -114,35 +144,71 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
         }
         return tl::unexpected(rejected(reply->evidence));
       }
-      ticks[w] = reply->tick_ms;
-      for (const device::Sample& sample : reply->samples) spent_ms += sample.ms;
-      samples[w].insert(samples[w].end(), reply->samples.begin(), reply->samples.end());
-      const std::vector<double> ratios = bench::log_ratios(samples[w]);
-      estimates.push_back(bench::estimate(ratios, alpha, bench::timer_guard(ticks[w], bench::shortest_ms(samples[w]))));
-      const double reference_ms = bench::median_ms(samples[w], 0);
-      const double variant_ms = bench::median_ms(samples[w], 1);
-      result.workloads.push_back(timing(w, reference_ms, variant_ms, estimates.back()));
+      if (management && throttled.empty()) throttled = management->throttle_reason();
+      comparison.add(w, reply->samples, reply->tick_ms);
     }
-    result.estimate = bench::combine(estimates, weights(task));
-    const bool last = look == looks.back() || (spent_ms > options.gpu_budget_ms && look >= 12);
-    if (const auto verdict = bench::decide(result.estimate, purpose, last)) {
-      result.verdict = *verdict;
-      break;
-    }
+    verdict = comparison.look();
   }
+  result.verdict = *verdict;
   for (std::size_t w = 0; w < count; ++w) {
+    const Estimate& part = comparison.part(w);
+    result.parts.push_back(chained ? bench::chain(incumbent->parts[w], part) : part);
+    const double reference_ms = chained ? reference_facts->times[w].ms : comparison.median_ms(w, 0);
+    result.workloads.push_back(timing(w, reference_ms, comparison.median_ms(w, 1), result.parts.back()));
+    if (bench::extraordinary(result.workloads[w].share_of_bandwidth)) result.below_floor = true;
+    if (result.below_floor || bench::extraordinary(result.workloads[w].share_of_arithmetic))
+      result.labels.insert(Label::algebraic);
     double output_bytes = 0;
     for (const kernel::PlanBuffer& buffer : reference.workloads[w].buffers)
       if (buffer.role != kernel::PlanBuffer::Role::input && buffer.role != kernel::PlanBuffer::Role::scratch)
         output_bytes += static_cast<double>(buffer.bytes);
     if (bench::implausible(result.workloads[w].variant_ms, output_bytes, facts)) result.verdict = Verdict::implausible;
   }
+  result.estimate = chained ? bench::combine(result.parts, weights(task)) : comparison.estimate();
+  if (chained && result.verdict != Verdict::implausible) {
+    result.verdict = bench::decide(result.estimate, purpose, true).value_or(Verdict::inconclusive);
+    result.message = fmt::format("{:.3g}x the reference: {:.3g}x the fastest before, which is {:.3g}x the reference",
+                                 std::exp(result.estimate.mean), std::exp(comparison.estimate().mean),
+                                 std::exp(incumbent->mean));
+  }
+  if (purpose == bench::Purpose::screening && outcome::is_right(result.verdict) &&
+      (!incumbent || result.estimate.mean > incumbent->mean))
+    incumbent = Incumbent{executable, result.parts, result.estimate.mean};
+  if (!throttled.empty() || comparison.set_aside() > 0) result.labels.insert(Label::throttled);
+  if (tenants || comparison.longest_stall_ms() > tenant_stall_ms) result.labels.insert(Label::tenant_suspect);
+  if (management && !management->problem().empty()) result.labels.insert(Label::not_observable);
   return result;
+}
+
+// Chaining costs precision, which is kept within bounds, and saves the reference's time, which must be most of it.
+bool Judge::State::worth_chaining() const {
+  if (!incumbent) return false;
+  double total_ms = 0;
+  for (const ReferenceFacts::Time& time : reference_facts->times) total_ms += time.ms;
+  const bool precise = std::all_of(incumbent->parts.begin(), incumbent->parts.end(),
+                                   [](const Estimate& part) { return part.half_width < chained_half_width; });
+  return total_ms >= slow_reference_ms && std::exp(incumbent->mean) >= slow_reference_ratio && precise;
+}
+
+// Caches warm: a second column, never the result.
+void Judge::State::measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key) {
+  const Step step(*this, "hot");
+  for (std::size_t w = 0; w < task.workloads.size(); ++w) {
+    TimeJob job;
+    job.executables.push_back(executable);
+    job.workload = w;
+    job.order = bench::pair_order(hot_pairs, random);
+    job.cold = false;
+    job.seed = random.next();
+    const auto reply = ask<TimeReply>(where, job, true, key);
+    if (!reply || reply->evidence.fault || reply->samples.size() != job.order.size()) return;
+    timed.workloads[w].hot_speedup = bench::estimate(bench::log_ratios(reply->samples), 0.05, 0).speedup().value;
+  }
 }
 
 tl::expected<std::size_t, Rejected> Judge::State::race(const std::vector<Executable>& members, const std::string& key) {
   if (members.size() == 1) return 0;
-  const base::FileLock lock = lock_gpu(facts);
+  const Step step(*this, "race");
   bench::Race race(members.size());
   constexpr int rounds_limit = 16;
   while (!race.decided() && race.rounds() < rounds_limit) {
@@ -185,12 +251,12 @@ outcome::WorkloadTiming Judge::State::timing(std::size_t workload, double refere
   result.pairs = estimate.pairs;
   const bench::Limit limit = bench::limit(task.necessary_bytes(workload), task.written_operations(workload), facts);
   if (variant_ms > 0) {
-    const double memory = limit.memory_ms / variant_ms;
-    const double arithmetic = limit.arithmetic_ms / variant_ms;
+    const double memory = result.share_of_bandwidth = limit.memory_ms / variant_ms;
+    const double arithmetic = result.share_of_arithmetic = limit.arithmetic_ms / variant_ms;
     // Algebra may remove arithmetic, so only a share of it that is possible counts.
     const bool by_arithmetic = arithmetic > memory && arithmetic <= 1;
     result.share_of_limit = std::min(1.0, by_arithmetic ? arithmetic : memory);
-    if (!facts.simulated && variant_ms < launch_bound_ms) result.limited_by = "launch overhead";
+    if (!facts.simulated && variant_ms < launch_bound_ms) result.limited_by = bench::launch_overhead;
     else if (result.share_of_limit >= 0.5) result.limited_by = by_arithmetic ? "FP32 arithmetic" : "memory bandwidth";
     else result.limited_by = "latency or access pattern";
   }
@@ -200,6 +266,7 @@ outcome::WorkloadTiming Judge::State::timing(std::size_t workload, double refere
 void Judge::State::apply(const Timed& timed, outcome::Judgement& judgement) const {
   judgement.verdict = timed.verdict;
   judgement.predicted = facts.simulated;
+  judgement.labels.insert(timed.labels.begin(), timed.labels.end());
   judgement.workloads = timed.workloads;
   judgement.counters = timed.counters;
   judgement.hot_lines = timed.lines;
@@ -215,6 +282,7 @@ void Judge::State::apply(const Timed& timed, outcome::Judgement& judgement) cons
     return;
   }
   judgement.speedup = timed.estimate.speedup();
+  if (!timed.message.empty()) judgement.message = timed.message;
   for (const outcome::WorkloadTiming& workload : timed.workloads)
     if (!facts.simulated && workload.variant_ms < launch_bound_ms)
       judgement.labels.insert(outcome::Label::launch_bound);

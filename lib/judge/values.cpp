@@ -288,7 +288,7 @@ void from(const json& value, task::Workload& workload) {
 }
 
 json to(const device::Sample& sample) {
-  return {sample.arm, sample.set, sample.ms, sample.span_ms};
+  return {sample.arm, sample.set, sample.ms, sample.span_ms, sample.clock_hz, sample.stall_ms};
 }
 
 void from(const json& value, device::Sample& sample) {
@@ -296,6 +296,8 @@ void from(const json& value, device::Sample& sample) {
   value.at(1).get_to(sample.set);
   value.at(2).get_to(sample.ms);
   value.at(3).get_to(sample.span_ms);
+  value.at(4).get_to(sample.clock_hz);
+  value.at(5).get_to(sample.stall_ms);
 }
 
 json to(const device::Prediction& prediction) {

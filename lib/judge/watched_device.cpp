@@ -44,6 +44,10 @@ class WatchedDevice final : public device::Device {
       };
     return inner_->time(told);
   }
+  device::Counted read_counters(const device::BoundPlan& plan, const std::function<void()>& prepare) override {
+    const Execution execution(tell_);
+    return inner_->read_counters(plan, prepare);
+  }
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override {
     const Execution execution(tell_);
     return inner_->predict(plan);

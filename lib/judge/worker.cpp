@@ -27,6 +27,7 @@ class Answerer {
   Reply operator()(CheckJob& job) { return session().check(job); }
   Reply operator()(PredictJob& job) { return session().predict(job); }
   Reply operator()(TimeJob& job) { return session().time(job); }
+  Reply operator()(CountJob& job) { return session().count(job); }
 
  private:
   Session& session() {

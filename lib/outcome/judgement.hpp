@@ -40,6 +40,8 @@ struct WorkloadTiming {
   int pairs = 0;                     // of measurements; 0 for a prediction
   double hot_speedup = 0;            // caches warm; 0: not measured
   double share_of_limit = 0;         // of the speed of light, 0 … 1
+  double share_of_bandwidth = 0;     // the task's necessary bytes over the time, of the device's memory rate
+  double share_of_arithmetic = 0;    // the task's arithmetic as written, of the FP32 peak; above 1 when algebra removed some
   std::string limited_by;            // "memory bandwidth", "uncoalesced global loads, line 12"
 };
 
@@ -58,13 +60,16 @@ struct Judgement {
   double occupancy = 0;              // of the plan's longest launch, 0 … 1
   std::string occupancy_limited_by;
   Counters counters;                 // summed over the plan; zeros where not counted
+  std::map<std::string, double> hardware;  // of a peak, 0 … 1, by name, and rates; empty where the hardware was not counted
+  std::string hardware_problem;      // why it was not, where that was tried: one sentence
   LineCounters hot_lines;            // at most eight
   base::Diagnostics diagnostics;     // compiler or plan
   std::vector<Finding> findings;
   std::optional<WrongElement> first_wrong, worst_wrong;
   ErrorFigures errors;
   std::string sanitizer;             // "passed", "found", "absent", "refused"; empty: not asked for
-  double seconds = 0;                // wall time spent on judging
+  double seconds = 0;                // wall time spent on judging, without waiting for other users of the device
+  std::map<std::string, double> step_seconds;  // of it, by step; "wait" comes on top
 
   double score() const { return speedup ? speedup->value : 0; }  // 0 when not right
 };

@@ -150,6 +150,8 @@ json workload_json(const WorkloadTiming& timing) {
           {"pairs", timing.pairs},
           {"hot_speedup", timing.hot_speedup},
           {"share_of_limit", timing.share_of_limit},
+          {"share_of_bandwidth", timing.share_of_bandwidth},
+          {"share_of_arithmetic", timing.share_of_arithmetic},
           {"limited_by", timing.limited_by}};
 }
 
@@ -162,6 +164,8 @@ WorkloadTiming workload_from(const json& value) {
   timing.pairs = value.at("pairs");
   timing.hot_speedup = value.at("hot_speedup");
   timing.share_of_limit = value.at("share_of_limit");
+  timing.share_of_bandwidth = value.value("share_of_bandwidth", 0.0);
+  timing.share_of_arithmetic = value.value("share_of_arithmetic", 0.0);
   timing.limited_by = value.at("limited_by");
   return timing;
 }
@@ -191,6 +195,8 @@ Judgement from(const json& value) {
   judgement.occupancy = value.at("occupancy");
   judgement.occupancy_limited_by = value.at("occupancy_limited_by");
   judgement.counters = counters_from(value.at("counters"));
+  judgement.hardware = value.value("hardware", std::map<std::string, double>{});
+  judgement.hardware_problem = value.value("hardware_problem", "");
   for (const auto& item : value.at("hot_lines"))
     judgement.hot_lines[item.at("line").get<int>()] = counters_from(item.at("counters"));
   for (const auto& item : value.at("diagnostics")) judgement.diagnostics.push_back(diagnostic_from(item));
@@ -202,6 +208,7 @@ Judgement from(const json& value) {
                       number(errors.at("reference_relative_l2")), errors.at("trials").get<int>()};
   judgement.sanitizer = value.at("sanitizer");
   judgement.seconds = value.at("judging_seconds");
+  judgement.step_seconds = value.value("step_seconds", std::map<std::string, double>{});
   return judgement;
 }
 
@@ -223,6 +230,8 @@ std::string to_json(const Judgement& judgement) {
   value["occupancy"] = judgement.occupancy;
   value["occupancy_limited_by"] = judgement.occupancy_limited_by;
   value["counters"] = counters_json(judgement.counters);
+  value["hardware"] = judgement.hardware;
+  value["hardware_problem"] = judgement.hardware_problem;
   value["hot_lines"] = json::array();
   for (const auto& [line, counters] : judgement.hot_lines)
     value["hot_lines"].push_back({{"line", line}, {"counters", counters_json(counters)}});
@@ -236,6 +245,7 @@ std::string to_json(const Judgement& judgement) {
                      {"trials", judgement.errors.trials}};
   value["sanitizer"] = judgement.sanitizer;
   value["judging_seconds"] = judgement.seconds;
+  value["step_seconds"] = judgement.step_seconds;
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

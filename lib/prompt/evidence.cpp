@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::size_t most_diagnostics = 6, most_findings = 3, most_hot_lines = 4;
 
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 std::string times(const outcome::Judgement& judgement) {
   std::string text;
   const char* measured = judgement.predicted ? "predicted" : "measured";
@@ -105,6 +110,13 @@ std::string describe_counters(const outcome::Judgement& judgement) {
   if (counters.warp_instructions > 0)
     text += fmt::format("- Instructions: {:.3g} warp instructions, {:.0f} % of lanes active\n", counters.warp_instructions,
                         100 * counters.lane_instructions / (32 * counters.warp_instructions));
+  if (!judgement.hardware.empty()) {
+    std::vector<std::string> shares;
+    for (const auto& [name, value] : judgement.hardware)
+      if (name.ends_with("_share"))
+        shares.push_back(fmt::format("{} {:.0f} %", spaced(name.substr(0, name.size() - 6)), 100 * value));
+    text += fmt::format("- Counted in hardware, of the peak: {}\n", fmt::join(shares, ", "));
+  }
   if (counters.local_sectors > 0) text += fmt::format("- Local memory: {:.3g} sectors\n", counters.local_sectors);
   if (counters.atomic_requests > 0)
     text += fmt::format("- Atomics: {:.3g} requests, {:.3g} serial steps\n", counters.atomic_requests,

@@ -6,6 +6,9 @@
 #include "report/formats.hpp"
 #include "report/wording.hpp"
 
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace cudal1::report {
@@ -37,6 +40,24 @@ Table counter_table(const std::vector<NamedJudgement>& judgements) {
     }
     if (any) table.rows.push_back(std::move(row));
   }
+  std::set<std::string> names;
+  for (const auto& named : judgements)
+    for (const auto& [name, value] : named.judgement.hardware) names.insert(name);
+  for (const auto& name : names) {
+    std::vector<std::string> row{name};
+    for (const auto& named : judgements) {
+      const auto found = named.judgement.hardware.find(name);
+      row.push_back(found == named.judgement.hardware.end() ? "" : fmt::format("{:.4g}", found->second));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  for (const auto& [name, share] : {std::pair{"share of the memory bandwidth", &outcome::WorkloadTiming::share_of_bandwidth},
+                                    std::pair{"share of the arithmetic peak", &outcome::WorkloadTiming::share_of_arithmetic}}) {
+    std::vector<std::string> row{name};
+    for (const auto& named : judgements)
+      row.push_back(named.judgement.workloads.empty() ? "" : percent(named.judgement.workloads.front().*share));
+    table.rows.push_back(std::move(row));
+  }
   return table;
 }
 
@@ -62,6 +83,10 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
               {false, false, true, true, true, true, false}};
   for (const auto& named : judgements) append_rows(named, table);
   document.push_back(std::move(table));
+  for (const auto& named : judgements)
+    for (const auto label : named.judgement.labels)
+      if (const auto sentence = explanation(label); !sentence.empty())
+        document.push_back(Paragraph{fmt::format("{}: {}: {}", named.name, outcome::name(label), sentence)});
   for (const auto& named : judgements) {
     const auto text = base::printable(evidence(named.judgement));
     if (text.empty()) continue;
@@ -71,6 +96,11 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
   if (counters) {
     document.push_back(Heading{2, "Counters, of the whole plan at the first workload"});
     document.push_back(counter_table(judgements));
+    for (const auto& named : judgements) {
+      if (named.judgement.hardware_problem.empty()) continue;
+      document.push_back(Paragraph{fmt::format("Nothing was counted in hardware: {}.", named.judgement.hardware_problem)});
+      break;
+    }
     for (const auto& named : judgements) {
       if (named.judgement.hot_lines.empty()) continue;
       document.push_back(Heading{2, fmt::format("{}: the busiest lines", named.name)});

@@ -55,6 +55,20 @@ std::string verdict(const outcome::Judgement& judgement) {
   return outcome::name(judgement.verdict, judgement.predicted);
 }
 
+std::string_view explanation(outcome::Label label) {
+  using outcome::Label;
+  switch (label) {
+    case Label::launch_bound: return "its time is mostly that of starting a kernel";
+    case Label::throttled: return "the GPU's clock was held down meanwhile; pairs taken then were set aside";
+    case Label::tenant_suspect: return "something else ran on the GPU meanwhile";
+    case Label::not_observable: return "without NVML, other programs on the GPU and held-down clocks go unseen";
+    case Label::algebraic: return "faster than reading every input and doing the arithmetic as written would allow";
+    case Label::specialised:
+    case Label::no_oracle: return "";
+  }
+  return "";
+}
+
 double towards_one(double score) {
   return score >= 1 ? std::max(1.0, std::floor(score * 100) / 100) : std::min(1.0, std::ceil(score * 100) / 100);
 }

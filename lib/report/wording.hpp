@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace cudal1::report {
 
@@ -17,6 +18,9 @@ std::string percent(double share);                      // "91 %"; "" for 0
 std::string bytes(double count);                        // "48.0 KiB"
 std::string sizes(const std::map<std::string, std::int64_t>& values);  // "N=4096 M=4096"
 std::string verdict(const outcome::Judgement& judgement);              // "PREDICTED_FASTER"
+
+// What a label means for the reader of a time; empty where the verdict's own text says it.
+std::string_view explanation(outcome::Label label);
 
 // A score cut to two decimals towards 1.00, as the CUDA-L1 paper prints it: 1.118 → 1.11, 0.992 → 1.00.
 double towards_one(double score);

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+import pathlib
+import sys
 import unittest
 
-from fixture import CliTest
+from fixture import FASTER, TASK, CliTest
 
 
 class Surroundings(CliTest):
@@ -47,6 +50,27 @@ class Surroundings(CliTest):
         self.run_cli("help")
         self.run_cli("completion", "bash")
         self.refuses("models", code=2, says=[".cudal1.toml:1"])
+
+    def test_an_old_driver_is_named_with_the_one_that_is_needed(self):
+        old = {"LD_LIBRARY_PATH": os.environ["CUDAL1_OLD_DRIVER"]}
+        self.says(self.run_cli("devices", env=old), "too old: cuLaunchKernelEx is missing", "520 or newer")
+        self.write("task.cu", TASK)
+        self.write("faster.cu", FASTER)
+        result = self.run_cli("verify", "task.cu", "faster.cu", env=old)
+        self.says(result, "no GPU is used", "too old", "simulating instead")
+        self.refuses("verify", "task.cu", "faster.cu", "--device", "cuda:0", code=5, env=old, says=["too old"])
+
+    def test_a_container_without_landlock_compiles_behind_seccomp_alone_and_says_so(self):
+        without = {"prefix": [sys.executable, str(pathlib.Path(__file__).with_name("without_syscalls.py")), "landlock"]}
+        self.says(self.run_cli("doctor", **without), "seccomp alone", "no Landlock")
+        self.write("task.cu", TASK)
+        self.run_cli("compile", "task.cu", **without)
+
+    def test_a_container_without_any_sandbox_compiles_only_when_told(self):
+        without = {"prefix": [sys.executable, str(pathlib.Path(__file__).with_name("without_syscalls.py")), "seccomp"]}
+        self.write("task.cu", TASK)
+        self.refuses("compile", "task.cu", code=2, says=["--no-sandbox"], **without)
+        self.run_cli("compile", "task.cu", "--no-sandbox", **without)
 
     def test_no_runs_is_no_error(self):
         self.assertEqual(self.run_cli("runs", "--json").json()["runs"], [])

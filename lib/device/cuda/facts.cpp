@@ -6,6 +6,10 @@
 #include "base/text.hpp"
 #include "cuda/cuda.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
 #include <fmt/format.h>
 
 namespace cudal1::cuda {
@@ -48,6 +52,12 @@ std::string text_of(const CUuuid& uuid) {
 
 }  // namespace
 
+std::size_t memory_limit() {
+  const char* given = std::getenv("CUDAL1_GPU_MEMORY_GIB");
+  const double gibibytes = given != nullptr ? std::strtod(given, nullptr) : 0;
+  return gibibytes > 0 ? static_cast<std::size_t>(gibibytes * 0x1p30) : std::numeric_limits<std::size_t>::max();
+}
+
 outcome::DeviceFacts read_facts(CUdevice device) {
   outcome::DeviceFacts facts;
   char name[256] = "";
@@ -62,7 +72,7 @@ outcome::DeviceFacts read_facts(CUdevice device) {
   facts.clock_hz = 1e3 * attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
   std::size_t bytes = 0;
   driver().device_total_mem(&bytes, device);
-  facts.memory_bytes = bytes;
+  facts.memory_bytes = std::min(bytes, memory_limit());
   facts.l2_bytes = static_cast<std::size_t>(attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   facts.shared_bytes_per_sm =
       static_cast<std::size_t>(attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));

@@ -19,6 +19,7 @@ using device::Region;
 using device::RunResult;
 
 constexpr std::uint64_t gate_limit_ns = 1'000'000'000;
+constexpr std::uint64_t shortest_clock_ns = 20'000;   // the timer ticks every 32 ns or slower: 0.2 %
 
 RunResult failed(std::string message) {
   RunResult result;
@@ -41,7 +42,7 @@ double elapsed_ms(const Event& from, const Event& to) {
   return ms;
 }
 
-Gpu::Gpu(CUdevice device, const Options& options) : facts_(read_facts(device)), options_(options) {
+Gpu::Gpu(CUdevice device, const Options& options) : device_(device), facts_(read_facts(device)), options_(options) {
   const Driver& cuda = driver();
   cuda.require(cuda.device_primary_ctx_retain(&context_, device), "cannot open the GPU");
   cuda.require(cuda.ctx_set_current(context_), "cannot use the GPU");
@@ -55,8 +56,8 @@ Gpu::Gpu(CUdevice device, const Options& options) : facts_(read_facts(device)), 
   fill64_ = function("cudal1_fill64");
   cuda.require(cuda.mem_alloc(&sum_, sizeof(std::uint64_t)), "cannot allocate");
   void* gate = nullptr;
-  cuda.require(cuda.mem_host_alloc(&gate, 2 * sizeof(std::uint32_t), CU_MEMHOSTALLOC_DEVICEMAP), "cannot allocate");
-  gate_ = static_cast<volatile std::uint32_t*>(gate);
+  cuda.require(cuda.mem_host_alloc(&gate, sizeof(Gate), CU_MEMHOSTALLOC_DEVICEMAP), "cannot allocate");
+  gate_ = static_cast<Gate*>(gate);
   cuda.require(cuda.mem_host_get_device_pointer(&gate_address_, gate, 0), "cannot map host memory");
   if (options_.exact_allocations) return;  // under a sanitizer no time is taken
   flush_bytes_ = 2 * facts_.l2_bytes;
@@ -137,13 +138,18 @@ device::MemoryId Gpu::allocate(std::size_t bytes, const std::string& name) {
     memory.address = reusable->second;
     free_.erase(reusable);
   } else {
-    CUresult status = driver().mem_alloc(&memory.address, memory.bytes);
+    const bool over = allocated_ + memory.bytes > memory_limit();
+    CUresult status = over ? CUDA_ERROR_OUT_OF_MEMORY : driver().mem_alloc(&memory.address, memory.bytes);
     if (status == CUDA_ERROR_OUT_OF_MEMORY && !free_.empty()) {
-      for (const auto& [size, address] : free_) driver().mem_free(address);
+      for (const auto& [size, address] : free_) {
+        driver().mem_free(address);
+        allocated_ -= size;
+      }
       free_.clear();
-      status = driver().mem_alloc(&memory.address, memory.bytes);
+      if (allocated_ + memory.bytes <= memory_limit()) status = driver().mem_alloc(&memory.address, memory.bytes);
     }
     driver().require(status, fmt::format("{} bytes for {}", bytes, name).c_str());
+    allocated_ += memory.bytes;
   }
   memory_.emplace(next_, memory);
   return next_++;
@@ -152,8 +158,12 @@ device::MemoryId Gpu::allocate(std::size_t bytes, const std::string& name) {
 void Gpu::release(device::MemoryId id) {
   const auto found = memory_.find(id);
   assert(found != memory_.end());
-  if (options_.exact_allocations) driver().mem_free(found->second.address);
-  else free_.emplace(found->second.bytes, found->second.address);
+  if (options_.exact_allocations) {
+    driver().mem_free(found->second.address);
+    allocated_ -= found->second.bytes;
+  } else {
+    free_.emplace(found->second.bytes, found->second.address);
+  }
   memory_.erase(found);
 }
 
@@ -213,17 +223,22 @@ std::uint64_t Gpu::digest(const Region& region) {
 }
 
 void Gpu::close_gate() {
-  gate_[0] = 0;
-  gate_[1] = 0;
+  gate_->open = 0;
+  gate_->opened_by_itself = 0;
   std::uint64_t limit = gate_limit_ns;
   void* arguments[] = {&gate_address_, &limit};
   launch(block_, 1, 1, arguments);
 }
 
-bool Gpu::open_gate() {
-  gate_[0] = 1;
+Gpu::GateReading Gpu::open_gate() {
+  gate_->open = 1;
   synchronize("a timed execution failed");
-  return gate_[1] == 0;
+  GateReading reading;
+  reading.held = gate_->opened_by_itself == 0;
+  reading.stall_ms = 1e-6 * static_cast<double>(gate_->longest_gap_ns);
+  if (gate_->waited_ns >= shortest_clock_ns)
+    reading.clock_hz = 1e9 * static_cast<double>(gate_->cycles) / static_cast<double>(gate_->waited_ns);
+  return reading;
 }
 
 void Gpu::queue_flush() {
@@ -271,6 +286,31 @@ RunResult Gpu::run(const device::BoundPlan& plan, const device::RunOptions&) {
                               prepared->steps() == 1 ? "kernel " + prepared->first_kernel() : "a kernel of the plan",
                               driver().describe(status)));
   return {};
+}
+
+device::Counted Gpu::read_counters(const device::BoundPlan& plan, const std::function<void()>& prepare_buffers) {
+  if (!profiler_) profiler_ = std::make_unique<Profiler>(context_, static_cast<std::size_t>(device_));
+  device::Counted result;
+  if (profiler_->problem().empty()) {
+    PreparedPlan prepared = prepare(plan);
+    const bool counted = profiler_->count(
+        [&] {
+          prepare_buffers();
+          queue_flush();
+          synchronize("memory could not be prepared");
+        },
+        [&] {
+          const PreparedPlan::Failure failure = prepared.enqueue(stream_);
+          driver().require(failure.status, failure.step.c_str());
+          synchronize("a counted execution failed");
+        });
+    if (counted) {
+      result.counters = profiler_->counters();
+      result.shares = profiler_->shares();
+    }
+  }
+  result.problem = profiler_->problem();
+  return result;
 }
 
 std::unique_ptr<device::Device> open(int index, const Options& options) {

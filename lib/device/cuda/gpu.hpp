@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.hpp"
 #include "cuda/cuda.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/prepared_plan.hpp"
+#include "cuda/profiler.hpp"
 
 #include <map>
 #include <unordered_map>
@@ -28,6 +30,7 @@ class Gpu final : public device::Device {
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
+  device::Counted read_counters(const device::BoundPlan& plan, const std::function<void()>& prepare) override;
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan&) override {
     return std::nullopt;
   }
@@ -38,8 +41,15 @@ class Gpu final : public device::Device {
 
   // Holds everything queued after it back until open_gate(), or for a second.
   void close_gate();
-  bool open_gate();              // false: the gate opened by itself, so what was queued behind it ran while queueing
+  // What the closed gate, a kernel that waits, saw meanwhile.
+  struct GateReading {
+    bool held = true;            // false: it opened by itself, so what was queued behind it ran while queueing
+    double clock_hz = 0;         // of its multiprocessor; 0: it waited too briefly to tell
+    double stall_ms = 0;         // the longest that it was kept from running
+  };
+  GateReading open_gate();
   void queue_flush();            // overwrites twice the L2 cache
+  base::Seconds last_timed{-1e9};  // when the clocks were last known to be up
   void synchronize(const char* what);
 
  private:
@@ -52,18 +62,25 @@ class Gpu final : public device::Device {
   void measure_memory_rate();
   void measure_tick();
 
+  CUdevice device_;
   outcome::DeviceFacts facts_;
   Options options_;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   std::unique_ptr<LoadedModule> tools_;
+  std::unique_ptr<Profiler> profiler_;             // opened by the first read_counters()
   CUfunction block_ = nullptr, digest_words_ = nullptr, digest_bytes_ = nullptr, fill64_ = nullptr;
   std::unordered_map<device::MemoryId, Memory> memory_;
   std::multimap<std::size_t, CUdeviceptr> free_;   // released, by size, to be handed out again
+  std::size_t allocated_ = 0;
   device::MemoryId next_ = 1;
   CUdeviceptr sum_ = 0, flush_ = 0, gate_address_ = 0;
   std::size_t flush_bytes_ = 0;
-  volatile std::uint32_t* gate_ = nullptr;         // [0]: open, [1]: opened by itself
+  struct Gate {                                    // shared with the kernel that waits at it
+    volatile std::uint32_t open, opened_by_itself;
+    volatile std::uint64_t waited_ns, cycles, longest_gap_ns;
+  };
+  Gate* gate_ = nullptr;
   double tick_ms_ = 0;
 };
 

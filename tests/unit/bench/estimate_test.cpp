@@ -69,6 +69,22 @@ TEST_CASE("the guard keeps coverage when the clock is coarse") {
   CHECK(covered >= 0.97 * repetitions);
 }
 
+TEST_CASE("a chain of two ratios multiplies them and adds their errors in squares") {
+  bench::Estimate second;
+  second.mean = std::log(40);
+  second.half_width = 0.031;
+  second.guard = 0.001;
+  bench::Estimate third;
+  third.mean = std::log(1.1);
+  third.half_width = 0.042;
+  third.guard = 0.002;
+  third.pairs = 12;
+  const auto chained = bench::chain(second, third);
+  CHECK(chained.speedup().value == Approx(44));
+  CHECK(chained.half_width == Approx(0.05 + 0.003));
+  CHECK(chained.pairs == 12);
+}
+
 TEST_CASE("workloads combine as a weighted geometric mean") {
   bench::Estimate twice;
   twice.mean = std::log(2);
