@@ -27,6 +27,8 @@ void add_bench(CommandLine& line) {
   add_task_options(app, options->task);
   app.add_option("VARIANT", options->variants, "Kernel files that answer the task")->required();
   app.add_flag("--counters", options->counters, "Also what the hardware, or the simulator, counted");
+  app.add_option("--against", options->workbench.against, "Another variant to compare with, instead of the reference")
+      ->option_text("FILE");
   add_judged_variants_options(app, *options);
 }
 

@@ -19,6 +19,10 @@ judge::Options judge_options(const DeviceChoice& choice, const WorkbenchOptions&
   result.run_limit = base::Seconds(options.run_limit);
   result.gpu_budget_ms = options.gpu_budget;
   result.sanitizer = !options.no_sanitizer;
+  if (!options.against.empty()) {
+    result.against = base::read_file(options.against);
+    result.against_name = options.against;
+  }
   return result;
 }
 

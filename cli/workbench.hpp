@@ -8,6 +8,7 @@
 #include "task/task.hpp"
 
 #include <cstdint>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +20,7 @@ struct WorkbenchOptions {
   double run_limit = 10, compile_limit = 30;  // seconds
   double gpu_budget = 250;                    // milliseconds
   bool no_sandbox = false, no_sanitizer = false;
+  std::string against;                        // file of a variant to compare with instead of the reference
 };
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
 void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …

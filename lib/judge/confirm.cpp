@@ -21,7 +21,7 @@ outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kerne
                                          const std::string& source) {
   const auto compiled = [&] {
     const Step step(*this, "compile");
-    return build(task, candidate, tunables, compiler, arch());
+    return build(task, candidate, tunables, compiler, arch);
   };
   auto executable = compiled();
   if (!executable) return std::move(executable.error());
@@ -105,10 +105,10 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     result.verdict = Verdict::inconclusive;
     judgement.message = fmt::format("one fresh process found {}, another {}", name(other.verdict), name(result.verdict));
   }
-  // The interval covers both processes: where a buffer lies differs from one to the next.
   result.labels.insert(other.labels.begin(), other.labels.end());
   for (std::size_t w = 0; w < result.workloads.size(); ++w)
     result.workloads[w].hot_speedup = results.front().workloads[w].hot_speedup;
+  // The interval covers both processes: where a buffer lies differs from one to the next.
   const double low = std::min(result.estimate.low(), other.estimate.low());
   const double high = std::max(result.estimate.high(), other.estimate.high());
   result.estimate.mean = 0.5 * (result.estimate.mean + other.estimate.mean);

@@ -55,7 +55,7 @@ void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, b
   if (reference_facts && !reference_facts->oracle) judgement.labels.insert(outcome::Label::no_oracle);
   if (!judgement.speedup || !judgement.message.empty()) return;
   const outcome::Speedup& speedup = *judgement.speedup;
-  judgement.message = fmt::format("{:.3g}x the reference [{:.3g}, {:.3g}]{}", speedup.value, speedup.low, speedup.high,
+  judgement.message = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]{}", speedup.value, against ? options.against_name : "the reference", speedup.low, speedup.high,
                                   judgement.predicted ? ", predicted" : "");
 }
 

@@ -32,13 +32,8 @@ Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler,
       seed(options.seed ? *options.seed : base::secret_seed()), random(seed, 2) {
   if (options.device != "sim") watch_gpu();
   open(host, seed);
-}
-
-// The simulator reads PTX, so it needs no feature of exactly one GPU.
-std::string Judge::State::arch() const {
-  std::string arch = facts.arch();
-  if (facts.simulated && !arch.empty() && arch.back() == 'a') arch.pop_back();
-  return arch;
+  arch = facts.arch();
+  if (facts.simulated && !arch.empty() && arch.back() == 'a') arch.pop_back();  // PTX needs no feature of exactly one GPU
 }
 
 base::Seconds Judge::State::execution_limit(bool whole_workload) const {
@@ -104,7 +99,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   auto candidate = candidate_of(task.file);
   if (!candidate) fail(candidate.error());
   const kernel::Environment tunables = candidate->family.front();
-  auto built = build(task, *candidate, tunables, compiler, arch());
+  auto built = build(task, *candidate, tunables, compiler, arch);
   if (!built) fail(built.error());
   reference = *std::move(built);
   ensure_ready();
@@ -161,8 +156,32 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   count(result.judgement, reference);
   if (!result.times.empty()) result.times.front().limited_by = result.judgement.workloads.front().limited_by;
   result.judgement.seconds = (base::now() - began).count();
+  if (!options.against.empty()) prepare_against();
   reference_facts = std::move(result);
   return *reference_facts;
+}
+
+void Judge::State::prepare_against() {
+  const auto fail = [&](const Rejected& rejected) {
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: {}: {}", options.against_name, name(rejected.verdict), rejected.message));
+  };
+  auto candidate = read_candidate(task, options.against, options.against_name);
+  if (!candidate) fail(candidate.error());
+  auto built = build(task, *candidate, candidate->family.front(), compiler, arch);
+  if (!built) fail(built.error());
+  const auto checked = check(host, *built, "");
+  if (checked->verdict != Verdict::inconclusive) fail(*checked);
+  against = *std::move(built);
+  if (!facts.simulated) return;
+  for (std::size_t w = 0; w < task.workloads.size(); ++w) {
+    PredictJob job;
+    job.executable = against;
+    job.workload = w;
+    auto reply = ask<PredictReply>(host, job, true, "");
+    if (!reply) fail(reply.error());
+    if (!reply->prediction) throw base::Error(base::Fault::bad_input, fmt::format("{}: {}", options.against_name, reply->message));
+    reference_predictions[w] = *std::move(reply);
+  }
 }
 
 std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key) {
@@ -222,7 +241,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     const Step step(*this, "compile");
     std::vector<tl::expected<Executable, Rejected>> built(missing.size());
     base::in_parallel(missing.size(), [&](std::size_t i) {
-      built[i] = build(task, candidate, candidate.family[missing[i]], compiler, arch());
+      built[i] = build(task, candidate, candidate.family[missing[i]], compiler, arch);
     });
     for (std::size_t i = 0; i < missing.size(); ++i) {
       const kernel::Environment& tunables = candidate.family[missing[i]];
@@ -352,7 +371,7 @@ outcome::Judgement Judge::screen(const std::string& source, const std::string& n
   // Compiled before it is this one's turn, so that the compilers work while the device does.
   const base::Seconds began = base::now();
   auto candidate = read_candidate(state_->task, source, name);
-  auto first = candidate ? build(state_->task, *candidate, candidate->family.front(), state_->compiler, state_->arch())
+  auto first = candidate ? build(state_->task, *candidate, candidate->family.front(), state_->compiler, state_->arch)
                          : tl::expected<Executable, Rejected>();
   const base::Seconds compiled = base::now();
   const std::lock_guard lock(state_->mutex);

@@ -24,6 +24,7 @@ struct Options {
   base::Seconds run_limit{10};        // one execution of a plan, before it counts as TIMEOUT
   double gpu_budget_ms = 250;         // device time per candidate for a screening interval
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
+  std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
 };
 

@@ -31,6 +31,7 @@ struct Judge::State {
   std::uint64_t seed;
   base::Random random;
   outcome::DeviceFacts facts;
+  std::string arch;                             // that variants are compiled for; read by several threads
   bool ready = false;                           // host holds the task and its reference
   Executable reference;
   std::optional<ReferenceFacts> reference_facts;
@@ -63,7 +64,6 @@ struct Judge::State {
   // Held while a worker uses the GPU: one job at a time, also across several runs of this program.
   std::unique_ptr<base::FileLock> hold_gpu();
 
-  std::string arch() const;
   base::Seconds execution_limit(bool whole_workload) const;
 
   // Starts a worker and opens the device and the task in it.
@@ -111,6 +111,8 @@ struct Judge::State {
     double mean = 0;                            // over all
   };
   std::optional<Incumbent> incumbent;
+  std::optional<Executable> against;            // what the user set against the variants
+  void prepare_against();
   bool worth_chaining() const;
   void measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key);
   // The index of the fastest of several executables, after a race.

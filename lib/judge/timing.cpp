@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/order.hpp"
 #include "bench/race.hpp"
-#include "cuda/cuda.hpp"
 #include "judge/state.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <chrono>
-#include <cstdlib>
-#include <thread>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace cudal1::judge {
 
@@ -25,7 +20,6 @@ constexpr double launch_bound_ms = 0.00384;   // three empty event pairs
 constexpr double tenant_stall_ms = 0.05;      // time slices of another program are longer
 constexpr int hot_pairs = 12;
 constexpr double slow_reference_ms = 1, slow_reference_ratio = 5, chained_half_width = 0.03;
-constexpr double idle_utilisation = 0.05;
 
 std::vector<double> weights(const task::Task& task) {
   std::vector<double> result;
@@ -45,35 +39,6 @@ Rejected rejected(const verify::Evidence& evidence) {
 }
 
 }  // namespace
-
-void Judge::State::watch_gpu() {
-  const auto inventory = cuda::inventory();
-  const std::size_t index = options.device.starts_with("cuda:") ? std::strtoul(options.device.c_str() + 5, nullptr, 10) : 0;
-  if (index >= inventory.devices.size()) return;  // opening it says why
-  gpu_uuid = inventory.devices[index].uuid;
-  management.emplace(gpu_uuid);
-  if (!management->problem().empty()) return warnings.push_back(management->problem());
-  const auto lock = hold_gpu();  // so that another run of this program is not taken for a stranger at work
-  // NVML's figure covers about the last second, in which a program that has ended may have worked.
-  double busy = management->utilisation();
-  for (int i = 0; i < 15 && busy > idle_utilisation; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    busy = management->utilisation();
-  }
-  if (busy <= idle_utilisation) return;
-  tenants = true;
-  const auto who = management->tenants();
-  warnings.push_back(fmt::format("something else uses {} % of this GPU{}; times are less certain, and verdicts carry TENANT_SUSPECT",
-                                 std::lround(100 * busy), who.empty() ? "" : fmt::format(" ({})", fmt::join(who, "; "))));
-}
-
-std::unique_ptr<base::FileLock> Judge::State::hold_gpu() {
-  if (gpu_uuid.empty()) return nullptr;
-  const base::Seconds began = base::now();
-  auto lock = std::make_unique<base::FileLock>(base::cache_folder() / ("gpu-" + gpu_uuid + ".lock"));
-  waited += (base::now() - began).count();
-  return lock;
-}
 
 tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& where, const Executable& executable,
                                                                   const std::string& key) {
@@ -117,7 +82,8 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
   const Step step(*this, "time");
   const std::size_t count = task.workloads.size();
   bench::Comparison comparison(purpose, weights(task), options.gpu_budget_ms);
-  const bool chained = purpose == bench::Purpose::screening && worth_chaining();
+  const bool chained = !against && purpose == bench::Purpose::screening && worth_chaining();
+  const Executable* other = against ? &*against : chained ? &incumbent->executable : nullptr;
   Timed result;
   std::optional<Verdict> verdict;
   std::string throttled;
@@ -126,16 +92,16 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
       const int pairs = comparison.wanted(w);
       if (pairs == 0) continue;
       TimeJob job;
-      if (chained) job.executables.push_back(incumbent->executable);
+      if (other != nullptr) job.executables.push_back(*other);
       job.executables.push_back(executable);
       job.workload = w;
       job.order = bench::pair_order(pairs, random);
-      if (chained)
+      if (other != nullptr)
         for (std::size_t& arm : job.order) ++arm;  // the reference, arm 0, rests
       job.seed = random.next();
       auto reply = ask<TimeReply>(where, job, true, key);
       if (!reply) return tl::unexpected(std::move(reply.error()));
-      if (chained)
+      if (other != nullptr)
         for (device::Sample& sample : reply->samples) --sample.arm;
       if (reply->evidence.fault) {
         if (*reply->evidence.fault == Verdict::runtime_failed) {
@@ -171,7 +137,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
                                  std::exp(result.estimate.mean), std::exp(comparison.estimate().mean),
                                  std::exp(incumbent->mean));
   }
-  if (purpose == bench::Purpose::screening && outcome::is_right(result.verdict) &&
+  if (!against && purpose == bench::Purpose::screening && outcome::is_right(result.verdict) &&
       (!incumbent || result.estimate.mean > incumbent->mean))
     incumbent = Incumbent{executable, result.parts, result.estimate.mean};
   if (!throttled.empty() || comparison.set_aside() > 0) result.labels.insert(Label::throttled);
@@ -195,13 +161,18 @@ void Judge::State::measure_hot(DeviceHost& where, const Executable& executable, 
   const Step step(*this, "hot");
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
     TimeJob job;
+    if (against) job.executables.push_back(*against);
     job.executables.push_back(executable);
     job.workload = w;
     job.order = bench::pair_order(hot_pairs, random);
+    if (against)
+      for (std::size_t& arm : job.order) ++arm;
     job.cold = false;
     job.seed = random.next();
-    const auto reply = ask<TimeReply>(where, job, true, key);
+    auto reply = ask<TimeReply>(where, job, true, key);
     if (!reply || reply->evidence.fault || reply->samples.size() != job.order.size()) return;
+    if (against)
+      for (device::Sample& sample : reply->samples) --sample.arm;
     timed.workloads[w].hot_speedup = bench::estimate(bench::log_ratios(reply->samples), 0.05, 0).speedup().value;
   }
 }

@@ -3,6 +3,8 @@
 
 #include "report/wording.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace cudal1::report {
@@ -48,6 +50,13 @@ void append_counters(const outcome::Judgement& reference, const outcome::Judgeme
   for (const auto& row : rows) {
     const double before = row.value(reference.counters), after = row.value(variant.counters);
     if (before > 0 || after > 0) table.rows.push_back({row.name, count(before), count(after)});
+  }
+  for (const auto& [name, after] : variant.hardware) {
+    if (!name.ends_with("_share")) continue;
+    const auto before = reference.hardware.find(name);
+    std::string words = "of the peak: " + name.substr(0, name.size() - 6);
+    std::replace(words.begin(), words.end(), '_', ' ');
+    table.rows.push_back({words, before == reference.hardware.end() ? "" : percent(before->second), percent(after)});
   }
   if (!table.rows.empty()) out.push_back(std::move(table));
 }

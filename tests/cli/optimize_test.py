@@ -153,6 +153,18 @@ class WithoutAModel(CliTest):
         self.assertEqual(object["variants"][0]["judgement"]["verdict"], "PREDICTED_FASTER")
         self.assertIn("warp_instructions", self.run_cli("bench", "task.cu", "faster.cu", *SIM, "--quick", "--counters").out)
 
+    def test_bench_compares_with_another_variant_when_told(self):
+        self.write("task.cu", TASK)
+        self.write("faster.cu", FASTER)
+        self.write("wrong.cu", WRONG)
+        same = self.run_cli("bench", "task.cu", "faster.cu", "--against", "faster.cu", *SIM, "--quick", "--json", code=3).json()
+        judgement = same["variants"][0]["judgement"]
+        self.assertEqual(judgement["verdict"], "PREDICTED_EQUIVALENT")
+        self.assertIn("1x faster.cu", judgement["message"])
+        slower = self.run_cli("bench", "task.cu", "task.cu", "--against", "faster.cu", *SIM, "--quick", "--json", code=3).json()
+        self.assertEqual(slower["variants"][0]["judgement"]["verdict"], "PREDICTED_SLOWER")
+        self.refuses("bench", "task.cu", "faster.cu", "--against", "wrong.cu", *SIM, "--quick", code=6, says=["wrong.cu: WRONG_RESULT"])
+
     def test_compile_shows_resources_and_writes_ptx(self):
         self.says(self.run_cli("compile", "task.cu", "--ptx", "out.ptx"), "add_one", "registers")
         self.assertIn(".entry", (self.work / "out.ptx").read_text())

@@ -5,7 +5,10 @@
 
 #include "catch.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 using namespace cudal1;
 using outcome::Verdict;
@@ -109,6 +112,69 @@ __global__ void fast(const float* A, float* C, int count) {
   CHECK(judgement.verdict == Verdict::faster);
   CHECK(judgement.tunables.contains("BLOCK"));
   for (const auto& [name, value] : judgement.tunables) std::printf("  %s = %lld\n", name.c_str(), static_cast<long long>(value));
+}
+
+TEST_CASE("a GPU runs the cubin, so a driver that does not know the PTX's version is no hindrance", "[gpu]") {
+  if (no_gpu()) return;
+  compile::Compiler compiler(Court::compiler_options());
+  const auto device = cuda::open(0);
+  compile::Request request;
+  request.name = "fast.cu";
+  request.source = scale_fast;
+  request.kernels = {"fast"};
+  request.arch = device->facts().arch();
+  auto compiled = compiler.compile(request);
+  REQUIRE(compiled);
+  outcome::Binary newer = compiled->binary;
+  newer.ptx = ".version 99.0\n.target sm_75\n";
+  CHECK(device->load(newer).has_value());
+  newer.cubin.clear();
+  const auto refused = device->load(newer);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK_THAT(refused.error().message, containing("cannot be loaded"));
+}
+
+TEST_CASE("what is right on a GPU is also timed warm, and counted where that is allowed", "[gpu]") {
+  if (no_gpu()) return;
+  Court court(resized(scale_task, "N = 2048, M = 4096"), "cuda:0");
+  const auto judgement = show(court.judge.confirm(scale_fast, "answer.cu", {}));
+  REQUIRE(judgement.workloads.size() == 1);
+  CHECK(judgement.workloads[0].hot_speedup > 0);
+  CHECK(judgement.workloads[0].share_of_bandwidth > 0.2);
+  CHECK(judgement.step_seconds.contains("time"));
+  CHECK(judgement.hardware.empty() != judgement.hardware_problem.empty());
+  if (judgement.hardware.empty()) return;
+  const double bytes = 2.0 * 2048 * 4096 * 4;
+  CHECK(judgement.counters.dram_read_bytes == Approx(bytes / 2).epsilon(0.1));
+  CHECK(judgement.hardware.at("warps_active_share") > 0.3);
+  CHECK(judgement.hardware.at("clock_per_second") > 5e8);
+}
+
+TEST_CASE("waiting for another user of the GPU is not charged to a variant", "[gpu]") {
+  if (no_gpu()) return;
+  Court court(scale_task, "cuda:0");
+  court.judge.reference();
+  std::atomic<bool> held{false};
+  std::jthread other([&] {
+    const base::FileLock lock(base::cache_folder() / ("gpu-" + court.judge.device().uuid + ".lock"));
+    held = true;
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  });
+  while (!held) std::this_thread::yield();
+  const auto judgement = show(court.judge.screen(scale_fast, "answer.cu"));
+  CHECK(judgement.step_seconds.at("wait") > 1.5);
+  CHECK(judgement.seconds < 1.5);
+}
+
+TEST_CASE("a slow reference rests once a fast variant is known, and the chain of ratios is told", "[gpu]") {
+  if (no_gpu()) return;
+  Court court(resized(scale_task, "N = 8192, M = 8192"), "cuda:0");
+  REQUIRE(court.judge.reference().times[0].ms > 1);
+  const auto first = show(court.judge.screen(scale_fast, "answer.cu"));
+  const auto second = show(court.judge.screen(scale_fast + "// again\n", "answer.cu"));
+  CHECK(second.verdict == Verdict::faster);
+  CHECK_THAT(second.message, containing("the fastest before"));
+  CHECK(second.speedup->value == Approx(first.speedup->value).epsilon(0.05));
 }
 
 TEST_CASE("every example is its own equal on a GPU", "[gpu]") {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/cuda.hpp"
+#include "judge/state.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+constexpr double idle_utilisation = 0.05;
+
+}  // namespace
+
+void Judge::State::watch_gpu() {
+  const auto inventory = cuda::inventory();
+  const std::size_t index = options.device.starts_with("cuda:") ? std::strtoul(options.device.c_str() + 5, nullptr, 10) : 0;
+  if (index >= inventory.devices.size()) return;  // opening it says why
+  gpu_uuid = inventory.devices[index].uuid;
+  management.emplace(gpu_uuid);
+  if (!management->problem().empty()) return warnings.push_back(management->problem());
+  const auto lock = hold_gpu();  // so that another run of this program is not taken for a stranger at work
+  // NVML's figure covers about the last second, in which a program that has ended may have worked.
+  double busy = management->utilisation();
+  for (int i = 0; i < 15 && busy > idle_utilisation; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    busy = management->utilisation();
+  }
+  if (busy <= idle_utilisation) return;
+  tenants = true;
+  const auto who = management->tenants();
+  warnings.push_back(fmt::format("something else uses {} % of this GPU{}; times are less certain, and verdicts carry TENANT_SUSPECT",
+                                 std::lround(100 * busy), who.empty() ? "" : fmt::format(" ({})", fmt::join(who, "; "))));
+}
+
+std::unique_ptr<base::FileLock> Judge::State::hold_gpu() {
+  if (gpu_uuid.empty()) return nullptr;
+  const base::Seconds began = base::now();
+  auto lock = std::make_unique<base::FileLock>(base::cache_folder() / ("gpu-" + gpu_uuid + ".lock"));
+  waited += (base::now() - began).count();
+  return lock;
+}
+
+}  // namespace cudal1::judge
