@@ -2,8 +2,16 @@
 #include "model_options.hpp"
 
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/spawn.hpp"
+#include "base/text.hpp"
+#include "model/service.hpp"
 #include "playbook/playbook.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -14,39 +22,88 @@ namespace {
 
 void require_consent(const model::Model& model, const task::Task& task, bool allowed, const Console& console) {
   if (!model.remote() || allowed) return;
-  const auto answer = console.ask(fmt::format("Send the source of {} to {}?", task.path.string(), model.name()));
+  const auto answer = console.ask(fmt::format("Send the source of {} to {} at {}?", task.path.string(), model.name(), model::address_of(model)));
   if (answer.value_or(false)) return;
   throw base::Error(base::Fault::usage,
-                    fmt::format("{} runs on another machine and would be sent the source of {}; agree with --allow-remote, "
+                    fmt::format("{} at {} is on another machine and would be sent the source of {}; agree with --allow-remote, "
                                 "or once and for all with `allow-remote = true` in the user's configuration file",
-                                model.name(), task.path.string()));
+                                model.name(), model::address_of(model), task.path.string()));
+}
+
+// The one of "VALUE" and "PROVIDER=VALUE" that holds for a model; the narrower wins, then the later.
+std::string value_for(const std::vector<std::string>& values, const std::string& model) {
+  const std::string provider = model.substr(0, model.find_first_of("/:"));
+  std::string general, own;
+  for (const auto& value : values) {
+    const auto equals = value.find('=');
+    const bool named = equals != std::string::npos && equals > 0 &&
+                       std::all_of(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(equals),
+                                   [](unsigned char c) { return std::islower(c) != 0; });
+    if (!named) general = value;
+    else if (value.substr(0, equals) == provider) own = value.substr(equals + 1);
+  }
+  return own.empty() ? general : own;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+model::Settings settings_of(const ModelOptions& options, const Console& console, Purpose purpose) {
+  model::Settings settings = options.settings;
+  settings.connect_limit = base::Seconds(options.connect_limit);
+  settings.first_byte_limit = base::Seconds(options.first_byte_limit);
+  settings.idle_limit = base::Seconds(options.idle_limit);
+  settings.longest_wait = base::Seconds(options.longest_wait);
+  settings.command_limit = base::Seconds(options.command_limit);
+  settings.with_keys = purpose == Purpose::asking;
+  if (!options.prices.empty()) settings.prices = std::make_shared<model::Prices>(options.prices);
+  settings.quirks = std::make_shared<model::QuirkStore>(base::cache_folder());
+  // In front of a status line that may stand there.
+  const std::string start = console.terminal(stderr) ? "\r\033[K" : "";
+  settings.note = [&console, start](const std::string& text) { console.note(start + base::printable(text)); };
+  if (options.verbose) settings.trace = [&console, start](const std::string& text) { console.warn(start + base::printable(text)); };
+  return settings;
 }
 
 }  // namespace
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
-  app.add_option("--model", options.models, "Who is asked for variants, one or several; see `cudal1 models`")
-      ->option_text("MODEL[,MODEL…]")
+  const auto add = [&](const char* name, auto& value, const char* text, const char* help) {
+    return app.add_option(name, value, help)->option_text(text)->group("Model");
+  };
+  auto& settings = options.settings;
+  add("--model", options.models, "MODEL[,MODEL…]", "Who is asked for variants, one or several; see `cudal1 models`")
       ->default_str("builtin")
       ->allow_extra_args(false)
-      ->delimiter(',')
-      ->group("Model");
-  app.add_flag("--allow-remote", options.allow_remote, "Agree that the task's source is sent to a remote model")
-      ->group("Model");
-  app.add_option("--base-url", options.settings.base_url, "Another address of the model's service")
-      ->option_text("URL")
-      ->group("Model");
-  app.add_option("--key-command", options.key_command,
-                 "A program, with arguments separated by spaces, that prints the key of the model's service")
-      ->option_text("COMMAND")
-      ->group("Model");
-  app.add_option("--effort", options.settings.effort, "Reasoning effort, in the service's own words")
-      ->option_text("WORD")
-      ->group("Model");
-  app.add_option("--output-tokens", options.settings.output_tokens, "Most tokens that one reply may take")
-      ->option_text("N")
-      ->check(CLI::PositiveNumber)
-      ->group("Model");
+      ->delimiter(',');
+  app.add_flag("--allow-remote", options.allow_remote, "Agree that the task's source is sent to a remote model")->group("Model");
+  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the models' service")->allow_extra_args(false);
+  add("--key-variable", options.key_variables, "[PROVIDER=]NAME", "The environment variable that holds the service's key")
+      ->allow_extra_args(false);
+  add("--key-command", options.key_commands, "[PROVIDER=]COMMAND",
+      "A program, with arguments separated by spaces, that prints the service's key")
+      ->allow_extra_args(false);
+  add("--ca-bundle", settings.ca_bundle, "FILE", "Certificates of the authorities that services are trusted by");
+  add("--effort", settings.effort, "WORD", "Reasoning effort, in the service's own words");
+  add("--output-tokens", settings.output_tokens, "N", "Most tokens that one reply may take")->check(CLI::PositiveNumber);
+  add("--context-tokens", settings.context_tokens, "N", "Most tokens that prompt and reply take together (ollama)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--send-seed", settings.send_seed, "Send a seed with each request, where the service takes one")->group("Model");
+  add("--parallel", settings.parallel, "N", "Most requests to one service at once")->check(CLI::Range(1, 256));
+  add("--retries", settings.retries, "N", "Most times that a request is tried again")->check(CLI::Range(0, 100));
+  add("--longest-wait", options.longest_wait, "SECONDS", "Longest pause that a service may ask for")->check(CLI::NonNegativeNumber);
+  add("--connect-limit", options.connect_limit, "SECONDS", "Longest wait for a connection; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  add("--first-byte-limit", options.first_byte_limit, "SECONDS", "Longest wait for a part of a reply; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  add("--idle-limit", options.idle_limit, "SECONDS", "Longest silence within a reply; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  add("--command-limit", options.command_limit, "SECONDS", "Longest wait for a reply from a program (cmd:)")
+      ->check(CLI::PositiveNumber);
+  add("--prices", options.prices, "FILE", "Prices of models, in JSON, beside the built-in ones");
+  app.add_flag("--verbose", options.verbose, "Tell of every request to a service, its size, status and time")->group("Model");
 }
 
 std::vector<model::Provider> all_providers(const task::Task* task) {
@@ -58,15 +115,21 @@ std::vector<model::Provider> all_providers(const task::Task* task) {
 }
 
 std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task,
-                                                       const Console& console) {
-  model::Settings settings = options.settings;
-  std::istringstream words(options.key_command);
-  for (std::string word; words >> word;) settings.key_command.push_back(word);
+                                                       const Console& console, Purpose purpose) {
+  auto settings = settings_of(options, console, purpose);
   const auto known = all_providers(&task);
   std::vector<std::unique_ptr<model::Model>> models;
   for (const auto& name : options.models) {
+    settings.base_url = value_for(options.base_urls, name);
+    settings.key_variable = value_for(options.key_variables, name);
+    settings.key_command = words_of(value_for(options.key_commands, name));
+    if (!settings.key_variable.empty() && !base::named_like_a_key(settings.key_variable))
+      throw base::Error(base::Fault::usage,
+                        fmt::format("--key-variable {}: its name must hold KEY, TOKEN or SECRET, so that it is withheld from "
+                                    "processes that have no use for it",
+                                    settings.key_variable));
     models.push_back(model::open(name, settings, known));
-    require_consent(*models.back(), task, options.allow_remote, console);
+    if (purpose == Purpose::asking) require_consent(*models.back(), task, options.allow_remote, console);
   }
   return models;
 }

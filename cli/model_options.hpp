@@ -17,18 +17,25 @@ namespace cudal1::cli {
 // Who is asked for variants.
 struct ModelOptions {
   std::vector<std::string> models = {"builtin"};
+  std::vector<std::string> base_urls, key_commands, key_variables;  // "VALUE" for all, "PROVIDER=VALUE" for one
   model::Settings settings;
-  std::string key_command;
-  bool allow_remote = false;
+  double connect_limit = 10, first_byte_limit = 900, idle_limit = 300, longest_wait = 120, command_limit = 900;
+  std::string prices;
+  bool allow_remote = false, verbose = false;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 
 // Every provider: those of the part `model`, and the playbook. Without a task the playbook can be listed, not opened.
 std::vector<model::Provider> all_providers(const task::Task* task);
 
-// Opens the models. Source goes to another machine only with the user's consent: --allow-remote, the same in a
-// configuration file, or a yes at the terminal. Throws base::Error.
+enum class Purpose {
+  asking,   // source goes to another machine only with the user's consent: --allow-remote, the same in a configuration
+            // file, or a yes at the terminal
+  looking,  // without keys; nothing can be asked
+};
+
+// Opens the models. Throws base::Error.
 std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task,
-                                                       const Console& console);
+                                                       const Console& console, Purpose purpose);
 
 }  // namespace cudal1::cli

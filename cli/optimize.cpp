@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
+#include "estimate.hpp"
 #include "first_prompt.hpp"
 #include "interruption.hpp"
 #include "resume_command.hpp"
@@ -8,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "model/service.hpp"
 #include "report/report.hpp"
 #include "search/search.hpp"
 #include "store/run.hpp"
@@ -66,31 +68,33 @@ Plan make_plan(const Options& options) {
 }
 
 ExitCode dry_run(const Options& options, const Plan& plan, const Console& console) {
-  const auto models = open_models(options.run.model, plan.task, console);
+  const auto models = open_models(options.run.model, plan.task, console, Purpose::looking);
   Workbench workbench(plan.task, plan.choice, options.run.workbench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};
   const auto prompt = first_prompt(plan.task, start, plan.templates, plan.search);
-  const int replies = plan.search.rounds * plan.search.samples;
-  const long long tokens = estimated_tokens(prompt) * replies;
+  const auto expected = estimate(prompt, plan.search, models);
   std::vector<std::string> remote;
   for (const auto& model : models)
-    if (model->remote()) remote.push_back(model->name());
+    if (model->remote()) remote.push_back(fmt::format("{} at {}", model->name(), model::address_of(*model)));
   if (options.as_json) {
     json times = json::array();
     for (const auto& time : start.reference.times) times.push_back({{"workload", time.workload}, {"time_ms", time.ms}});
     console.result(json{{"schema", 1}, {"task", plan.task.name()}, {"device", plan.choice.identity()}, {"reference", times},
-                        {"models", options.run.model.models}, {"remote", remote}, {"replies", replies},
-                        {"estimated_input_tokens", tokens}, {"run", plan.folder.string()}, {"system", prompt.system},
+                        {"models", options.run.model.models}, {"remote", remote}, {"replies", expected.replies},
+                        {"estimated_input_tokens", expected.input_tokens},
+                        {"estimated_output_tokens", expected.output_tokens},
+                        {"estimated_cost_usd", expected.cost ? json(*expected.cost) : json(nullptr)},
+                        {"highest_cost_usd", expected.highest_cost ? json(*expected.highest_cost) : json(nullptr)},
+                        {"estimated_seconds", expected.time.count()}, {"run", plan.folder.string()}, {"system", prompt.system},
                         {"user", prompt.user}}
                        .dump(2, ' ', false, json::error_handler_t::replace) +
                    "\n");
     return ExitCode::success;
   }
   std::string text = fmt::format("{}\n\n{}\n\n", prompt.system, prompt.user);
-  text += fmt::format("That is the first prompt of {} replies ({} rounds of {}) by {}: about {} tokens in all, before any "
-                      "repair. {}\nThe run would live in {}\n",
-                      replies, plan.search.rounds, plan.search.samples, fmt::join(options.run.model.models, ", "), tokens,
-                      remote.empty() ? "Nothing leaves this machine." : fmt::format("It would be sent to {}.", fmt::join(remote, ", ")),
+  text += fmt::format("That is the first prompt of {} replies ({} rounds of {}) by {}: {}\n{}\nThe run would live in {}\n",
+                      expected.replies, plan.search.rounds, plan.search.samples, fmt::join(options.run.model.models, ", "),
+                      cli::text(expected), remote.empty() ? "Nothing leaves this machine." : fmt::format("It would be sent to {}.", fmt::join(remote, ", ")),
                       plan.folder.string());
   console.result(text);
   return ExitCode::success;
@@ -109,9 +113,13 @@ bool nothing_left(const store::RunFolder& folder, const search::Options& search)
 
 // Runs or goes on with the rounds; returns the signal that stopped them, or 0.
 int execute(const Options& options, const Plan& plan, store::RunFolder& folder, const Console& console) {
-  const auto models = open_models(options.run.model, plan.task, console);
+  const auto models = open_models(options.run.model, plan.task, console, Purpose::asking);
   std::vector<model::Model*> asked;
-  for (const auto& model : models) asked.push_back(model.get());
+  for (const auto& model : models) {
+    if (plan.search.cost_limit && !model->price(0, 0))
+      throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
+    asked.push_back(model.get());
+  }
 
   Interruption interruption;
   const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
@@ -158,6 +166,14 @@ ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_
   return fallback ? ExitCode::predicted_only : ExitCode::success;
 }
 
+// Where the models are is no part of what makes a run this run, but a command needs it.
+std::string place_arguments(const ModelOptions& options) {
+  std::string text;
+  for (const auto& [option, values] : {std::pair{"--base-url", &options.base_urls}, {"--key-variable", &options.key_variables}})
+    for (const auto& value : *values) text += fmt::format(" {} {}", option, shell_quoted(value));
+  return text + (options.allow_remote ? " --allow-remote" : "");
+}
+
 ExitCode run(const Options& options, const Console& console) {
   const auto plan = make_plan(options);
   console.note(plan.choice.statement);
@@ -181,7 +197,7 @@ ExitCode run(const Options& options, const Console& console) {
   console.result(options.as_json ? report::render(run, "json")
                                  : report::render(run, "terminal", {console.colour(stdout), console.width(stdout)}));
   if (goes_on(run.result.stopped_because))
-    console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run)));
+    console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run) + place_arguments(options.run.model)));
   return exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
 }
 

@@ -31,6 +31,7 @@ struct Transcript {
   bool counted = false;               // the service told its usage
   long long cache_writes = 0;         // of the input tokens
   std::optional<double> cost;         // US dollars, when the service tells
+  std::string remark;                 // what the user should know about a reply that is complete
   std::optional<Trouble> trouble;     // an error instead of, or within, the answer
 };
 
@@ -56,5 +57,6 @@ class Dialect {
 
 // About how many tokens a text has, without any model's own tokenizer: four bytes each.
 long long estimated_tokens(std::string_view text);
+long long estimated_tokens(const Question& question);
 
 }  // namespace cudal1::model

@@ -20,7 +20,7 @@ using End = Transcript::End;
 
 class ChatLines final : public Reader {
  public:
-  explicit ChatLines(long long context_tokens) : context_tokens_(context_tokens) {}
+  ChatLines(long long context_tokens, long long prompt_tokens) : context_tokens_(context_tokens), prompt_tokens_(prompt_tokens) {}
 
   bool feed(std::string_view bytes) override {
     const auto before = parts_;
@@ -56,15 +56,17 @@ class ChatLines final : public Reader {
     if (!done.is_boolean() || !done.get<bool>()) return;
     transcript.finish = text_at(chunk, "done_reason");
     transcript.end = transcript.finish == "stop" ? End::stop : transcript.finish == "length" ? End::length : End::unknown;
-    // A prompt that is still in the server's memory is not counted again.
     const auto input = count_at(chunk, "prompt_eval_count");
     const auto output = count_at(chunk, "eval_count");
+    // Servers that do not know the fields against it cut a long prompt.
+    if (input && *input * 2 < prompt_tokens_)
+      transcript.remark = fmt::format("it read {} tokens of a prompt of about {}; if it cut it, raise --context-tokens", *input, prompt_tokens_);
     transcript.counted = input && output;
     transcript.usage.input_tokens = input.value_or(0);
     transcript.usage.output_tokens = output.value_or(0);
   }
 
-  long long context_tokens_;
+  long long context_tokens_, prompt_tokens_;
   int parts_ = 0;
   Lines lines_{[this](std::string_view line) { take(line); }};
 };
@@ -81,7 +83,7 @@ class Ollama final : public Dialect {
   }
 
   std::string body(const Question& question) const override {
-    const auto prompt = estimated_tokens(question.system) + estimated_tokens(question.user);
+    const auto prompt = estimated_tokens(question);
     // What the estimate leaves free, so that prompt and reply fit together; at least a little, and the server decides.
     const auto reply = std::clamp(settings_.context_tokens - prompt, 256LL, std::max(256LL, settings_.output_tokens));
     nlohmann::ordered_json request = {{"model", model_}, {"stream", true}, {"truncate", false}, {"shift", false}};
@@ -93,7 +95,9 @@ class Ollama final : public Dialect {
     return request.dump(-1, ' ', false, json::error_handler_t::replace);
   }
 
-  std::unique_ptr<Reader> reader(const Question&) const override { return std::make_unique<ChatLines>(settings_.context_tokens); }
+  std::unique_ptr<Reader> reader(const Question& question) const override {
+    return std::make_unique<ChatLines>(settings_.context_tokens, estimated_tokens(question));
+  }
 
   std::string advice(const Trouble& trouble) const override {
     if (trouble.kind == Trouble::Kind::too_long) return fmt::format("or raise --context-tokens, now {}", settings_.context_tokens);

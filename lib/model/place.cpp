@@ -3,11 +3,11 @@
 
 #include "base/error.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 
 namespace cudal1::model {
 
@@ -17,6 +17,14 @@ std::string first_set(const std::vector<std::string>& variables) {
   for (const auto& name : variables)
     if (const char* value = std::getenv(name.c_str()); value != nullptr && *value != '\0') return value;
   return "";
+}
+
+// A core file would hold the key.
+void leave_no_core() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = 0;
+  setrlimit(RLIMIT_CORE, &limit);
 }
 
 }  // namespace
@@ -46,6 +54,7 @@ Place find_place(const std::string& prefix, const std::string& own_address, cons
                         fmt::format("{}… needs a key: set {}, or name a program that prints it with --key-command", prefix,
                                     fmt::join(key_variables, " or ")));
   }
+  if (place.key) leave_no_core();
   return place;
 }
 

@@ -26,7 +26,8 @@ class Service final : public Model {
       : options_(std::move(options)), settings_(settings), price_(settings.prices->find(options_.name)) {
     const auto& address = options_.place.address;
     url_ = address.url(options_.dialect->path());
-    service_ = address.url("") + ' ' + options_.name;
+    host_ = address.url("");
+    service_ = host_ + ' ' + options_.name;
     if (options_.place.key && address.scheme == "http" && !address.loopback())
       settings_.note(fmt::format("{}: its key and the source go to {} without encryption", options_.name, address.host));
   }
@@ -41,6 +42,8 @@ class Service final : public Model {
     return remote() ? std::nullopt : std::optional(0.0);
   }
 
+  const std::string& address() const { return url_; }
+
   Reply answer(const Question& question, std::stop_token stop) override {
     const auto begin = base::now();
     Reply reply = ask(question, stop);
@@ -54,7 +57,7 @@ class Service final : public Model {
   Reply ask(const Question& question, const std::stop_token& stop) {
     bool mended = false;  // one field is left out or renamed for each question
     for (int attempt = 0;;) {
-      if (!settings_.pauses->wait(service_, stop)) return failed({Kind::interrupted, "was interrupted", "", {}});
+      if (!settings_.pauses->wait(host_, stop)) return failed({Kind::interrupted, "was interrupted", "", {}});
       Transcript transcript = exchange(question, stop);
       if (!transcript.trouble) return replied(question, std::move(transcript));
       auto trouble = *std::move(transcript.trouble);
@@ -79,7 +82,7 @@ class Service final : public Model {
       }
       note(fmt::format("it {}; trying again in {:.1f} s ({} of {})", trouble.message, pause.count(), ++attempt, settings_.retries));
       // What it says about its limits holds for everybody with this key; a broken connection is this request's alone.
-      pause_for(trouble.wait ? service_ : fmt::format("{} {}", service_, question.key.text()), pause, stop);
+      pause_for(trouble.wait ? host_ : fmt::format("{} {}", service_, question.key.text()), pause, stop);
     }
   }
 
@@ -161,6 +164,7 @@ class Service final : public Model {
     if (!parts.reasoning.empty()) reply.reasoning += parts.reasoning;
     reply.finish = transcript.finish;
     reply.served = transcript.served;
+    if (!transcript.remark.empty()) note(transcript.remark);
     count(reply, question, transcript);
     const auto decline = [&](Reply::Status status, std::string reason) {
       reply.status = status;
@@ -190,7 +194,7 @@ class Service final : public Model {
   void count(Reply& reply, const Question& question, const Transcript& transcript) {
     reply.usage = transcript.usage;
     if (!transcript.counted) {
-      reply.usage.input_tokens = estimated_tokens(question.system) + estimated_tokens(question.user);
+      reply.usage.input_tokens = estimated_tokens(question);
       reply.usage.output_tokens = estimated_tokens(reply.text) + estimated_tokens(reply.reasoning);
     }
     if (transcript.cost) reply.usage.cost = *transcript.cost;
@@ -208,13 +212,20 @@ class Service final : public Model {
   ServiceOptions options_;
   Settings settings_;
   std::optional<Price> price_;
-  std::string url_, service_;
+  std::string url_, host_, service_;
   std::once_flag unpriced_;
 };
 
 }  // namespace
 
 long long estimated_tokens(std::string_view text) { return static_cast<long long>((text.size() + 3) / 4); }
+
+long long estimated_tokens(const Question& question) { return estimated_tokens(question.system) + estimated_tokens(question.user); }
+
+std::string address_of(const Model& model) {
+  const auto* service = dynamic_cast<const Service*>(&model);
+  return service == nullptr ? "" : service->address();
+}
 
 std::unique_ptr<Model> open_service(ServiceOptions options, const Settings& settings) {
   return std::make_unique<Service>(std::move(options), settings);

@@ -33,6 +33,9 @@ struct ServiceOptions {
   long long context_tokens = 0;  // 0: no limit is known
 };
 
+// Where a model's questions go; empty: to no service.
+std::string address_of(const Model& model);
+
 // A model behind HTTP: asks, reads the stream, tries again when that helps, and counts what it costs.
 std::unique_ptr<Model> open_service(ServiceOptions options, const Settings& settings);
 

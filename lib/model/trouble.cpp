@@ -26,7 +26,7 @@ struct ErrorBody {
   std::string message, type, code, param;
 };
 
-std::string text_at(const json& object, const char* name) {
+std::string shown_at(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return "";
   return found->is_string() ? found->get<std::string>() : found->dump(-1, ' ', false, json::error_handler_t::replace);
@@ -38,12 +38,12 @@ ErrorBody error_body(const json& body) {
   if (!body.is_object()) return {};
   const auto inner = body.find("error");
   if (inner != body.end() && (inner->is_object() || inner->is_string())) return error_body(*inner);
-  ErrorBody error{text_at(body, "message"), text_at(body, "type"), text_at(body, "code"), text_at(body, "param")};
-  if (error.message.empty()) error.message = text_at(body, "detail");
-  if (error.type.empty()) error.type = text_at(body, "status");
+  ErrorBody error{shown_at(body, "message"), shown_at(body, "type"), shown_at(body, "code"), shown_at(body, "param")};
+  if (error.message.empty()) error.message = shown_at(body, "detail");
+  if (error.type.empty()) error.type = shown_at(body, "status");
   // A router quotes the service behind it.
   if (const auto behind = body.find("metadata"); behind != body.end() && behind->is_object())
-    if (const auto raw = text_at(*behind, "raw"); !raw.empty()) error.message += ": " + raw;
+    if (const auto raw = shown_at(*behind, "raw"); !raw.empty()) error.message += ": " + raw;
   return error;
 }
 
