@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 
 void strip_times(json& value) {
   if (value.is_object())
-    for (const char* name : {"at", "seconds", "judging_seconds"}) value.erase(name);
+    for (const char* name : {"at", "seconds", "judging_seconds", "step_seconds"}) value.erase(name);
   if (value.is_structured())
     for (auto& item : value) strip_times(item);
 }

@@ -26,6 +26,7 @@ def stable(report):
         for judgement in (variant["judgement"], variant["confirmation"]):
             if judgement:
                 judgement.pop("judging_seconds")
+                judgement.pop("step_seconds")
     return value
 
 

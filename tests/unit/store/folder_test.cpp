@@ -125,6 +125,6 @@ TEST_CASE("text that is no UTF-8 does not break the journal") {
 }
 
 TEST_CASE("times are stripped wherever they stand, and nothing else") {
-  CHECK(store::without_times(R"({"at":"x","seconds":1.5,"judgement":{"judging_seconds":2,"time_ms":3},"list":[{"seconds":1}]})") ==
+  CHECK(store::without_times(R"({"at":"x","seconds":1.5,"judgement":{"judging_seconds":2,"step_seconds":{"time":1},"time_ms":3},"list":[{"seconds":1}]})") ==
         R"({"judgement":{"time_ms":3},"list":[{}]})");
 }
