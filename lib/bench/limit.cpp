@@ -11,7 +11,7 @@ namespace cudal1::bench {
 
 namespace {
 
-constexpr double busy = 0.6;               // a unit that works so much of the time is the limit
+constexpr double busy = 0.5;               // a unit that works so much of the time is the limit
 constexpr double scattered_sectors = 16;   // a request; 4 are ideal for 4-byte elements, 16 for 16-byte ones
 constexpr double few_warps = 0.4;
 constexpr double slack = 0.9;  // of the measured rate, for rates that a copy does not quite reach
