@@ -40,9 +40,9 @@ struct WorkloadTiming {
   int pairs = 0;                     // of measurements; 0 for a prediction
   double hot_speedup = 0;            // caches warm; 0: not measured
   double share_of_limit = 0;         // of the speed of light, 0 … 1
+  std::string limited_by;            // "memory bandwidth", "uncoalesced global loads, line 12"
   double share_of_bandwidth = 0;     // the task's necessary bytes over the time, of the device's memory rate
   double share_of_arithmetic = 0;    // the task's arithmetic as written, of the FP32 peak; above 1 when algebra removed some
-  std::string limited_by;            // "memory bandwidth", "uncoalesced global loads, line 12"
 };
 
 // Everything known about one variant: the verdict and its evidence.

@@ -16,7 +16,7 @@ TEST_CASE("a judgement survives JSON and back") {
   judgement.labels = {Label::no_oracle, Label::launch_bound};
   judgement.message = "2.0x";
   judgement.speedup = Speedup{2, 1.5, 2.5};
-  judgement.workloads.push_back({{{"N", 64}}, 2.0, 1.0, {2, 1.5, 2.5}, 24, 1.9, 0.5, "memory bandwidth"});
+  judgement.workloads.push_back({{{"N", 64}}, 2.0, 1.0, {2, 1.5, 2.5}, 24, 1.9, 0.5, "memory bandwidth", 0.5, 3.0});
   judgement.tunables = {{"BLOCK", 128}};
   judgement.resources.push_back({"k<128>", 32, 1024, 0, 0, 0, 16, 1024});
   judgement.counters.warp_instructions = 7;
@@ -26,6 +26,8 @@ TEST_CASE("a judgement survives JSON and back") {
   judgement.worst_wrong = WrongElement{"C", {1, 2}, 1.0, std::nan("")};
   judgement.errors = {1e-7, 1e-6, 2e-7, 5};
   judgement.sanitizer = "passed";
+  judgement.hardware = {{"dram_share", 0.87}};
+  judgement.step_seconds = {{"time", 0.2}};
 
   const std::string text = to_json(judgement);
   const Judgement back = judgement_from_json(text);
@@ -33,6 +35,9 @@ TEST_CASE("a judgement survives JSON and back") {
   CHECK(text.find("\"PREDICTED_FASTER\"") != std::string::npos);
   CHECK(text.find("\"predicted_speedup\"") != std::string::npos);
   CHECK(text.find("\"speedup\":{\"value\":2.0") != std::string::npos);
+  CHECK(back.hardware.at("dram_share") == 0.87);
+  CHECK(back.step_seconds.at("time") == 0.2);
+  CHECK(back.workloads[0].share_of_arithmetic == 3);
   CHECK(back.hot_lines.at(12).global_load_sectors == 3);
   CHECK(std::isnan(back.worst_wrong->got));
 }

@@ -129,6 +129,18 @@ TEST_CASE("a failing variant is shown with its evidence") {
   CHECK_THAT(table, containing("C[3] is 1, expected 2"));
 }
 
+TEST_CASE("what makes a time less certain, and what the hardware counted, stand below the table") {
+  auto judgement = faster(2);
+  judgement.labels = {outcome::Label::tenant_suspect};
+  judgement.hardware = {{"dram_share", 0.87}};
+  const auto table = report::judgement_table({{"mine.cu", judgement}}, {}, true);
+  CHECK_THAT(table, containing("TENANT_SUSPECT: something else ran on the GPU"));
+  CHECK_THAT(table, containing("dram_share"));
+  CHECK_THAT(table, containing("0.87"));
+  judgement.hardware_problem = "this user may not read the GPU's counters";
+  CHECK_THAT(report::judgement_table({{"mine.cu", judgement}}, {}, true), containing("Nothing was counted in hardware: this user may not"));
+}
+
 TEST_CASE("a unified diff shows changed lines with their surroundings") {
   CHECK(unified_diff("a\nb\nc\n", "a\nB\nc\n", "x", "y") == "--- x\n+++ y\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
   CHECK(unified_diff("same\n", "same\n", "x", "y").empty());
