@@ -20,8 +20,8 @@ int worst_line(const outcome::LineCounters& lines, double outcome::Counters::* c
 }
 
 // Machine instructions per SM and cycle, of the throughput table in the CUDA C++ Programming Guide: 64 integer lanes, 16 for
-// special functions, 32 for loads and stores, four schedulers.
-constexpr double integer_rate = 2, special_rate = 0.5, memory_rate = 1, schedulers = 4;
+// special functions, 128 for pairs of halves, 32 for loads and stores, four schedulers.
+constexpr double integer_rate = 2, special_rate = 0.5, half_rate = 4, memory_rate = 1, schedulers = 4;
 
 using Counters = outcome::Counters;
 
@@ -47,13 +47,14 @@ constexpr Culprit culprits[] = {
 std::string cause(const std::string& bound, const LaunchProfile& profile) {
   const Counters& c = profile.counters;
   const bool memory = bound == "L1 and shared memory" || bound == "L2 bandwidth" || bound == "DRAM bandwidth" || bound == "stores to the L2";
-  if (bound == "L1 and shared memory" && c.shared_wavefronts > 0.5 * (c.shared_wavefronts + profile.traffic.load_lines))
+  if (bound == "L1 and shared memory" && profile.traffic.shared_wavefronts > profile.traffic.load_lines)
     return c.shared_wavefronts > 1.3 * c.shared_requests ? "shared memory bank conflicts" : "shared memory";
   if (!memory) return bound;
   if (c.local_sectors > 0.5 * (c.local_sectors + c.global_load_sectors + c.global_store_sectors)) return "local memory";
   const double load_waste = c.global_load_sectors - c.global_load_bytes / 32, store_waste = c.global_store_sectors - c.global_store_bytes / 32;
-  if (bound != "stores to the L2" && load_waste > 0.5 * c.global_load_bytes / 32 && load_waste >= store_waste) return "uncoalesced global loads";
-  if (bound != "L1 and shared memory" && store_waste > 0.5 * c.global_store_bytes / 32) return "uncoalesced global stores";
+  const double much = 0.33 * (c.global_load_sectors + c.global_store_sectors);
+  if (bound != "stores to the L2" && load_waste > much && load_waste >= store_waste) return "uncoalesced global loads";
+  if (bound != "L1 and shared memory" && store_waste > much) return "uncoalesced global stores";
   return bound;
 }
 
@@ -71,25 +72,26 @@ std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFac
   const auto on_gpu = [&](double cycles) { return cycles / (sms * clock); };
   const double fp32_rate = gpu.fp32_flops / (2 * 32 * sms * clock);
   const double fp64_rate = std::max(1e-3, gpu.fp64_flops / (2 * 32 * sms * clock));
+  const double warps = std::ceil(profile.threads_per_block / 32.0);
   const double waves = std::ceil(blocks / (sms * static_cast<double>(profile.blocks_per_sm)));
   return {
       {"instruction issue", on_sms(w.slots / (schedulers * k.issue_share))},
-      {"FP32 arithmetic", on_sms(w.fp32 / (fp32_rate * k.pipe_share))},
-      {"integer arithmetic", on_sms(w.integer / (integer_rate * k.pipe_share))},
-      {"special functions", on_sms(w.special / (special_rate * k.pipe_share))},
-      {"FP64 arithmetic", on_sms(w.fp64 / (fp64_rate * k.pipe_share))},
-      {"FP16 arithmetic", on_sms(w.half / (4 * k.pipe_share))},
+      {"FP32 arithmetic", on_sms(w.fp32 / fp32_rate)},
+      {"integer arithmetic", on_sms(w.integer / (integer_rate * k.integer_share))},
+      {"special functions", on_sms(w.special / special_rate)},
+      {"FP64 arithmetic", on_sms(w.fp64 / fp64_rate)},
+      {"FP16 arithmetic", on_sms(w.half / half_rate)},
       {"tensor cores", on_sms(c.tensor_flops * sms * clock / (gpu.fp16_tensor_flops * k.tensor_share))},
       {"loads and stores", on_sms(w.memory / memory_rate)},
       // One unit serves both: a wavefront of shared memory, or a line of 128 bytes, at a time.
-      {"L1 and shared memory", on_sms(c.shared_wavefronts + k.line_cycles * std::max(t.load_lines, t.l1_sectors / 4))},
+      {"L1 and shared memory", on_sms(t.shared_wavefronts + k.line_cycles * std::max(t.load_lines, t.l1_sectors / 4))},
       {"L2 bandwidth", on_gpu(32 * t.l2_read_sectors / k.l2_read_bytes)},
       {"stores to the L2", on_gpu(k.store_line_cycles * t.store_lines + k.store_sector_cycles * t.l2_write_sectors)},
       {"DRAM bandwidth", (t.dram_read_bytes + t.dram_write_bytes + k.dram_run_bytes * t.dram_runs) / (k.dram_share * gpu.memory_bytes_per_second)},
       {"atomics on the same address", k.line_step_seconds * t.hottest_line_steps},
       {"atomics", k.step_seconds * t.atomic_steps},
       {"the start of blocks", k.block_seconds * blocks},
-      {"latency: too few warps in flight", waves * k.latency_scale * profile.warp_cycles / clock},
+      {"latency: too few warps in flight", waves * (k.latency_scale * profile.warp_cycles + k.warp_start_cycles * warps) / clock},
   };
 }
 

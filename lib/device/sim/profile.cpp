@@ -6,6 +6,7 @@
 #include "sim/sim_device.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace cudal1::sim {
@@ -88,6 +89,40 @@ Tally count_sample(Launch& launch, int threads, std::uint64_t resident, std::uin
   return all;
 }
 
+// Eight or more neighbouring words that a straight run loads from one base become loads of four words each: what they touch is
+// served once. Fewer are left alone, because their alignment is not known.
+void join_shared_loads(const Program& program, Tally& tally) {
+  for (const Segment& segment : program.segments) {
+    std::map<std::uint32_t, std::map<std::int64_t, std::uint32_t>> by_base;  // base row → offset → site
+    for (std::uint32_t i = segment.first; i < segment.last; ++i) {
+      const Instruction& instruction = program.instructions[i];
+      if (instruction.site == 0 || program.sites[instruction.site].kind != SiteFacts::Kind::shared) continue;
+      const std::string& opcode = program.statements[program.sites[instruction.site].statement].opcode;
+      if (opcode == "ld.shared.f32" || opcode == "ld.shared.u32" || opcode == "ld.shared.b32" || opcode == "ld.shared.s32")
+        by_base[instruction.a][instruction.immediate] = instruction.site;
+    }
+    for (const auto& [base, offsets] : by_base) {
+      std::vector<std::uint32_t> run;
+      std::int64_t expected = 0;
+      const auto close = [&] {
+        for (std::size_t k = 0; run.size() >= 8 && k < run.size() / 4 * 4; ++k) {
+          SiteTotal& site = tally.sites[run[k]];
+          const double saved = 0.75 * site.requests;
+          tally.work.slots -= saved, tally.work.memory -= saved;
+          site.requests *= 0.25, site.wavefronts *= 0.25, site.ideal *= 0.25;
+        }
+        run.clear();
+      };
+      for (const auto& [offset, site] : offsets) {
+        if (!run.empty() && offset != expected) close();
+        run.push_back(site);
+        expected = offset + 4;
+      }
+      close();
+    }
+  }
+}
+
 // What ptxas spills is not in the PTX: it moves whenever the code around it runs.
 void add_spills(const outcome::ResourceFacts& resources, const Program& program, const Residency& residency, LaunchProfile& profile) {
   const double bytes = static_cast<double>(resources.spill_load_bytes + resources.spill_store_bytes);
@@ -119,10 +154,12 @@ LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& lau
   Tally tally = count_sample(launch, threads_, residency.blocks, each);
   tally.finish();
   profile.counters = tally.total;
+  join_shared_loads(program, tally);
   profile.lines = std::move(tally.lines);
   profile.work = tally.work;
   std::vector<SiteReach> reach;
   profile.traffic = traffic(launch, facts_, residency, blocks, tally.sites, reach);
+  for (const SiteTotal& site : tally.sites) profile.traffic.shared_wavefronts += site.wavefronts;
   const auto warps = (launch.threads_per_block + 31) / 32;
   for (const Recording::Log& log : recordings.at(blocks.first).warps) {
     if (!log.traced) continue;

@@ -15,6 +15,7 @@ namespace cudal1::sim {
 // What a launch moves below its registers, estimated from recorded blocks. Sectors are of 32 bytes, lines of 128.
 struct Traffic {
   double load_lines = 0, store_lines = 0;           // lines touched, summed over warp accesses
+  double shared_wavefronts = 0;                     // after ptxas has joined neighbouring loads
   double l1_sectors = 0;                            // asked of the L1: loads, and all of local memory
   double l2_read_sectors = 0, l2_write_sectors = 0;
   double dram_read_bytes = 0, dram_write_bytes = 0;

@@ -37,7 +37,7 @@ const std::vector<Column>& columns() {
       list.push_back({name, [m](const sim::LaunchProfile& p) { return p.traffic.*m; }, [m](sim::LaunchProfile& p, double v) { p.traffic.*m = v; }});
     };
     traffic("load_lines", &sim::Traffic::load_lines), traffic("store_lines", &sim::Traffic::store_lines);
-    traffic("l1_sectors", &sim::Traffic::l1_sectors), traffic("l2_read_sectors", &sim::Traffic::l2_read_sectors);
+    traffic("joined_wavefronts", &sim::Traffic::shared_wavefronts), traffic("l1_sectors", &sim::Traffic::l1_sectors), traffic("l2_read_sectors", &sim::Traffic::l2_read_sectors);
     traffic("l2_write_sectors", &sim::Traffic::l2_write_sectors), traffic("read_bytes", &sim::Traffic::dram_read_bytes);
     traffic("write_bytes", &sim::Traffic::dram_write_bytes), traffic("dram_runs", &sim::Traffic::dram_runs);
     traffic("atomic_steps", &sim::Traffic::atomic_steps), traffic("hottest_line_steps", &sim::Traffic::hottest_line_steps);

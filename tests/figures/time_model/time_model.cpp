@@ -4,6 +4,8 @@
 //   time_model measure FILE [FAMILY…]     times on a GPU, appended to FILE
 //   time_model count FILE [FAMILY…]       what the model knows of each member, without a GPU
 //   time_model fit PROFILES TIMES         the error with the tested family left out; the constants fitted to all
+//   time_model compare PROFILES TIMES     the error with the constants as they stand in the sources
+// Families are the kernel files of kernels/, or of the folder that TIME_MODEL_KERNELS names.
 #include "fit.hpp"
 #include "members.hpp"
 
@@ -174,20 +176,19 @@ std::pair<double, double> spread(std::vector<double> errors) {
   return {errors[errors.size() / 2], errors[errors.size() * 9 / 10]};
 }
 
-int fit_and_report(const std::string& profiles, const std::string& times) {
-  const std::vector<Pair> pairs = read_pairs(profiles, times);
-  const outcome::DeviceFacts& gpu = sim::gpu("H200");
+std::vector<std::string> family_names(const std::vector<Pair>& pairs) {
   std::vector<std::string> names;
   for (const Pair& pair : pairs)
     if (names.empty() || names.back() != pair.family) names.push_back(pair.family);
-  std::vector<std::vector<double>> held_out(names.size());
-  base::in_parallel(names.size(), [&](std::size_t f) {
-    const sim::TimeConstants constants = fit(pairs, gpu, names[f]);
-    for (const Pair& pair : pairs)
-      if (pair.family == names[f]) held_out[f].push_back(predicted(pair, gpu, constants));
-  });
-  std::ofstream points(profiles + ".points");
-  fmt::print("| family | kernels | pairs | model | bytes | instructions | pick is slower by | bytes | instructions | error |\n");
+  return names;
+}
+
+// The table of a predictor's error, family by family, beside sectors moved and instructions run as predictors; and the points
+// of the scatter plot.
+void report(const std::vector<Pair>& pairs, const std::vector<std::vector<double>>& times, const std::string& points_path) {
+  const auto names = family_names(pairs);
+  std::ofstream points(points_path);
+  fmt::print("| family | kernels | pairs | model | bytes | instructions | its pick is slower by | bytes | instructions | error |\n");
   fmt::print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   std::array<Ranking, 3> all;
   std::array<std::size_t, 3> good{};
@@ -196,7 +197,7 @@ int fit_and_report(const std::string& profiles, const std::string& times) {
     std::vector<double> measured, bytes, instructions;
     for (const Pair& pair : pairs) {
       if (pair.family != names[f]) continue;
-      fmt::print(points, "{}\t{}\t{:.6g}\t{:.6g}\n", pair.family, pair.member, pair.measured, held_out[f][measured.size()]);
+      fmt::print(points, "{}\t{}\t{:.6g}\t{:.6g}\n", pair.family, pair.member, pair.measured, times[f][measured.size()]);
       measured.push_back(pair.measured);
       double sectors = 0, warp_instructions = 0;
       for (const auto& launch : pair.launches) {
@@ -205,24 +206,42 @@ int fit_and_report(const std::string& profiles, const std::string& times) {
       }
       bytes.push_back(sectors), instructions.push_back(warp_instructions);
     }
-    const std::array<Ranking, 3> ranks{rank(measured, held_out[f]), rank(measured, bytes), rank(measured, instructions)};
+    const std::array<Ranking, 3> ranks{rank(measured, times[f]), rank(measured, bytes), rank(measured, instructions)};
     std::vector<double> here;
     for (std::size_t i = 0; i < measured.size(); ++i) {
-      time_errors.push_back(std::log(held_out[f][i] / measured[i]));
-      for (std::size_t j = 0; j < i; ++j) here.push_back(std::log(held_out[f][i] / measured[i]) - std::log(held_out[f][j] / measured[j]));
+      time_errors.push_back(std::log(times[f][i] / measured[i]));
+      for (std::size_t j = 0; j < i; ++j) here.push_back(std::log(times[f][i] / measured[i]) - std::log(times[f][j] / measured[j]));
     }
     ratio_errors.insert(ratio_errors.end(), here.begin(), here.end());
     for (std::size_t r = 0; r < 3; ++r) all[r].pairs += ranks[r].pairs, all[r].ordered += ranks[r].ordered, good[r] += ranks[r].picked <= 1.1;
-    const auto share = [](const Ranking& one) { return one.pairs ? fmt::format("{:.0f} %", 100.0 * static_cast<double>(one.ordered) / static_cast<double>(one.pairs)) : std::string("-"); };
-    fmt::print("| {} | {} | {} | {} | {} | {} | {:.2f}x | {:.2f}x | {:.2f}x | {:.2f} |\n", names[f], measured.size(), ranks[0].pairs, share(ranks[0]), share(ranks[1]),
-               share(ranks[2]), ranks[0].picked, ranks[1].picked, ranks[2].picked, spread(here).first);
+    const auto share = [](const Ranking& one) {
+      return one.pairs ? fmt::format("{:.0f} %", 100.0 * static_cast<double>(one.ordered) / static_cast<double>(one.pairs)) : std::string("-");
+    };
+    fmt::print("| {} | {} | {} | {} | {} | {} | {:.2f}x | {:.2f}x | {:.2f}x | {:.2f} |\n", names[f], measured.size(), ranks[0].pairs, share(ranks[0]),
+               share(ranks[1]), share(ranks[2]), ranks[0].picked, ranks[1].picked, ranks[2].picked, spread(here).first);
   }
   for (std::size_t r = 0; r < 3; ++r)
-    fmt::print("{}: order right in {:.1f} % of {} pairs; pick within 10 % of the best in {} of {} families\n", std::array{"model", "bytes only", "instructions only"}[r],
-               100.0 * static_cast<double>(all[r].ordered) / static_cast<double>(all[r].pairs), all[r].pairs, good[r], names.size());
+    fmt::print("{}: order right in {:.1f} % of {} pairs; pick within 10 % of the best in {} of {} families\n",
+               std::array{"model", "bytes only", "instructions only"}[r], 100.0 * static_cast<double>(all[r].ordered) / static_cast<double>(all[r].pairs),
+               all[r].pairs, good[r], names.size());
   const auto [middle, most] = spread(ratio_errors);
-  fmt::print("error of log ratios within a family: median {:.3f}, nine of ten below {:.3f}; of log times: {:.3f}, {:.3f}\n", middle, most, spread(time_errors).first,
-             spread(time_errors).second);
+  fmt::print("error of log ratios within a family: median {:.3f}, nine of ten below {:.3f}; of log times: {:.3f}, {:.3f}\n", middle, most,
+             spread(time_errors).first, spread(time_errors).second);
+}
+
+// `fit`: each family's times with constants fitted without it. `compare`: with the constants in the sources.
+int fit_or_compare(bool fitting, const std::string& profiles, const std::string& times) {
+  const std::vector<Pair> pairs = read_pairs(profiles, times);
+  const outcome::DeviceFacts& gpu = sim::gpu("H200");
+  const auto names = family_names(pairs);
+  std::vector<std::vector<double>> guessed(names.size());
+  base::in_parallel(names.size(), [&](std::size_t f) {
+    const sim::TimeConstants constants = fitting ? fit(pairs, gpu, names[f]) : sim::fitted_constants();
+    for (const Pair& pair : pairs)
+      if (pair.family == names[f]) guessed[f].push_back(predicted(pair, gpu, constants));
+  });
+  report(pairs, guessed, profiles + ".points");
+  if (!fitting) return 0;
   const sim::TimeConstants constants = fit(pairs, gpu, "");
   for (const auto& field : sim::time_constant_fields()) fmt::print("      .{} = {:.3g},\n", field.name, constants.*field.member);
   return 0;
@@ -234,8 +253,8 @@ int run(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "check") return check(rest(1));
   if (words.size() >= 2 && words[0] == "measure") return measure(words[1], rest(2));
   if (words.size() >= 2 && words[0] == "count") return count(words[1], rest(2));
-  if (words.size() == 3 && words[0] == "fit") return fit_and_report(words[1], words[2]);
-  throw base::Error(base::Fault::usage, "say check, measure, count or fit; the head of time_model.cpp has the forms");
+  if (words.size() == 3 && (words[0] == "fit" || words[0] == "compare")) return fit_or_compare(words[0] == "fit", words[1], words[2]);
+  throw base::Error(base::Fault::usage, "say check, measure, count, fit or compare; the head of time_model.cpp has the forms");
 }
 
 }  // namespace

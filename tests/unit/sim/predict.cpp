@@ -59,11 +59,11 @@ TEST_CASE("each resource alone sets the time, and its name is told") {
   };
   const std::vector<Case> cases{
       {"instruction issue", [](auto& p) { p.work.slots = 1e9; }, 1e9 / 4 / k.issue_share / sm_cycles},
-      {"FP32 arithmetic", [](auto& p) { p.work.fp32 = 1e9; }, 1e9 * 64 / (67e12 * k.pipe_share)},
-      {"integer arithmetic", [](auto& p) { p.work.integer = 1e9; }, 1e9 / 2 / k.pipe_share / sm_cycles},
-      {"special functions", [](auto& p) { p.work.special = 1e9; }, 1e9 * 2 / k.pipe_share / sm_cycles},
-      {"FP64 arithmetic", [](auto& p) { p.work.fp64 = 1e9; }, 1e9 * 64 / (34e12 * k.pipe_share)},
-      {"FP16 arithmetic", [](auto& p) { p.work.half = 1e9; }, 1e9 / 4 / k.pipe_share / sm_cycles},
+      {"FP32 arithmetic", [](auto& p) { p.work.fp32 = 1e9; }, 1e9 * 64 / 67e12},
+      {"integer arithmetic", [](auto& p) { p.work.integer = 1e9; }, 1e9 / 2 / k.integer_share / sm_cycles},
+      {"special functions", [](auto& p) { p.work.special = 1e9; }, 1e9 * 2 / sm_cycles},
+      {"FP64 arithmetic", [](auto& p) { p.work.fp64 = 1e9; }, 1e9 * 64 / 34e12},
+      {"FP16 arithmetic", [](auto& p) { p.work.half = 1e9; }, 1e9 / 4 / sm_cycles},
       {"tensor cores", [](auto& p) { p.counters.tensor_flops = 1e12; }, 1e12 / (989e12 * k.tensor_share)},
       {"loads and stores", [](auto& p) { p.work.memory = 1e9; }, 1e9 / sm_cycles},
       {"L1 and shared memory", [](auto& p) { p.traffic.load_lines = 1e9; }, 1e9 * k.line_cycles / sm_cycles},
@@ -73,7 +73,7 @@ TEST_CASE("each resource alone sets the time, and its name is told") {
       {"DRAM bandwidth", [](auto& p) { p.traffic.dram_read_bytes = 1e9, p.traffic.dram_write_bytes = 1e9; }, 2e9 / (k.dram_share * 4.8e12)},
       {"atomics on the same address", [](auto& p) { p.traffic.hottest_line_steps = 1e6; }, 1e6 * k.line_step_seconds},
       {"atomics", [](auto& p) { p.traffic.atomic_steps = 1e9; }, 1e9 * k.step_seconds},
-      {"latency: too few warps in flight", [](auto& p) { p.warp_cycles = 1e6; }, 1e6 * k.latency_scale / h200().clock_hz},
+      {"latency: too few warps in flight", [](auto& p) { p.warp_cycles = 1e6; }, (1e6 * k.latency_scale + 8 * k.warp_start_cycles) / h200().clock_hz},
   };
   for (const Case& one : cases) {
     INFO(one.name);
@@ -123,7 +123,7 @@ TEST_CASE("the cause is named with the line that has most of it") {
   profile.counters.global_load_bytes = 32e9;
   CHECK(predict(profile, h200()).limited_by == "L2 bandwidth, line 12");
   profile = idle();
-  profile.counters.shared_requests = 1e8, profile.counters.shared_wavefronts = 32e8;
+  profile.counters.shared_requests = 1e8, profile.counters.shared_wavefronts = profile.traffic.shared_wavefronts = 32e8;
   profile.lines[3].shared_wavefronts = 32e8;
   CHECK(predict(profile, h200()).limited_by == "shared memory bank conflicts, line 3");
 }
@@ -180,11 +180,13 @@ TEST_CASE("instructions cost what ptxas makes of them") {
   CHECK(cost_of("ld.global.v4.f32").memory == 1);
 }
 
-TEST_CASE("a product with coalesced reads is predicted faster than the same one in 16 wide blocks") {
+TEST_CASE("a product with coalesced reads is predicted faster than one in 16 wide blocks, and a tiled one fastest") {
   const std::size_t n = 512 * 512;
   const auto wide = predict_kernel("tests/ptx/speed/speed.ptx", "mm", {16, 64, 1}, {32, 8, 1}, {n, n, n}, {512});
   const auto square = predict_kernel("tests/ptx/speed/speed.ptx", "mm", {32, 32, 1}, {16, 16, 1}, {n, n, n}, {512});
+  const auto tiled = predict_kernel("tests/ptx/speed/speed.ptx", "mmt", {16, 16, 1}, {32, 32, 1}, {n, n, n}, {512});
   CHECK(wide.ms < square.ms);
+  CHECK(tiled.ms < wide.ms);
 }
 
 TEST_CASE("blocks of one warp are predicted slower than larger ones") {
