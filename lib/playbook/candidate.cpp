@@ -23,6 +23,7 @@ std::vector<Style> styles() {
     result.push_back(style);
   };
   add("fused", [](Style&) {});
+  add("tensor cores", [](Style& s) { s.tensor = true; });
   add("streamed", [](Style& s) { s.stream = true; });
   add("wide", [](Style& s) { s.wide = true; });
   add("reread", [](Style& s) { s.cache = false; });

@@ -44,7 +44,9 @@ class Composer {
 
   void write_producer(const Region& region) {
     const Node& producer = node(region.producer);
-    if (producer.kind == Kind::product) return write_product(region, dag_, buffers_, file_);
+    if (producer.kind == Kind::product)
+      return file_.style().tensor ? write_tensor_product(region, dag_, buffers_, file_)
+                                  : write_product(region, dag_, buffers_, file_);
     if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
     write_windows(region, dag_, buffers_, file_);

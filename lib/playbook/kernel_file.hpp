@@ -23,6 +23,7 @@ struct Style {
   bool tune = true;       // offer a family of geometries; off: one member
   bool tiles = true;      // convolutions as products of tiles
   bool attention = true;  // one kernel for the whole of an attention
+  bool tensor = false;    // products on the tensor cores
 };
 
 // An answer under construction.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
 #include "playbook/epilogue.hpp"
+#include "playbook/factors.hpp"
 #include "playbook/families.hpp"
 
 #include <fmt/format.h>
@@ -51,47 +52,16 @@ __device__ __forceinline__ void place_tile(const float4 (&held)[TILE * STEP / 10
 }
 )";
 
-struct Factor {
-  std::string buffer;
-  bool swapped = false;   // stored with its last two dimensions the other way round
-  tensor::Extent stride;  // between matrices of a batch; 0: one for all
-};
-
 }  // namespace
 
 // Bound by arithmetic: 16x16 threads own a tile of the result in registers; tiles of the factors pass through two
 // buffers in shared memory, so that loading the next overlaps with the use of this one. Products are exact fp32 FMA.
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const auto node = [&](int id) -> const Node& { return dag.nodes[static_cast<std::size_t>(id)]; };
-  const Node& product = node(region.producer);
-  const std::size_t rank = product.shape.size();
-  const auto factor = [&](int id) {
-    Factor result;
-    const Node& operand = node(id);
-    if (operand.dtype != tensor::Dtype::float32) throw NotCovered{"products are covered for float32 only"};
-    int stored = id;
-    if (buffers.count(id) == 0) {
-      result.swapped = true;
-      stored = operand.operands[0];
-    }
-    result.buffer = buffers.at(stored);
-    bool any = false, all = true;
-    const std::size_t own = operand.shape.size();
-    for (std::size_t i = 0; i + 2 < rank; ++i) {
-      if (is_one(product.shape[i])) continue;
-      const bool has = i + own >= rank && !is_one(operand.shape[i + own - rank]);
-      any = any || has;
-      all = all && has;
-    }
-    if (any && !all) throw NotCovered{"a product whose factors share some batch dimensions"};
-    result.stride = any ? times(operand.shape[own - 2], operand.shape[own - 1]) : literal(0, region.assignments);
-    return result;
-  };
-  const Factor left = factor(product.operands[0]), right = factor(product.operands[1]);
-  const tensor::Extent n = product.shape[rank - 2], m = product.shape[rank - 1],
-                       depth = node(product.operands[0]).shape.back();
-  const tensor::Extent batches = product_of(product.shape, 0, rank - 2, region.assignments);
-
+  const Factors factors = factors_of(region, dag, buffers);
+  const Factor &left = factors.left, &right = factors.right;
+  const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
+  const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(region.producer)].shape;
+  const std::size_t rank = shape.size();
   const std::string name = file.unique("matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
   const std::string rows =
@@ -103,21 +73,16 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
   const std::string b = arguments.pointer(right.buffer, tensor::Dtype::float32, false);
   declare_epilogue(region, dag, arguments);
-  const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(depth);
+  const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(factors.depth);
 
   std::vector<std::string> at;
-  const tensor::Shape batch(product.shape.begin(), product.shape.end() - 2);
+  const tensor::Shape batch(shape.begin(), shape.end() - 2);
   const std::string batch_coordinates = coordinates(batch, "blockIdx.z", at, arguments);
   at.resize(region.space.size());
   at[rank - 2] = "row";
   at[rank - 1] = "column";
   const Epilogue after = epilogue(region, dag, at, 6, arguments);
-  const auto base = [&](const std::string& pointer, const Factor& of) {
-    return is_zero(of.stride) ? pointer
-                              : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(of.stride));
-  };
-  const std::string left_at = base(a, left), right_at = base(b, right);
-  // Neighbours of the left factor [n, k] lie along the depth unless it is swapped; of the right one [k, m] only then.
+  const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
   std::string body = fmt::format(R"(  constexpr int TN = {rows} / 16, TM = {columns} / 16;
   const float* left = {left};
   const float* right = {right};
@@ -182,14 +147,10 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   // The tiles belong to the kernel, so that both instances of the body share them.
   const std::string left_tile = fmt::format("left_tile[2][{}][{} + 4]", step, rows);
   const std::string right_tile = fmt::format("right_tile[2][{}][{} + 4]", step, columns);
-  file.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}, float {}, float {}) {{\n{}}}\n",
-                        name, arguments.parameters(), left_tile, right_tile, body));
-  std::string whole;
-  for (const std::string& each : {left.swapped ? N : K, right.swapped ? K : M})
-    if (whole.find(each + " %") == std::string::npos)
-      whole += fmt::format("{}{} % 4 == 0", whole.empty() ? "" : " && ", each);
-  for (const Factor* each : {&left, &right})
-    if (!is_zero(each->stride)) whole += fmt::format(" && {} % 4 == 0", arguments.number(each->stride));
+  file.code(
+      fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}, float {}, float {}) {{\n{}}}\n",
+                  name, arguments.parameters(), left_tile, right_tile, body));
+  const std::string whole = factors.whole(arguments);
   file.code(
       fmt::format("__global__ void __launch_bounds__(256) {0}({1}) {{\n  __shared__ __align__(16) float {4}, {5};\n"
                   "  if ({2}) {0}_body<true>({3}, left_tile, right_tile);\n"
@@ -197,12 +158,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
                   name, arguments.parameters(), whole, arguments.forwarded(), left_tile, right_tile));
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text,
                           rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
-  const double volume =
-      static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) * static_cast<double>(m.values[0]);
-  const double bytes = 4.0 * (volume + static_cast<double>(depth.values[0]) *
-                                           (static_cast<double>(n.values[0]) + static_cast<double>(m.values[0])) *
-                                           static_cast<double>(batches.values[0]));
-  file.traffic(bytes, 2 * volume * static_cast<double>(depth.values[0]));
+  file.traffic(factors.bytes(), factors.operations());
   file.technique("tiling", fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element "
                                        "loaded is used {} or {} times.",
                                        name, rows, columns));

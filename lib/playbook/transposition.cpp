@@ -12,6 +12,9 @@ namespace {
 
 bool in_memory(const Instance& instance) { return instance.leaf && !instance.buffer.empty(); }
 
+// Types whose packs of four are one access.
+bool packs_in_16_bytes(tensor::Dtype dtype) { return dtype == tensor::Dtype::float32 || dtype == tensor::Dtype::int32; }
+
 // The iteration dimension along which a transposed operand has its neighbours; -1: none, or not one for all.
 int source_dim(const Region& region) {
   int found = -1;
@@ -32,7 +35,8 @@ int source_dim(const Region& region) {
 }  // namespace
 
 bool is_transposition(const Region& region) {
-  if (region.reduces || region.space.size() < 2 || !region.roots[0].offset.values.empty() || source_dim(region) < 0) return false;
+  if (region.reduces || region.space.size() < 2 || !region.roots[0].offset.values.empty() || source_dim(region) < 0)
+    return false;
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
   return is_one(region.roots[0].strides[last]) && region.space[source].values[0] >= 16 &&
@@ -47,12 +51,6 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
   const std::string name = file.unique("transposition");
-  const std::string step = file.tune("ROWS", {8, 16, 4});
-  // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
-  const double elements_at_hand =
-      static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
-  const bool many = elements_at_hand >= 64 * 64 * 528;
-  const int tile = many != file.style().wide ? 64 : 32;
   Arguments arguments(file.scalars());
   std::vector<std::string> names(region.instances.size());
   for (const Instance& instance : region.instances)
@@ -61,8 +59,25 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   const Node& result = node(region.instances[static_cast<std::size_t>(root.instance)]);
   const std::string out = arguments.pointer(root.buffer, result.dtype, true);
   const std::string columns = arguments.number(region.space[last]), rows = arguments.number(region.space[source]);
+  bool packed = file.style().vector && packs_in_16_bytes(result.dtype);
+  for (const Instance& instance : region.instances)
+    if (in_memory(instance) && !is_one(instance.strides[last]) && !is_zero(instance.strides[last]))
+      packed = packed && packs_in_16_bytes(node(instance).dtype);
+  // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
+  const double elements =
+      static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
+  const int tile = (elements >= 64 * 64 * 528) != file.style().wide ? 64 : 32;
+  const std::string threads = packed ? file.tune("THREADS", {256, 128}) : file.tune("THREADS", {256, 512, 128});
 
-  std::string body = fmt::format("  constexpr int TILE = {};\n", tile);
+  std::string body = fmt::format("  constexpr int TILE = {};\n", tile),
+              whole = fmt::format("{} % 4 == 0 && {} % 4 == 0", rows, columns);
+  const auto aligned = [&](const tensor::Shape& strides) {
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      if (!is_zero(strides[i]) && !is_one(strides[i])) {
+        const std::string test = fmt::format(" && {} % 4 == 0", arguments.number(strides[i]));
+        if ((" && " + whole).find(test) == std::string::npos) whole += test;
+      }
+  };
   int tiles = 0;
   std::vector<std::size_t> batch;
   for (std::size_t i = 0; i < last; ++i)
@@ -104,10 +119,37 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
                         converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column"))));
       } else {
         ++tiles;
-        body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", tensor::cuda_name(from.dtype), i);
-        loads +=
-            fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, address(instance.strides, "row", "column"));
-        uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("tile{}[j][i]", i)));
+        const std::string stored(tensor::cuda_name(from.dtype)),
+            at_element = address(instance.strides, "row", "column");
+        if (packed) {
+          aligned(instance.strides);
+          body += fmt::format("  __shared__ __align__(16) {} tile{}[TILE * TILE];\n", stored, i);
+          loads += fmt::format(R"(    {{
+      __align__(16) {0} held[4][4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {{
+        const int row = row_start + i, column = column_start + j + q;
+        const {0}* from = {1} + {2};
+        if (whole && row < {3} && column < {4}) {{
+          *reinterpret_cast<{0}4*>(held[q]) = *reinterpret_cast<const {0}4*>(from);
+        }} else {{
+#pragma unroll
+          for (int r = 0; r < 4; ++r) held[q][r] = row + r < {3} && column < {4} ? from[r] : 0;
+        }}
+      }}
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+        *reinterpret_cast<{0}4*>(&tile{5}[(i + r) * TILE + (j / 4 ^ i / 4) * 4]) = make_{0}4(held[0][r], held[1][r], held[2][r], held[3][r]);
+    }}
+)",
+                               stored, pointer, at_element, rows, columns, i);
+          uses += fmt::format("    const {} v{} = {};\n", type, i,
+                              converted(type, fmt::format("tile{}[i * TILE + (j / 4 ^ i / 4) * 4 + q]", i)));
+        } else {
+          body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", stored, i);
+          loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, at_element);
+          uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("tile{}[j][i]", i)));
+        }
       }
     } else if (instance.leaf && from.kind == Kind::number) {
       names[i] = arguments.number(from);
@@ -121,10 +163,55 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
       uses += fmt::format("    const {} v{} = {};\n", type, i, spelt(*function, operands));
     }
   }
-  body += fmt::format(R"(#pragma unroll
-  for (int j = threadIdx.y; j < TILE; j += {0}) {{
+  const std::string value = names[static_cast<std::size_t>(root.instance)];
+  const std::string type(tensor::cuda_name(result.dtype));
+  const std::string stored = type == compute_type(result.dtype) ? value : converted(type, value);
+  std::string indented;
+  for (std::size_t from = 0; from < uses.size();) {
+    const std::size_t end = uses.find('\n', from);
+    indented += (packed ? "    " : "  ") + uses.substr(from, end - from) + "\n";
+    from = end + 1;
+  }
+  if (packed) {
+    aligned(root.strides);
+    body += fmt::format(R"(  const bool whole = {whole};
 #pragma unroll
-    for (int i = threadIdx.x; i < TILE; i += 32) {{
+  for (int patch = threadIdx.x; patch < TILE * TILE / 16; patch += {threads}) {{
+    const int i = patch % (TILE / 4) * 4, j = patch / (TILE / 4) * 4;
+{loads}  }}
+  __syncthreads();
+#pragma unroll
+  for (int pack = threadIdx.x; pack < TILE * TILE / 4; pack += {threads}) {{
+    const int i = pack / (TILE / 4), j = pack % (TILE / 4) * 4, row = row_start + i;
+    if (row >= {rows}) continue;
+    __align__(16) {type} results[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {{
+      const int column = column_start + j + q;
+      if (column < {columns}) {{
+{uses}        results[q] = {value};
+      }}
+    }}
+    const int column = column_start + j;
+    {type}* to = {out} + {address};
+    if (whole && column < {columns}) {{
+      *reinterpret_cast<{type}4*>(to) = *reinterpret_cast<const {type}4*>(results);
+    }} else {{
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+        if (column + q < {columns}) to[q] = results[q];
+    }}
+  }}
+)",
+                        fmt::arg("whole", whole), fmt::arg("threads", threads), fmt::arg("loads", loads),
+                        fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("type", type),
+                        fmt::arg("uses", indented), fmt::arg("value", stored), fmt::arg("out", out),
+                        fmt::arg("address", address(root.strides, "row", "column")));
+  } else {
+    body += fmt::format(R"(#pragma unroll
+  for (int j = threadIdx.x / 32; j < TILE; j += {0} / 32) {{
+#pragma unroll
+    for (int i = threadIdx.x % 32; i < TILE; i += 32) {{
       const int row = row_start + i, column = column_start + j;
       if (row < {1} && column < {2}) {{
 {3}      }}
@@ -132,41 +219,37 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   }}
   __syncthreads();
 #pragma unroll
-  for (int i = threadIdx.y; i < TILE; i += {0}) {{
+  for (int i = threadIdx.x / 32; i < TILE; i += {0} / 32) {{
 #pragma unroll
-    for (int j = threadIdx.x; j < TILE; j += 32) {{
+    for (int j = threadIdx.x % 32; j < TILE; j += 32) {{
       const int row = row_start + i, column = column_start + j;
       if (row >= {1} || column >= {2}) continue;
+{4}      {5}[{6}] = {7};
+    }}
+  }}
 )",
-                      step, rows, columns, loads);
-  std::string indented;
-  for (std::size_t from = 0; from < uses.size();) {
-    const std::size_t end = uses.find('\n', from);
-    indented += "  " + uses.substr(from, end - from) + "\n";
-    from = end + 1;
+                        threads, rows, columns, loads, indented, out, address(root.strides, "row", "column"), stored);
   }
-  const std::string value = names[static_cast<std::size_t>(root.instance)];
-  const std::string type(tensor::cuda_name(result.dtype));
-  body += indented + fmt::format("      {}[{}] = {};\n    }}\n  }}\n", out, address(root.strides, "row", "column"),
-                                 type == compute_type(result.dtype) ? value : converted(type, value));
   for (const Instance& instance : region.instances) {
     if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");
     if (node(instance).dtype == tensor::Dtype::bfloat16) file.include("cuda_bf16.h");
   }
-  file.code(fmt::format("__global__ void __launch_bounds__(32 * {}) {}({}) {{\n{}}}\n", step, name,
+  file.code(fmt::format("__global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n", threads, name,
                         arguments.parameters(), body));
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), dim3(32, {})>>>({})", name,
-                          region.space[last].text, tile, region.space[source].text, tile,
-                          batch.empty() ? "" : ", " + batches.text, step, arguments.passed()));
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), {}>>>({})", name, region.space[last].text,
+                          tile, region.space[source].text, tile, batch.empty() ? "" : ", " + batches.text, threads,
+                          arguments.passed()));
   double bytes = 0;
-  const double elements =
-      static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
   for (const Instance& instance : region.instances)
     if (in_memory(instance)) bytes += elements * static_cast<double>(tensor::size_of(node(instance).dtype));
   file.traffic(bytes + elements * static_cast<double>(tensor::size_of(result.dtype)), 0);
   file.technique("tiling", fmt::format("`{}` reads and writes whole cache lines: a tile of {}x{} turns around in "
-                                       "shared memory, one column wider so that no two lanes meet in a bank.",
-                                       name, tile, tile));
+                                       "shared memory, {} so that no two lanes meet in a bank.",
+                                       name, tile, tile, packed ? "its packs shuffled" : "one column wider"));
+  if (packed)
+    file.technique(
+        "vectorisation",
+        "Every access to memory and to the tile moves 16 bytes; a thread turns 4x4 elements around in its registers.");
   if (tiles == 0) throw NotCovered{"a transposition without a transposed operand"};
   file.end_family();
 }

@@ -83,6 +83,12 @@ TEST_CASE("one long sum is split over many blocks and added in a fixed order") {
 }
 TEST_CASE("a transposition turns tiles around in shared memory") { becomes("transposition", "as written/fused"); }
 TEST_CASE("a linear layer takes its bias and activation into the product") { becomes("product", "as written/fused"); }
+TEST_CASE("a product of large factors goes to the tensor cores in three parts") {
+  becomes("product_on_tensor_cores", "as written/tensor cores");
+}
+TEST_CASE("a deep product of few tiles is summed in parts, in a fixed order") {
+  becomes("deep_product", "as written/tensor cores");
+}
 TEST_CASE("a max pool takes its activation along") { becomes("max_pool", "as written/fused"); }
 TEST_CASE("a mean over windows that the edge cuts counts what is there") { becomes("mean_pool", "as written/fused"); }
 TEST_CASE("a convolution is a product of gathered tiles") { becomes("convolution", "as written/fused"); }

@@ -1,33 +1,58 @@
 //@ of      transposition.before.cu sha256:a2a40edf8520ec89f1f4a7d6ad5319165866475ca776d3c8d8292dfa8860c0b2
-//@ tune    ROWS = 8 | 16 | 4
-//@ launch  transposition<<<dim3(ceil_div(N, 32) * ceil_div(M, 32)), dim3(32, ROWS)>>>(X, Y, N, M)
+//@ tune    THREADS = 256 | 128
+//@ launch  transposition<<<dim3(ceil_div(N, 32) * ceil_div(M, 32)), THREADS>>>(X, Y, N, M)
 // playbook: as written/fused
 
-__global__ void __launch_bounds__(32 * ROWS) transposition(const float* __restrict__ X, float* __restrict__ Y, int N, int M) {
+__global__ void __launch_bounds__(THREADS) transposition(const float* __restrict__ X, float* __restrict__ Y, int N, int M) {
   constexpr int TILE = 32;
   const int across = (N + TILE - 1) / TILE;
   const int column_start = int(blockIdx.x % across) * TILE, row_start = int(blockIdx.x / across) * TILE;
-  __shared__ float tile0[TILE][TILE + 1];
+  __shared__ __align__(16) float tile0[TILE * TILE];
+  const bool whole = M % 4 == 0 && N % 4 == 0;
 #pragma unroll
-  for (int j = threadIdx.y; j < TILE; j += ROWS) {
+  for (int patch = threadIdx.x; patch < TILE * TILE / 16; patch += THREADS) {
+    const int i = patch % (TILE / 4) * 4, j = patch / (TILE / 4) * 4;
+    {
+      __align__(16) float held[4][4];
 #pragma unroll
-    for (int i = threadIdx.x; i < TILE; i += 32) {
-      const int row = row_start + i, column = column_start + j;
-      if (row < M && column < N) {
-        tile0[j][i] = X[row + size_t(column) * M];
+      for (int q = 0; q < 4; ++q) {
+        const int row = row_start + i, column = column_start + j + q;
+        const float* from = X + row + size_t(column) * M;
+        if (whole && row < M && column < N) {
+          *reinterpret_cast<float4*>(held[q]) = *reinterpret_cast<const float4*>(from);
+        } else {
+#pragma unroll
+          for (int r = 0; r < 4; ++r) held[q][r] = row + r < M && column < N ? from[r] : 0;
+        }
       }
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+        *reinterpret_cast<float4*>(&tile0[(i + r) * TILE + (j / 4 ^ i / 4) * 4]) = make_float4(held[0][r], held[1][r], held[2][r], held[3][r]);
     }
   }
   __syncthreads();
 #pragma unroll
-  for (int i = threadIdx.y; i < TILE; i += ROWS) {
+  for (int pack = threadIdx.x; pack < TILE * TILE / 4; pack += THREADS) {
+    const int i = pack / (TILE / 4), j = pack % (TILE / 4) * 4, row = row_start + i;
+    if (row >= M) continue;
+    __align__(16) float results[4];
 #pragma unroll
-    for (int j = threadIdx.x; j < TILE; j += 32) {
-      const int row = row_start + i, column = column_start + j;
-      if (row >= M || column >= N) continue;
-      const float v0 = float(tile0[j][i]);
-      const float v1 = v0 < 0 ? 0 : v0;
-      Y[size_t(row) * N + column] = v1;
+    for (int q = 0; q < 4; ++q) {
+      const int column = column_start + j + q;
+      if (column < N) {
+        const float v0 = float(tile0[i * TILE + (j / 4 ^ i / 4) * 4 + q]);
+        const float v1 = v0 < 0 ? 0 : v0;
+        results[q] = v1;
+      }
+    }
+    const int column = column_start + j;
+    float* to = Y + size_t(row) * N + column;
+    if (whole && column < N) {
+      *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(results);
+    } else {
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+        if (column + q < N) to[q] = results[q];
     }
   }
 }
