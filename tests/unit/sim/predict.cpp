@@ -212,3 +212,24 @@ TEST_CASE("a prediction does not depend on the number of threads") {
   }
   CHECK(ms[0] == ms[1]);
 }
+
+TEST_CASE("atomics of all blocks on one word wait for each other, whether few blocks are looked at or many") {
+  const TimeConstants& k = fitted_constants();
+  const std::size_t n = 1 << 22;
+  // One update per warp: with one element per thread, and with sixteen.
+  for (const std::uint32_t blocks : {n / 256, n / 4096}) {
+    const auto one = predict_kernel("tests/ptx/kernels/kernels.ptx", "sum_atomic", {blocks, 1, 1}, {256, 1, 1}, {n, 1}, {n});
+    CHECK(one.ms >= 1e3 * k.line_step_seconds * blocks * 8);
+    CHECK(one.ms < 2e3 * (k.line_step_seconds * blocks * 8 + 8e-6));
+    if (blocks == n / 256) CHECK_THAT(one.limited_by, containing("atomics on the same address"));
+  }
+}
+
+TEST_CASE("what fits into the L2 is read from DRAM once, however often it is asked for") {
+  // Each operand of the product is asked for by 16 blocks.
+  const std::size_t n = 512 * 512;
+  const auto product = predict_kernel("tests/ptx/speed/speed.ptx", "mmt", {16, 16, 1}, {32, 32, 1}, {n, n, n}, {512});
+  CHECK(product.counters.global_load_bytes == Approx(16.0 * 2 * 4 * n).epsilon(0.01));
+  CHECK(product.counters.dram_read_bytes == Approx(2.0 * 4 * n).epsilon(0.05));
+  CHECK(product.counters.l2_bytes > 8 * product.counters.dram_read_bytes);
+}
