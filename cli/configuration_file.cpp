@@ -27,7 +27,7 @@ constexpr std::string_view harmless[] = {"rounds",      "samples",     "exemplar
                                          "target",      "stagnation",  "share-of-limit", "color",      "no-color",
                                          "progress",    "quiet",       "no-input",       "json",       "format",
                                          "counters",    "arch",        "no-repair",      "token-limit", "cost-limit",
-                                         "no-sanitizer", "gpu-budget", "run-limit",      "confirmations",
+                                         "no-sanitizer", "no-counters", "gpu-budget", "run-limit",      "confirmations",
                                          "allow-no-improvement"};
 
 std::string scalar(const toml::node& node, const std::string& where) {

@@ -19,6 +19,7 @@ judge::Options judge_options(const DeviceChoice& choice, const WorkbenchOptions&
   result.run_limit = base::Seconds(options.run_limit);
   result.gpu_budget_ms = options.gpu_budget;
   result.sanitizer = !options.no_sanitizer;
+  result.counters = !options.no_counters;
   if (!options.against.empty()) {
     result.against = base::read_file(options.against);
     result.against_name = options.against;
@@ -50,6 +51,7 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
       ->group("Judging");
   app.add_flag("--no-sanitizer", options.no_sanitizer, "Leave out compute-sanitizer before a final verdict on a GPU")
       ->group("Judging");
+  app.add_flag("--no-counters", options.no_counters, "Do not read a GPU's counters, a tenth of a second a variant")->group("Judging");
   add_compile_options(app, options);
 }
 

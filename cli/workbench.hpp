@@ -19,7 +19,7 @@ struct WorkbenchOptions {
   std::uint64_t seed = 1;
   double run_limit = 10, compile_limit = 30;  // seconds
   double gpu_budget = 250;                    // milliseconds
-  bool no_sandbox = false, no_sanitizer = false;
+  bool no_sandbox = false, no_sanitizer = false, no_counters = false;
   std::string against;                        // file of a variant to compare with instead of the reference
 };
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
