@@ -193,10 +193,9 @@ class Service final : public Model {
 
   void count(Reply& reply, const Question& question, const Transcript& transcript) {
     reply.usage = transcript.usage;
-    if (!transcript.counted) {
-      reply.usage.input_tokens = estimated_tokens(question);
-      reply.usage.output_tokens = estimated_tokens(reply.text) + estimated_tokens(reply.reasoning);
-    }
+    // Some servers tell no usage, and some tell none of a prompt that they have not read yet.
+    if (reply.usage.input_tokens == 0) reply.usage.input_tokens = estimated_tokens(question);
+    if (!transcript.counted) reply.usage.output_tokens = estimated_tokens(reply.text) + estimated_tokens(reply.reasoning);
     if (transcript.cost) reply.usage.cost = *transcript.cost;
     else if (price_) reply.usage.cost = price_->of(reply.usage, transcript.cache_writes);
     else reply.usage.priced = !remote();

@@ -65,7 +65,7 @@ def serve(weights, context):
     parameters.model.path = weights
     parameters.n_ctx, parameters.n_parallel, parameters.port = int(context), 2, 0
     parameters.kv_unified = True
-    parameters.cpuparams.n_threads = 2
+    parameters.cpuparams.n_threads = 1  # several wait for each other where cores are busy
     parameters.warmup = False
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
@@ -112,17 +112,17 @@ def main(binary):
         (folder / "task.cu").write_text(TASK)
         write_weights(folder / "tiny.gguf")
         with Server(folder / "tiny.gguf", 65536) as server:
-            for model in ("llamacpp/tiny", "anthropic/tiny"):
-                finished = optimize(binary, folder, model, server.url, "--rounds", 2, "--samples", 2)
+            for model, rounds, samples in (("llamacpp/tiny", 2, 2), ("anthropic/tiny", 1, 1)):
+                finished = optimize(binary, folder, model, server.url, "--rounds", rounds, "--samples", samples)
                 expect(finished.returncode == 3, f"{model}: nothing faster is exit code 3")
                 run = json.loads(finished.stdout)
-                expect((run["stopped_because"], run["rounds"]) == ("rounds", 2), f"{model}: both rounds are done")
-                expect(len(run["variants"]) >= 4, f"{model}: each reply is a row")
+                expect((run["stopped_because"], run["rounds"]) == ("rounds", rounds), f"{model}: all rounds are done")
+                expect(len(run["variants"]) >= rounds * samples, f"{model}: each reply is a row")
                 for variant in run["variants"]:
                     right = {"truncated": "--output-tokens", "malformed": "the "}.get(variant["status"])
                     expect(right and right in variant["reason"], f"{model}: {variant['id']} is {variant['status']}: {variant['reason']}")
                 usage = run["usage"]
-                expect(usage["input_tokens"] > 4000 and usage["output_tokens"] > 4 and usage["priced"], f"{model}: usage {usage}")
+                expect(usage["input_tokens"] > 1000 and usage["output_tokens"] > 4 and usage["priced"], f"{model}: usage {usage}")
                 print(f"{model}: {[(v['id'], v['status']) for v in run['variants']]}, {usage}")
         with Server(folder / "tiny.gguf", 1024) as server:
             finished = optimize(binary, folder, "compat/tiny", server.url, "--rounds", 1, "--samples", 1)

@@ -77,6 +77,13 @@ TEST_CASE("usage adds what was cached, and later counts replace earlier ones") {
   CHECK(reply.usage.output_tokens == 7);
 }
 
+TEST_CASE("a prompt of no tokens, as llama.cpp counts one that it has yet to read, is estimated") {
+  const auto reply = reply_to(event(R"({"type":"message_start","message":{"usage":{"input_tokens":0,"output_tokens":0}}})") + text +
+                              event(R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}})") + stop);
+  CHECK(reply.usage.input_tokens == 6);
+  CHECK(reply.usage.output_tokens == 7);
+}
+
 TEST_CASE("every stop reason of a message has its status") {
   CHECK(ended(R"({"stop_reason":"stop_sequence"})").status == Status::ok);
   CHECK(ended(R"({"stop_reason":"max_tokens"})").status == Status::truncated);
