@@ -4,20 +4,16 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <utility>
 
 namespace cudal1::bench {
 
 std::vector<std::size_t> pair_order(int pairs, base::Random& random) {
-  const auto count = static_cast<std::size_t>(pairs);
-  std::vector<std::size_t> first(count);
-  const std::size_t odd = random.below(2);  // of an odd number the one without a counterpart
-  for (std::size_t pair = 0; pair < count; ++pair) first[pair] = (pair + odd) % 2;
-  for (std::size_t i = count; i > 1; --i) std::swap(first[i - 1], first[random.below(i)]);
   std::vector<std::size_t> order;
-  for (const std::size_t arm : first) {
-    order.push_back(arm);
-    order.push_back(1 - arm);
+  bool swapped = false;
+  for (int pair = 0; pair < pairs; ++pair) {
+    swapped = pair % 2 == 0 ? random.below(2) == 1 : !swapped;
+    order.push_back(swapped ? 1 : 0);
+    order.push_back(swapped ? 0 : 1);
   }
   return order;
 }

@@ -9,9 +9,8 @@
 
 namespace cudal1::bench {
 
-// Arms of samples for `pairs` pairs of the arms 0 (reference) and 1 (variant): as many pairs in one order as in the
-// other, in random order. Not in blocks of one pair each way: what the place in a chunk of samples does to a short kernel
-// then moves both pairs of a block the same way, and the interval takes for two readings what is one.
+// Arms of samples for `pairs` pairs of the arms 0 (reference) and 1 (variant): blocks of two pairs, one in each order,
+// the order of the two drawn at random. An odd last pair has a random order of its own.
 std::vector<std::size_t> pair_order(int pairs, base::Random& random);
 
 // ln(time of arm 0 / time of arm 1) of each consecutive pair. Each pair must hold both arms.

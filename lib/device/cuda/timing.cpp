@@ -18,8 +18,6 @@ using device::TimingRequest;
 
 constexpr double ticks_per_sample = 400;      // a sample is at least this long, so that the clock's step is 1/4 %
 constexpr double slope_below_ms = 0.05;       // shorter plans are timed as the slope between two batches
-constexpr double plain_from_ms = 1;           // unless the events' cost is a thousandth of them
-constexpr double alike = 2;                   // times so close are sampled in batches of one length
 constexpr std::size_t chunk_samples = 10, chunk_launches = 64;
 constexpr std::size_t rotation_limit = 5;     // times the L2 cache that a rotation through the sets must exceed
 constexpr std::size_t rotation_sets = 24;     // fewer, and where each lies would not average out
@@ -117,17 +115,10 @@ class Timing {
     }
   }
 
-  // How many launches make a sample of an arm long enough, as far as there are sets for them. Arms must not be sampled
-  // differently because of what four calls happened to take: a slope leaves the cost of the events out where a plain
-  // sample has it, and what the first launches of a batch pay weighs less in a longer one.
+  // How many launches make a sample of an arm long enough, as far as there are sets for them.
   std::pair<std::size_t, bool> batch_of(std::size_t arm) const {
-    double typical = typical_ms_.at(arm);
-    double shortest = typical;
-    for (const auto& [other, ms] : typical_ms_) {
-      shortest = std::min(shortest, ms);
-      if (ms * alike > typical_ms_.at(arm)) typical = std::min(typical, ms);
-    }
-    if (shortest >= slope_below_ms || typical >= plain_from_ms || (request_.flush && !rotate_)) return {1, false};
+    const double typical = typical_ms_.at(arm);
+    if (typical >= slope_below_ms || (request_.flush && !rotate_)) return {1, false};
     auto batch = static_cast<std::size_t>(std::ceil(ticks_per_sample * gpu_.tick_ms() / std::max(typical, 1e-4)));
     batch = std::clamp<std::size_t>(batch, 1, chunk_launches / 6);
     if (!request_.flush) return {batch, true};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The judge's statistics on times that a GPU gave: every kernel of a trace against itself.
-#include "../../figures/trace.hpp"
+#include "trace.hpp"
 
 #include "bench/comparison.hpp"
 #include "bench/order.hpp"
