@@ -111,7 +111,7 @@ class Providers(CliTest):
                     begin = time.monotonic()
                     self.assertEqual(process.wait(60), 130)
                     process.communicate()
-                    self.assertLess(time.monotonic() - begin, 5)
+                    self.assertLess(time.monotonic() - begin, 10)
 
     def test_source_leaves_this_machine_with_consent_only(self):
         self.environment["http_proxy"] = "http://127.0.0.1:9"  # where nothing is, and no name has to be looked up

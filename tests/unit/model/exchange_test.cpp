@@ -150,36 +150,36 @@ TEST_CASE("the timers: no connection, a late first byte, silence, and a connecti
   for_all([](const Spoken& spoken) {
     const std::string begun = head(200, spoken.type) + chunk(spoken.begun("half of"));
     const std::string alive = spoken.type == "text/event-stream" ? ": keep-alive\n\n" : "\n";
-    Desk desk;
-    desk.settings.first_byte_limit = Seconds(0.3);
-    desk.settings.idle_limit = Seconds(0.15);
-    const auto within = [&](const Exchange& exchange, double least, double most) {
+    const auto after = [&](double least, double first_byte, double idle, const Exchange& exchange) {
       const Server server({exchange});
+      Desk desk;
+      desk.settings.first_byte_limit = Seconds(first_byte);
+      desk.settings.idle_limit = Seconds(idle);
       const auto begin = base::now();
       const auto reply = ask(server, spoken.name, desk);
       const auto took = (base::now() - begin).count();
       CHECK(took >= least);
-      CHECK(took < most);
+      CHECK(took < 10);
       CHECK(reply.status == Status::unreachable);
       CHECK(reply.text.empty());
       return reply.reason;
     };
-    CHECK_THAT(within({hang}, 0.29, 2), containing("no part of an answer for 0.3 s"));
-    CHECK_THAT(within({send(head(200, spoken.type)), hang}, 0.29, 2), containing("no part of an answer for 0.3 s"));
-    CHECK_THAT(within({send(begun), hang}, 0.14, 2), containing("fell silent for 0.15 s"));
+    CHECK_THAT(after(0.29, 0.3, 20, {hang}), containing("no part of an answer for 0.3 s"));
+    CHECK_THAT(after(0.29, 0.3, 20, {send(head(200, spoken.type)), hang}), containing("no part of an answer for 0.3 s"));
+    CHECK_THAT(after(0.14, 20, 0.15, {send(begun), hang}), containing("fell silent for 0.15 s"));
     Exchange kept_alive = {send(head(200, spoken.type))};
-    for (int i = 0; i < 40; ++i) kept_alive.insert(kept_alive.end(), {send(chunk(alive)), pause(0.05)});
+    for (int i = 0; i < 40; ++i) kept_alive.insert(kept_alive.end(), {send(chunk(alive)), pause(0.02)});
     kept_alive.push_back(hang);
-    CHECK_THAT(within(kept_alive, 0.29, 2), containing("no part of an answer for 0.3 s"));
+    CHECK_THAT(after(0.29, 0.3, 20, kept_alive), containing("no part of an answer for 0.3 s"));
   });
 }
 
 TEST_CASE("a first byte that is late but within its limit is waited for") {
-  // Ten minutes against a limit of fifteen, a thousand times faster; the idle limit of five minutes does not count yet.
+  // Ten minutes, a thousand times faster; the idle limit of five minutes does not count yet.
   for_all([](const Spoken& spoken) {
     const Server server({{pause(0.6), send(head(200, spoken.type) + chunk(spoken.said(text, "stop")) + std::string(last_chunk))}});
     Desk desk;
-    desk.settings.first_byte_limit = Seconds(0.9);
+    desk.settings.first_byte_limit = Seconds(5);
     desk.settings.idle_limit = Seconds(0.3);
     CHECK(ask(server, spoken.name, desk).text == text);
   });
@@ -201,7 +201,7 @@ TEST_CASE("a server that is not there is unreachable and named") {
 
 TEST_CASE("a stop ends a question at once, whatever it waits for") {
   for_all([](const Spoken& spoken) {
-    const std::vector<Exchange> waits = {{hang}, {send(head(200, spoken.type) + chunk(spoken.begun("half"))), hang}, failure(503, "")};
+    const std::vector<Exchange> waits = {{hang}, {send(head(200, spoken.type) + chunk(spoken.begun("half"))), hang}, failure(503, "", {"Retry-After: 30"})};
     for (const auto& exchange : waits) {
       const Server server({exchange});
       Desk desk;
@@ -213,7 +213,7 @@ TEST_CASE("a stop ends a question at once, whatever it waits for") {
       });
       const auto begin = base::now();
       const auto reply = ask(server, spoken.name, desk, source.get_token());
-      CHECK(base::now() - begin < Seconds(0.4));
+      CHECK(base::now() - begin < Seconds(4));
       CHECK(reply.status == Status::unreachable);
       CHECK_THAT(reply.reason, containing("interrupted"));
     }
@@ -229,17 +229,17 @@ TEST_CASE("what a server is asked to wait is waited, in every form of saying so"
   };
   struct Case {
     std::vector<std::string> headers;  // the last one's form of a time is filled when it is sent
-    double least, most;
+    double least;
   };
   std::vector<Case> cases = {
-      {{"Retry-After: 1"}, 1, 2},
-      {{"Retry-After: 0.2"}, 0.2, 1},
-      {{"retry-after-ms: 150", "Retry-After: 30"}, 0.15, 1},
-      {{"Retry-After: %a, %d %b %Y %H:%M:%S GMT"}, 0.9, 3},
-      {{"x-ratelimit-remaining-requests: 0", "x-ratelimit-reset-requests: 200ms"}, 0.2, 1},
-      {{"x-ratelimit-remaining-tokens: 0", "x-ratelimit-reset-tokens: 0m0.3s"}, 0.3, 1},
-      {{"anthropic-ratelimit-requests-remaining: 0", "anthropic-ratelimit-requests-reset: %Y-%m-%dT%H:%M:%SZ"}, 0.9, 3},
-      {{}, 0.37, 1.5},  // its own pause: half a second less a quarter
+      {{"Retry-After: 1"}, 1},
+      {{"Retry-After: 0.2"}, 0.2},
+      {{"retry-after-ms: 150", "Retry-After: 30"}, 0.15},
+      {{"Retry-After: %a, %d %b %Y %H:%M:%S GMT"}, 0.9},
+      {{"x-ratelimit-remaining-requests: 0", "x-ratelimit-reset-requests: 200ms"}, 0.2},
+      {{"x-ratelimit-remaining-tokens: 0", "x-ratelimit-reset-tokens: 0m0.3s"}, 0.3},
+      {{"anthropic-ratelimit-requests-remaining: 0", "anthropic-ratelimit-requests-reset: %Y-%m-%dT%H:%M:%SZ"}, 0.9},
+      {{}, 0.37},  // its own pause: half a second less a quarter
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& spoken = all_spoken()[i % all_spoken().size()];
@@ -254,7 +254,7 @@ TEST_CASE("what a server is asked to wait is waited, in every form of saying so"
     const auto requests = server.requests();
     REQUIRE(requests.size() == 2);
     CHECK((requests[1].at - requests[0].at).count() >= cases[i].least);
-    CHECK((requests[1].at - requests[0].at).count() < cases[i].most);
+    CHECK((requests[1].at - requests[0].at).count() < 10);
     CHECK_THAT(desk.said(), containing("answered 429: slow down; trying again in"));
   }
 }
