@@ -56,6 +56,8 @@ std::uint64_t operand(base::Random& random, const InstructionCase& one, std::siz
 }
 
 double distance(const InstructionCase& one, std::uint64_t a, std::uint64_t b) {
+  if (single(a) == single(b)) return 0;
+  if (one.tolerance[0] == 'b') return std::fabs(single(a) - single(b)) / std::ldexp(std::max(1.0f, std::fabs(single(a))), std::stoi(one.tolerance.substr(3)));
   if (one.tolerance[0] == 'a') return std::fabs(single(a) - single(b)) / std::ldexp(1.0, std::stoi(one.tolerance.substr(3)));
   return static_cast<double>(std::llabs(static_cast<long long>(a) - static_cast<long long>(b))) / std::stod(one.tolerance);
 }

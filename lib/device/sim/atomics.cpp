@@ -21,6 +21,9 @@ using s32 = std::int32_t;
 using s64 = std::int64_t;
 using Kind = outcome::Finding::Kind;
 
+// Global memory's float sums flush denormals, shared memory's do not.
+float flushed(float v) { return std::fabs(v) < 0x1p-126f ? std::copysign(0.0f, v) : v; }
+
 // `extra` is the Space. The destination is `nowhere` for red.
 template <class T, class F>
 void atomic(Warp& w, const Instruction& i) {
@@ -51,7 +54,9 @@ void atomic(Warp& w, const Instruction& i) {
     auto* cell = reinterpret_cast<Bits*>(place.host);
     Bits seen = __atomic_load_n(cell, __ATOMIC_RELAXED);
     for (;;) {
-      const Bits next = std::bit_cast<Bits>(F{}(std::bit_cast<T>(seen), b[lane], c[lane]));
+      Bits next = std::bit_cast<Bits>(F{}(std::bit_cast<T>(seen), b[lane], c[lane]));
+      if constexpr (std::is_same_v<T, float>)
+        if (!shared) next = std::bit_cast<Bits>(flushed(F{}(flushed(std::bit_cast<T>(seen)), flushed(b[lane]), c[lane])));
       if (next == seen || __atomic_compare_exchange_n(cell, &seen, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
     }
     if (place.flags) set_written(place.flags, place.offset, sizeof(T));

@@ -64,6 +64,8 @@ std::uint64_t special_value(const Launch& launch, const Block& block, std::uint3
     case Special::zero: return 0;
     case Special::one: return 1;
     case Special::parameter_block: return launch.parameter_address;
+    case Special::workspace_low: return launch.workspace_address & 0xffffffff;
+    case Special::workspace_high: return launch.workspace_address >> 32;
     case Special::dynamic_shared_address: return launch.dynamic_offset;
   }
   return 0;

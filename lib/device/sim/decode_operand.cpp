@@ -24,7 +24,8 @@ constexpr SpecialName special_names[] = {
     {"%lanemask_eq", Special::lanemask_eq}, {"%lanemask_le", Special::lanemask_le}, {"%lanemask_lt", Special::lanemask_lt},
     {"%lanemask_ge", Special::lanemask_ge}, {"%lanemask_gt", Special::lanemask_gt},
     {"%dynamic_smem_size", Special::dynamic_shared_bytes}, {"%total_smem_size", Special::total_shared_bytes},
-    // One block is one cluster here; cooperative groups read envreg1 and 2 for a grid workspace, which is absent.
+    {"%envreg1", Special::workspace_high}, {"%envreg2", Special::workspace_low},
+    // One block is one cluster here.
     {"%cluster_ctarank", Special::zero}, {"%cluster_nctarank", Special::one}, {"%is_explicit_cluster", Special::zero},
     {"%cluster_ctaid.x", Special::zero}, {"%cluster_ctaid.y", Special::zero}, {"%cluster_ctaid.z", Special::zero},
     {"%cluster_nctaid.x", Special::one}, {"%cluster_nctaid.y", Special::one}, {"%cluster_nctaid.z", Special::one},

@@ -26,11 +26,14 @@ inline float value_of(T v) {
   else return to_float(v);
 }
 
+// -0 becomes 0, NaN stays.
+inline float rectified(float v) { return v <= 0.0f ? 0.0f : v; }
+
 // 0 plain, 1 saturated to [0, 1], 2 clamped below at 0 (.relu)
 template <class T, bool ftz, int clamp>
 inline T result_of(float v) {
   if constexpr (clamp == 1) v = saturate(v);
-  if constexpr (clamp == 2) v = v < 0.0f ? 0.0f : v;
+  if constexpr (clamp == 2) v = rectified(v);
   T r = round_to<T>(v);
   if constexpr (ftz) r = is_small(r) ? T{static_cast<u16>(r.bits & 0x8000u)} : r;
   return r;
@@ -97,7 +100,9 @@ void half_functions(const Adder& add, const std::string& t) {
 
 template <class T>
 void half_conversions(const Adder& add, const std::string& t) {
-  add("cvt.f32." + t, [](T a) -> float { return canonical(to_float(a)); });
+  // The upper half of a float: a NaN keeps its bits.
+  if constexpr (std::is_same_v<T, Bfloat>) add("cvt.f32." + t, [](T a) -> float { return to_float(a); });
+  else add("cvt.f32." + t, [](T a) -> float { return canonical(to_float(a)); });
   add("cvt.ftz.f32." + t, [](T a) -> float { return flush(to_float(a)); });
   add("cvt.sat.f32." + t, [](T a) -> float { return saturate(to_float(a)); });
   add("cvt.f64." + t, [](T a) -> double { return to_float(a); });
@@ -105,12 +110,12 @@ void half_conversions(const Adder& add, const std::string& t) {
   for (const std::string& f : {std::string(), std::string(".ftz")}) {
     add("cvt.rn" + f + "." + t + ".f32", [](float a) -> T { return round_to<T>(a); });
     add("cvt.rn.sat" + f + "." + t + ".f32", [](float a) -> T { return round_to<T>(saturate(a)); });
-    add("cvt.rn.relu" + f + "." + t + ".f32", [](float a) -> T { return round_to<T>(a < 0 ? 0.0f : a); });
+    add("cvt.rn.relu" + f + "." + t + ".f32", [](float a) -> T { return round_to<T>(rectified(a)); });
     add("cvt.rz" + f + "." + t + ".f32", [](float a) -> T { return decltype(toward_zero){}(a); });
   }
   add("cvt.rn." + t + ".f64", [](double a) -> T { return round_to<T>(sticky_float(a)); });
   add("cvt.rn." + t + "x2.f32", [](float a, float b) -> u32 { return round_to<T>(b).bits | static_cast<u32>(round_to<T>(a).bits) << 16; });
-  add("cvt.rn.relu." + t + "x2.f32", [](float a, float b) -> u32 { return round_to<T>(b < 0 ? 0.0f : b).bits | static_cast<u32>(round_to<T>(a < 0 ? 0.0f : a).bits) << 16; });
+  add("cvt.rn.relu." + t + "x2.f32", [](float a, float b) -> u32 { return round_to<T>(rectified(b)).bits | static_cast<u32>(round_to<T>(rectified(a)).bits) << 16; });
   add("cvt.rz." + t + "x2.f32", [](float a, float b) -> u32 { return decltype(toward_zero){}(b).bits | static_cast<u32>(decltype(toward_zero){}(a).bits) << 16; });
   const auto integers = [&]<class D>(const std::string& d, D) {
     add("cvt.rni." + d + "." + t, [](T v) -> D { return to_integer<D, float>(std::nearbyint(to_float(v))); });

@@ -118,11 +118,17 @@ u32 top_bit(T a) {  // of a magnitude; all ones when there is none
   return v == 0 ? ~0u : static_cast<u32>(std::bit_width(v) - 1);
 }
 
+// A field's position or length: of 32 bits the operand's low byte counts, of 64 bits all of it, as the hardware has it.
+template <u32 bits>
+u32 field_operand(u32 v) {
+  return bits == 64 ? std::min(v, 255u) : v & 0xff;
+}
+
 template <class T>
 T extract_field(T a, u32 b, u32 c) {
   using U = std::make_unsigned_t<T>;
   constexpr u32 bits = sizeof(T) * 8;
-  const u32 position = b & 0xff, length = c & 0xff;
+  const u32 position = field_operand<bits>(b), length = field_operand<bits>(c);
   const U v = static_cast<U>(a);
   if (length == 0) return 0;
   const u32 last = std::min(position + length - 1, bits - 1);
@@ -139,7 +145,7 @@ T extract_field(T a, u32 b, u32 c) {
 template <class U>
 U insert_field(U a, U b, u32 c, u32 d) {
   constexpr u32 bits = sizeof(U) * 8;
-  const u32 position = c & 0xff, length = d & 0xff;
+  const u32 position = field_operand<bits>(c), length = field_operand<bits>(d);
   if (position >= bits || length == 0) return b;
   const u32 kept = std::min(length, bits - position);
   const U mask = static_cast<U>((kept >= bits ? ~U{0} : (U{1} << kept) - 1) << position);

@@ -100,7 +100,8 @@ Token Lexer::next() {
   if (is_letter(c) || (c == '.' && is_letter(at(1)))) {
     token.kind = Token::Kind::word;
     ++position_;
-    while (is_letter(at(0)) || is_digit(at(0)) || at(0) == '.' || (at(0) == ':' && at(1) == ':' && is_letter(at(2)))) {
+    // A directive ends at the next dot (".reg.b16"), an opcode goes on.
+    while (is_letter(at(0)) || is_digit(at(0)) || (at(0) == '.' && c != '.') || (at(0) == ':' && at(1) == ':' && is_letter(at(2)))) {
       position_ += at(0) == ':' ? 2 : 1;
     }
   } else if (c == '"') {

@@ -132,6 +132,7 @@ struct Launch {
   std::size_t dynamic_offset = 0, dynamic_bytes = 0;
   std::vector<std::byte> parameters;
   std::uint64_t parameter_address = 0;
+  std::uint64_t workspace_address = 0;  // of a cooperative launch: what its grid barrier counts in; 0: none
   std::string file;                   // the kernel file, for findings
   bool race_check = false, global_races = false, report_unwritten = true;
   std::uint64_t budget = 0;

@@ -77,7 +77,8 @@ struct ParameterRow {
 enum class Special : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
   laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-  dynamic_shared_bytes, total_shared_bytes, zero, one, parameter_block, dynamic_shared_address
+  dynamic_shared_bytes, total_shared_bytes, zero, one, parameter_block, dynamic_shared_address,
+  workspace_low, workspace_high
 };
 struct SpecialRow {
   std::uint32_t offset = 0, width = 4;

@@ -150,12 +150,16 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     parameters.constant = true;
     memory_->write(parameters, 0, launch.parameters);
     launch.parameter_address = parameters.base;
+    Allocation& workspace = memory_->allocate(64, "the grid's workspace");
+    memory_->write(workspace, 0, std::vector<std::byte>(64));
+    if (wanted.cooperative) launch.workspace_address = workspace.base;
     if (launch.global_races) prepare_races(plan, true);
     auto workers = run_blocks(launch, {}, threads_, resident);
     if (launch.global_races) prepare_races(plan, false);
     Tally tally = count(launch, workers, blocks);
     tally.finish();
     memory_->release(parameters.id);
+    memory_->release(workspace.id);
     result.counters += tally.total;
     for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
     for (auto& finding : collect(workers))

@@ -3,8 +3,8 @@
 """Writes table.tsv: one line for each instruction and type, with the inputs of 32 lanes and what PTX says comes out.
 
 The results are computed here with integers and exact fractions, independently of the simulator. Columns: opcode, shape,
-immediate operands, tolerance ("exact", "nan" where any NaN will do, a number of units in the last place, or "a2^-20" for an
-absolute error), then 32 columns "in,in=out" in hexadecimal.
+immediate operands, tolerance ("exact", "nan" where any NaN will do, a number of units in the last place, "a2^-20" for an
+absolute error, "b2^-22" for an absolute or relative one), then 32 columns "in,in=out" in hexadecimal.
 
 A shape has a letter for each result and operand: "4=44" takes two values of 4 bytes, p is a predicate ("4p=44" has one behind
 the bar), @ a cell of memory, of which as a result its last content is meant. Braces make a vector operand."""
@@ -330,8 +330,8 @@ def float_cases():
             case(f"{name}.{t}", f"{w}={w}{w}", [s, s], lambda a, b: extreme_bits(f, a, b, name == "min"), "nan")
         case(f"copysign.{t}", f"{w}={w}{w}", [s, s], lambda a, b: a & f.sign | b & ~f.sign)
         finite = [v for v in s if not f.is_nan(v)]
-        case(f"neg.{t}", f"{w}={w}", [finite], lambda a: a ^ f.sign)
-        case(f"abs.{t}", f"{w}={w}", [finite], lambda a: a & ~f.sign)
+        case(f"neg.{t}", f"{w}={w}", [finite], lambda a: a ^ f.sign, "nan")
+        case(f"abs.{t}", f"{w}={w}", [finite], lambda a: a & ~f.sign, "nan")
     s, f = F32.samples(), F32
     for name in ("min", "max"):
         case(f"{name}.NaN.f32", "4=44", [s, s], lambda a, b: extreme_bits(f, a, b, name == "min", True))
@@ -374,8 +374,8 @@ def half_cases():
             case(f"{name}.{t}", "2=22", [s, s], lambda a, b: extreme_bits(f, a, b, name == "min"))
             case(f"{name}.NaN.{t}", "2=22", [s, s], lambda a, b: extreme_bits(f, a, b, name == "min", True))
         finite = [v for v in s if not f.is_nan(v)]
-        case(f"neg.{t}", "2=2", [finite], lambda a: a ^ f.sign)
-        case(f"abs.{t}", "2=2", [finite], lambda a: a & ~f.sign)
+        case(f"neg.{t}", "2=2", [finite], lambda a: a ^ f.sign, "nan")
+        case(f"abs.{t}", "2=2", [finite], lambda a: a & ~f.sign, "nan")
         pairs = lambda: [a | b << 16 for a, b in zip(s, s[3:] + s[:3])]
         def each(g):
             return lambda *v: g(*[x & 0xffff for x in v]) | g(*[x >> 16 for x in v]) << 16
@@ -387,7 +387,7 @@ def half_cases():
     s = F16.samples()
     case("add.sat.f16", "2=22", [s, s], lambda a, b: saturate_bits(F16, add_bits(F16, a, b)))
     case("add.ftz.f16", "2=22", [s, s], lambda a, b: F16.flush(add_bits(F16, F16.flush(a), F16.flush(b))))
-    case("fma.rn.relu.f16", "2=222", [s, s, s], lambda a, b, c: (lambda r: r if F16.is_nan(r) else 0 if r & 0x8000 and r != 0x8000 else r)(fma_bits(F16, a, b, c)))
+    case("fma.rn.relu.f16", "2=222", [s, s, s], lambda a, b, c: (lambda r: r if F16.is_nan(r) else 0 if r & 0x8000 else r)(fma_bits(F16, a, b, c)))
 
 
 def convert_float(a, into, v, mode="rn"):
@@ -432,16 +432,16 @@ def conversion_cases():
                 return f.round(Fraction(n), zero_sign=v & f.sign)
             case(f"cvt.{mode}.{f.name}.{f.name}", f"{f.bits//8}={f.bits//8}", [f.samples()], integral, "nan")
     for mode in ("rn", "rz", "rm", "rp"):
-        case(f"cvt.{mode}.f32.f64", "4=8", [F64.samples() + [F32.round(Fraction(1, 3)) << 29]], lambda v: convert_float(F64, F32, v, mode))
+        case(f"cvt.{mode}.f32.f64", "4=8", [F64.samples() + [F32.round(Fraction(1, 3)) << 29]], lambda v: convert_float(F64, F32, v, mode), "nan")
     case("cvt.f64.f32", "8=4", [[v for v in F32.samples() if not F32.is_nan(v)]], lambda v: convert_float(F32, F64, v))
     halves = [F32.round(F16.value(v) * (1 + Fraction(k, 4096))) for k, v in enumerate(F16.samples()) if not F16.is_nan(v) and not F16.is_inf(v)]
     for f in (F16, BF16):
         s = F32.samples() + halves
         case(f"cvt.rn.{f.name}.f32", "2=4", [s[::-1]], lambda v: convert_float(F32, f, v))
         case(f"cvt.rz.{f.name}.f32", "2=4", [s[::-1]], lambda v: convert_float(F32, f, v, "rz"))
-        case(f"cvt.f32.{f.name}", "4=2", [f.samples()], lambda v: convert_float(f, F32, v))
+        case(f"cvt.f32.{f.name}", "4=2", [f.samples()], lambda v: v << 16 if f is BF16 else convert_float(f, F32, v))
         case(f"cvt.rn.{f.name}x2.f32", "4=44", [s, s[::-1]], lambda a, b: convert_float(F32, f, b) | convert_float(F32, f, a) << 16)
-    case("cvt.rna.tf32.f32", "4=4", [[v for v in F32.samples() if v & ~F32.sign < 0x7f000000]], lambda v: (v + 0x1000) & ~0x1fff & mask(32))
+    case("cvt.rna.tf32.f32", "4=4", [[v for v in F32.samples() if v & ~F32.sign < 0x7f000000]], lambda v: (v + 0x1000) & ~0x1fff & mask(32), "nan")
 
 
 def real(v):
@@ -460,7 +460,7 @@ def approximate_cases():
         return 2.0 ** x if x > -1080 else 0.0
     case("ex2.approx.f32", "4=4", [small], lambda v: single(exp2(real(v))), "4")
     case("ex2.approx.ftz.f32", "4=4", [small], lambda v: F32.flush(single(exp2(real(F32.flush(v))))), "4")
-    case("lg2.approx.f32", "4=4", [positive], lambda v: single(math.log2(real(v))), "a2^-21")
+    case("lg2.approx.f32", "4=4", [positive], lambda v: single(math.log2(real(v))), "b2^-22")
     case("rcp.approx.ftz.f32", "4=4", [positive], lambda v: single(1 / real(v)), "1")
     case("rcp.approx.f32", "4=4", [positive], lambda v: single(1 / real(v)), "1")
     case("sqrt.approx.f32", "4=4", [positive], lambda v: single(math.sqrt(real(v))), "2")
@@ -528,16 +528,16 @@ def vote_cases():
 
 # ---- read, modify, write ---------------------------------------------------------------------------------------------------
 def atomic_cases():
-    def atomic(operation, type_, width, sources, function, scopes=("",), forms=("atom", "red"), spaces=(".global", ".shared", "")):
+    def atomic(operation, type_, width, sources, function, scopes=("",), forms=("atom", "red"), spaces=(".global", ".shared", ""), tolerance="exact"):
         letter = str(width)
         for space in spaces:
             for scope in scopes if space == ".global" else ("",):
                 name = f"{scope}{space}.{operation}.{type_}"
                 operands = "@" + letter * (len(sources) - 1)
-                case("atom" + name, f"{letter}={operands}", sources, lambda m, *v: m)
-                case("atom" + name, f"@={operands}", sources, function)
+                case("atom" + name, f"{letter}={operands}", sources, lambda m, *v: m, tolerance)
+                case("atom" + name, f"@={operands}", sources, function, tolerance)
                 if "red" in forms:
-                    case("red" + name, f"@={operands}", sources, function)
+                    case("red" + name, f"@={operands}", sources, function, tolerance)
 
     scopes = ("", ".relaxed.cta", ".relaxed.gpu", ".relaxed.sys", ".acquire.gpu", ".release.gpu", ".acq_rel.gpu")
     for bits in (32, 64):
@@ -562,7 +562,7 @@ def atomic_cases():
     for f, w in ((F32, 4), (F64, 8)):
         s = [v for v in f.samples() if not f.is_nan(v) and not f.is_inf(v) and (v & f.inf or v in (0, f.sign))]
         near = [v for v in s if abs((v >> f.m & mask(f.e)) - f.bias) < 20 or v == 0]
-        atomic("add", f.name, w, [near, near], lambda a, b: add_bits(f, a, b))
+        atomic("add", f.name, w, [near, near], lambda a, b: add_bits(f, a, b), tolerance="nan" if f is F64 else "exact")
     for f in (F16, BF16):
         s = [v for v in f.samples() if not f.is_nan(v) and not f.is_inf(v)]
         near = [v for v in s if abs((v >> f.m & mask(f.e)) - f.bias) < 8]

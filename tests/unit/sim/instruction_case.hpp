@@ -133,13 +133,15 @@ inline bool agrees(const InstructionCase& one, std::size_t result, std::uint64_t
   if (got == expected) return true;
   const char letter = letters(one.results()).at(result);
   const auto nan = [&](std::uint64_t v) {
-    return letter == '8' ? std::isnan(std::bit_cast<double>(v)) : letter == '4' && std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(v)));
+    if (letter == '2') return (v & 0x7fff) > (one.opcode.ends_with("bf16") ? 0x7f80u : 0x7c00u);
+    return letter == '4' ? std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(v))) : letter != 'p' && std::isnan(std::bit_cast<double>(v));
   };
   if (one.tolerance == "exact") return false;
   if (nan(got) && nan(expected)) return true;
   if (one.tolerance == "nan") return false;
   const float a = std::bit_cast<float>(static_cast<std::uint32_t>(got)), b = std::bit_cast<float>(static_cast<std::uint32_t>(expected));
   if (one.tolerance[0] == 'a') return std::fabs(a - b) <= times * std::ldexp(1.0, std::stoi(one.tolerance.substr(3)));
+  if (one.tolerance[0] == 'b') return std::fabs(a - b) <= times * std::ldexp(std::max(1.0f, std::fabs(b)), std::stoi(one.tolerance.substr(3)));
   if (a == b) return true;
   if (std::signbit(a) != std::signbit(b)) return false;
   return std::llabs(static_cast<long long>(got) - static_cast<long long>(expected)) <= times * std::stoll(one.tolerance);
