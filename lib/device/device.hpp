@@ -53,7 +53,7 @@ struct RunOptions {
 struct RunResult {
   enum class Status { ok, unsupported, runtime_failed, timeout, findings };
   Status status = Status::ok;
-  std::string message;                      // one line when not ok
+  std::string message;                      // one line: why not ok, or what was not checked
   std::vector<outcome::Finding> findings;   // simulator only
   outcome::Counters counters;               // simulator only: summed over the plan
   outcome::LineCounters lines;

@@ -66,6 +66,7 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
   const auto checked = check(fresh, executable, key);
   if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
   judgement.errors = checked->errors;
+  judgement.sanitizer = checked->sanitizer;
   const auto timed = predict(fresh, executable, key);
   if (!timed) return with_fault(std::move(judgement), timed.error());
   apply(*timed, judgement);

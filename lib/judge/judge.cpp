@@ -196,6 +196,8 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
   if (!evidence.fault) {
     Rejected fine;
     fine.errors = evidence.errors;
+    // The simulator is its own sanitizer.
+    if (facts.simulated) fine.sanitizer = evidence.unchecked.empty() ? "passed" : "races not checked";
     return fine;
   }
   Rejected judgement;
@@ -345,6 +347,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   Member& winner = members.at(*best);
   outcome::Judgement judgement = describe(*winner.executable, winner.tunables);
   judgement.errors = winner.checked->errors;
+  judgement.sanitizer = winner.checked->sanitizer;
   apply(*winner.timed, judgement);
   if (judgement.verdict != Verdict::dropped) count(judgement, *winner.executable);
   return judgement;

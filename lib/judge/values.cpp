@@ -322,7 +322,8 @@ json to(const verify::Evidence& evidence) {
           {"findings", to_array(evidence.findings)},
           {"first", to(evidence.first_wrong)},
           {"worst", to(evidence.worst_wrong)},
-          {"errors", to(evidence.errors)}};
+          {"errors", to(evidence.errors)},
+          {"unchecked", evidence.unchecked}};
 }
 
 void from(const json& value, verify::Evidence& evidence) {
@@ -332,6 +333,7 @@ void from(const json& value, verify::Evidence& evidence) {
   from(value.at("first"), evidence.first_wrong);
   from(value.at("worst"), evidence.worst_wrong);
   from(value.at("errors"), evidence.errors);
+  value.at("unchecked").get_to(evidence.unchecked);
 }
 
 }  // namespace cudal1::judge

@@ -33,6 +33,7 @@ void Evidence::merge(Evidence other) {
   errors.max_absolute = std::max(errors.max_absolute, other.errors.max_absolute);
   errors.reference_relative_l2 = std::max(errors.reference_relative_l2, other.errors.reference_relative_l2);
   errors.trials += other.errors.trials;
+  if (unchecked.empty()) unchecked = std::move(other.unchecked);
   if (fault || !other.fault) return;
   fault = other.fault;
   message = std::move(other.message);
@@ -98,6 +99,7 @@ Evidence check(device::Device& device, const kernel::File& task, const Program& 
       one.findings = run.findings;
     } else {
       one = compare_outputs(task, buffers, *program.plan, subject);
+      one.unchecked = run.message;
       if (const std::string damage = buffers.damage(); !damage.empty()) {
         one.fault = Verdict::tampered;
         one.message = fmt::format("{} ({})", damage, subject.label());

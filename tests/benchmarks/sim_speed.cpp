@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times the simulator on six kernels, and beside it another program given by its path (the prototype's command line), in turns
 // on the same machine:  bench_sim_speed [--threads N] [--rounds N] [--only NAME] [PROTOTYPE FOLDER_OF_ITS_PTX]
+// With CUDAL1_SIM_BASELINE set it runs without AVX2. At the end: the memory it held at most, which with --only belongs to one case.
 #include "sim/sim.hpp"
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include <sys/resource.h>
 
 using namespace cudal1;
 
@@ -80,17 +83,22 @@ int main(int argc, char** argv) {
     return 1;
   }
   fmt::print("{:26} {:>9} {:>9} {:>9} {:>7} {:>7}  ns/warp instruction and thread, always-on\n", "kernel", "other s", "always s", "races s", "ratio", "races");
+  double largest_buffers = 0, shadow_bytes = 0;
   for (const Case& one : cases) {
     if (!only.empty() && one.name.find(only) == std::string::npos) continue;
     std::vector<device::Region> regions;
+    double buffer_bytes = 0;
     kernel::Plan plan;
     kernel::Launch launch;
     for (std::size_t i = 0; i < one.buffers.size(); ++i) {
       const std::size_t bytes = one.buffers[i] * 4;
       regions.push_back({device->allocate(bytes, "buffer"), 0, bytes});
-      std::vector<float> values(one.buffers[i]);
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>((k * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
-      if (i + 1 < one.buffers.size()) device->write(regions[i], std::as_bytes(std::span(values)));
+      buffer_bytes += static_cast<double>(bytes);
+      std::vector<float> values(std::min<std::size_t>(one.buffers[i], 1 << 16));
+      for (std::size_t at = 0; i + 1 < one.buffers.size() && at < one.buffers[i]; at += values.size()) {
+        for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(((at + k) * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
+        device->write({regions[i].memory, at * 4, values.size() * 4}, std::as_bytes(std::span(values)));
+      }
       plan.buffers.emplace_back();
       plan.buffers.back().role = i + 1 < one.buffers.size() ? kernel::PlanBuffer::Role::input : kernel::PlanBuffer::Role::output;
       launch.arguments.emplace_back(kernel::BufferArgument{i, 0});
@@ -103,6 +111,8 @@ int main(int argc, char** argv) {
     launch.grid = one.grid;
     launch.block = one.block;
     plan.steps = {launch};
+    // A byte for each word that may be unwritten, and eight for each that the plan may write while races are looked for.
+    shadow_bytes = std::max(shadow_bytes, buffer_bytes / 4 + static_cast<double>(one.buffers.back()) * 8);
     double other = 1e9, always = 1e9, races = 1e9, instructions = 0;
     for (int round = 0; round < rounds; ++round) {
       if (rest.size() >= 2) other = std::min(other, prototype_seconds(rest[0], rest[1], one, threads));
@@ -122,6 +132,12 @@ int main(int argc, char** argv) {
                beside ? fmt::format("{:.2f}", always / other) : "-", races / always, always * threads / instructions * 1e9);
     std::fflush(stdout);
     for (const auto& region : regions) device->release(region.memory);
+    largest_buffers = std::max(largest_buffers, buffer_bytes);
   }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const double peak = static_cast<double>(usage.ru_maxrss) * 1024;
+  fmt::print("memory: {:.0f} MiB at most, of it {:.0f} of buffers and {:.0f} of shadow; without the shadow {:.2f} of the buffers\n", peak / 1048576,
+             largest_buffers / 1048576, shadow_bytes / 1048576, (peak - shadow_bytes) / largest_buffers);
   return 0;
 }

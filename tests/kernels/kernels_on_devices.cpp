@@ -4,13 +4,13 @@
 //   kernels_on_devices [--gpu] [--arch sm_80] FILE.cu…
 #include "base/parallel.hpp"
 #include "cuda/cuda.hpp"
-#include "judge/candidate.hpp"
+#include "compile/compiler.hpp"
 #include "sim/sim.hpp"
 #include "verify/check.hpp"
 
 #include <cstdio>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ namespace {
 
 struct Compiled {
   std::optional<task::Task> task;
-  judge::Executable executable;
+  outcome::Binary binary;
+  std::vector<kernel::Plan> plans;  // one for each check size
   std::string problem;
 };
 
@@ -29,10 +30,20 @@ Compiled compiled(const std::string& path, compile::Compiler& compiler, const st
   Compiled result;
   try {
     result.task = task::load(path);
-    auto candidate = judge::candidate_of(result.task->file);
-    if (!candidate) return result.problem = candidate.error().message, result;
-    auto built = judge::build(*result.task, *candidate, candidate->family.front(), compiler, arch);
-    if (built) result.executable = *std::move(built);
+    std::set<std::string> kernels;
+    for (const task::Workload& check : result.task->checks) {
+      auto plan = kernel::resolve(result.task->file, check.environment);
+      if (!plan) return result.problem = plan.error().message, result;
+      for (std::string& kernel : plan->kernels()) kernels.insert(std::move(kernel));
+      result.plans.push_back(*std::move(plan));
+    }
+    compile::Request request;
+    request.source = result.task->file.source;
+    request.name = result.task->file.name;
+    request.kernels.assign(kernels.begin(), kernels.end());
+    request.arch = arch;
+    auto built = compiler.compile(request);
+    if (built) result.binary = std::move(built->binary);
     else result.problem = built.error().message;
   } catch (const std::exception& problem) {
     result.problem = problem.what();
@@ -44,11 +55,11 @@ Compiled compiled(const std::string& path, compile::Compiler& compiler, const st
 std::string complaint(const Compiled& one, device::Device& simulator, device::Device* gpu, std::string& said) {
   if (!one.problem.empty()) return one.problem;
   const task::Task& task = *one.task;
-  const auto module = simulator.load(one.executable.binary);
+  const auto module = simulator.load(one.binary);
   if (!module) return module.error().message;
   std::unique_ptr<device::Module> on_gpu;
   if (gpu) {
-    auto loaded = gpu->load(one.executable.binary);
+    auto loaded = gpu->load(one.binary);
     if (!loaded) return "GPU: " + loaded.error().message;
     on_gpu = std::move(*loaded);
   }
@@ -58,7 +69,7 @@ std::string complaint(const Compiled& one, device::Device& simulator, device::De
     for (const reference::Trial trial : {reference::Trial{reference::Pattern::declared, 11}, reference::Trial{reference::Pattern::integers, 12}}) {
       verify::CaseOptions options;
       options.assignment = task.workloads.size() + check;
-      const kernel::Plan& plan = one.executable.checks[check];
+      const kernel::Plan& plan = one.plans[check];
       const auto subject = verify::make_case(simulator, task, task.checks[check], trial, {module->get(), &plan}, random, options);
       if (!subject) return subject.error();
       said = subject->oracle ? "oracle" : "-";

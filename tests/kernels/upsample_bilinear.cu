@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bilinear enlargement by two with corners not aligned.
-//@ torch   Y = F.interpolate(X, scale_factor=2, mode="bilinear")
 //@ size    N = 2, H = 10
 //@ check   N = 1, H = 7
 //@ input   X: float32[N, 1, H, H]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cp.async: the bytes are copied at once, but their words count as in flight until the warp waits for their group, so that a
-// read before the wait is seen.
+// read before the wait is seen. And mbarrier, which threads and copies arrive at.
 #include "sim/access.hpp"
 #include "sim/families.hpp"
 
@@ -95,12 +95,80 @@ void wait(Warp& w, const Instruction& i) {
   }
 }
 
+// What an mbarrier's eight bytes hold here; programs may only pass them on.
+struct MemoryBarrier {
+  u64 pending : 20, expected : 20, bytes : 23, phase : 1;
+};
+
+MemoryBarrier* barrier_at(Warp& w, const Instruction& i, int lane) {
+  const Place place = resolve(w, i, static_cast<Space>(i.list), lane, row<const u64>(w, i.a)[lane] + static_cast<u64>(i.immediate), 8);
+  if (place.host && place.flags) set_written(place.flags, place.offset, 8);
+  return reinterpret_cast<MemoryBarrier*>(place.host);
+}
+
+void complete(Warp& w, MemoryBarrier& barrier) {
+  if (barrier.pending != 0 || barrier.bytes != 0) return;
+  barrier.pending = barrier.expected;
+  barrier.phase ^= 1;
+  ++w.block->epoch;  // what was written before is ordered before what follows a wait
+}
+
+void barrier_init(Warp& w, const Instruction& i) {
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const u32 count = row<const u32>(w, i.b)[lane] & 0xfffff;
+    if (MemoryBarrier* barrier = barrier_at(w, i, lane)) *barrier = {count, count, 0, 0};
+  }
+}
+
+// b: a count; extra: 0 arrive, 1 arrive and expect b bytes, 2 expect b bytes, 3 when the copies so far are done, 4 the same
+// counting as an arrival, 5 arrive for the last time. d takes the phase that was arrived at.
+void barrier_arrive(Warp& w, const Instruction& i) {
+  if (i.extra == 3 || i.extra == 4) {
+    for (const CopyGroup& group : w.copies) deliver(w, group);
+    deliver(w, w.open_copies);
+    if (i.extra == 3) return;  // it adds an arrival and makes it
+  }
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    MemoryBarrier* barrier = barrier_at(w, i, lane);
+    if (!barrier) continue;
+    if (i.d != nowhere) row<u64>(w, i.d)[lane] = barrier->phase;
+    const u32 value = i.b == nowhere ? 1 : row<const u32>(w, i.b)[lane];
+    if (i.extra == 1 || i.extra == 2) barrier->bytes += value & 0x7fffff;
+    const u32 arrivals = i.extra == 2 ? 0 : i.extra == 0 || i.extra == 5 ? value : 1;
+    if (arrivals > barrier->pending) {
+      report(w, i, outcome::Finding::Kind::divergent_barrier, lane, 0, "more threads arrive at an mbarrier than it was initialised for");
+      continue;
+    }
+    barrier->pending -= arrivals & 0xfffff;
+    if (i.extra == 5) barrier->expected -= arrivals & 0xfffff;
+    if (arrivals) complete(w, *barrier);
+  }
+}
+
+// d: predicate, b: the phase arrived at, or (extra) its parity.
+void barrier_test(Warp& w, const Instruction& i) {
+  u32 done = 0;
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const MemoryBarrier* barrier = barrier_at(w, i, lane);
+    const u64 phase = (i.extra ? row<const u32>(w, i.b)[lane] : row<const u64>(w, i.b)[lane]) & 1;
+    done |= static_cast<u32>(!barrier || barrier->phase != phase) << lane;
+  }
+  u32* p = row<u32>(w, i.d);
+  *p = (*p & ~w.mask) | done;
+}
+
 }  // namespace
 
 void add_asynchronous_copies(Operations& table) {
   table["_copy.start"] = {"", &start, &start};
   table["_copy.commit"] = {"", &commit, &commit};
   table["_copy.wait"] = {"", &wait, &wait};
+  table["_mbarrier.init"] = {"", &barrier_init, &barrier_init};
+  table["_mbarrier.arrive"] = {"", &barrier_arrive, &barrier_arrive};
+  table["_mbarrier.test"] = {"", &barrier_test, &barrier_test};
 }
 
 }  // namespace cudal1::sim

@@ -202,7 +202,9 @@ Progress advance(Block& block, std::int64_t slice) {
         ran = true;
         if (stop == Stop::yielded) {
           left_over = ready = true;
-          if (launch.program->may_spin) rotate_frames(warp);
+          // What a lane spins on mostly comes from another warp or block; only in the long run from its own warp.
+          const bool long_run = slice > 100'000 || warp.executed / static_cast<std::uint64_t>(slice) % 16 == 15;
+          if (launch.program->may_spin && long_run) rotate_frames(warp);
         }
       }
       all_finished &= warp.state == Warp::State::finished;

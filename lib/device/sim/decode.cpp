@@ -242,6 +242,7 @@ void Decoder::barrier(const Opcode& opcode) {
     result = opcode.has("popc") ? destination(operands[0], 4, false) : predicate(operands[0]);
     vote = predicate(operands.back());
   }
+  if (!arrive) begin_segment();  // lanes may have to wait in front of it for the rest of their warp
   Instruction& instruction = emit(arrive ? "_barrier_arrive" : "_barrier");
   instruction.a = id;
   instruction.b = count;

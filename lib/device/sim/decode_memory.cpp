@@ -161,9 +161,15 @@ void Decoder::atomic(const Opcode& opcode) {
   for (const std::string& part : opcode.parts)
     if (std::find(std::begin(known), std::end(known), part) != std::end(known)) operation = part;
   const std::string handler = fmt::format("_atom.{}.{}", operation, name(type));
-  if (operation.empty() || opcode.has("v2") || opcode.has("v4") || opcode.has("async") || !operations().contains(handler)) unknown();
+  if (operation.empty() || opcode.has("async") || !operations().contains(handler)) unknown();
   const unsigned width = bytes_of(type);
-  const bool used = !reduction && operands[0].kind == Operand::Kind::reg && state_->reads[static_cast<std::size_t>(operands[0].reg)] > 0;
+  const auto is_read = [&](const Operand& operand) {
+    return operand.kind == Operand::Kind::reg && state_->reads[static_cast<std::size_t>(operand.reg)] > 0;
+  };
+  const Operand& value = operands[first + 1];
+  const bool vector = value.kind == Operand::Kind::vector;
+  bool used = false;
+  if (!reduction) used = vector ? std::any_of(operands[0].elements.begin(), operands[0].elements.end(), is_read) : is_read(operands[0]);
   ordered_access_ |= used;
   if (space != Space::shared) {
     const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
@@ -172,7 +178,24 @@ void Decoder::atomic(const Opcode& opcode) {
   }
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands[first], space, offset);
-  const std::uint32_t b = source(operands[first + 1], width);
+  if (vector) {  // atomic element by element
+    for (std::size_t k = 0; k < value.elements.size(); ++k) {
+      const std::uint32_t part = source(value.elements[k], width);
+      const std::uint32_t into = used ? destination(operands[0].elements.at(k), width, false) : nowhere;
+      const std::uint32_t site = new_site(SiteFacts::Kind::atomic);
+      Instruction& instruction = emit(handler);
+      instruction.d = into;
+      instruction.a = address;
+      instruction.b = part;
+      instruction.c = nowhere;
+      instruction.immediate = offset + static_cast<std::int64_t>(k * width);
+      instruction.extra = static_cast<std::uint32_t>(space == Space::global ? Space::generic : space);
+      instruction.site = site;
+      finish_destinations();
+    }
+    return;
+  }
+  const std::uint32_t b = source(value, width);
   const std::uint32_t c = operands.size() > first + 2 && operation == "cas" ? source(operands[first + 2], width) : nowhere;
   if (operation == "cas" && c == nowhere) unknown();
   const std::uint32_t d = used ? destination(operands[0], width, is_signed(type)) : nowhere;
@@ -186,6 +209,39 @@ void Decoder::atomic(const Opcode& opcode) {
   instruction.extra = static_cast<std::uint32_t>(space == Space::global ? Space::generic : space);
   instruction.site = site;
   finish_destinations();
+}
+
+// mbarrier objects in shared memory. A wait lets other warps run before it is asked again.
+void Decoder::memory_barrier(const Opcode& opcode) {
+  const auto& operands = statement_->operands;
+  const std::string& verb = opcode.parts.at(1);
+  if (verb == "inval") return;
+  const bool tests = verb == "test_wait" || verb == "try_wait", stated = verb.starts_with("arrive") && opcode.parts.back() == "b64";
+  const bool arrives = stated || verb == "expect_tx" || opcode.mnemonic() == "cp";
+  const Space space = space_of(opcode);
+  const bool expects = opcode.has("expect_tx");
+  if (!(tests || arrives || verb == "init") || opcode.has("noComplete") || opcode.has("shared::cluster")) unknown();
+  const std::size_t at = tests || (stated && opcode.mnemonic() != "cp") ? 1 : 0;
+  std::int64_t offset = 0;
+  const std::uint32_t address = address_row(operands.at(at), space, offset);
+  const bool counted = operands.size() > at + 1;
+  const unsigned width = tests && !opcode.has("parity") ? 8 : 4;
+  const std::uint32_t value = counted ? source(operands[at + 1], width) : nowhere;
+  std::uint32_t d = nowhere;
+  if (tests) d = predicate(operands[0]);
+  else if (at == 1 && operands[0].kind == Operand::Kind::reg) d = destination(operands[0], 8, false);
+  ordered_access_ = true;
+  Instruction& instruction = emit(verb == "init" ? "_mbarrier.init" : tests ? "_mbarrier.test" : "_mbarrier.arrive");
+  instruction.d = d;
+  instruction.a = address;
+  instruction.b = value;
+  instruction.immediate = offset;
+  instruction.list = static_cast<std::uint32_t>(space);
+  if (tests) instruction.extra = opcode.has("parity");
+  else if (opcode.mnemonic() == "cp") instruction.extra = opcode.has("noinc") ? 4 : 3;
+  else instruction.extra = verb == "expect_tx" ? 2 : expects ? 1 : verb == "arrive_drop" ? 5 : 0;
+  finish_destinations();
+  if (tests && statement_->guard < 0) end_segment(Segment::End::pause);
 }
 
 // cp.async.ca/cg.shared.global [dst], [src], size[, src-size][, policy] and its groups.
@@ -203,7 +259,8 @@ void Decoder::asynchronous(const Opcode& opcode) {
     instruction.extra = opcode.has("wait_all");
     return;
   }
-  if (opcode.has("bulk") || opcode.has("mbarrier") || !opcode.has("global") || operands.size() < 3) unknown();
+  if (opcode.has("mbarrier") && opcode.has("arrive")) return memory_barrier(opcode);
+  if (opcode.has("bulk") || !opcode.has("global") || operands.size() < 3) unknown();
   if (operands[2].kind != Operand::Kind::immediate) unknown();
   const std::uint64_t bytes = operands[2].bits;
   if (bytes != 4 && bytes != 8 && bytes != 16) unknown();
@@ -240,6 +297,7 @@ bool Decoder::memory(const Opcode& opcode) {
   else if (m == "st") store(opcode);
   else if (m == "atom" || m == "red") atomic(opcode);
   else if (m == "cp" && opcode.has("async")) asynchronous(opcode);
+  else if (m == "mbarrier" && opcode.parts.size() > 2) memory_barrier(opcode);
   else return false;
   return true;
 }

@@ -86,6 +86,7 @@ class Decoder {
   void ordinary(const Opcode& opcode);
   void apply_shape(const std::string& name, const std::string& shape, bool extend_sign);
   bool element(const Opcode& opcode);
+  bool packed(const Opcode& opcode);  // f32x2 as two operations of f32
   void compare(const Opcode& opcode);
   void compare_to_value(const Opcode& opcode);
   bool move(const Opcode& opcode);
@@ -105,6 +106,7 @@ class Decoder {
   void store(const Opcode& opcode);
   void atomic(const Opcode& opcode);
   void asynchronous(const Opcode& opcode);
+  void memory_barrier(const Opcode& opcode);
   std::uint32_t new_site(SiteFacts::Kind kind);
   static SiteFacts::Kind site_kind(Space space, bool store);
 

@@ -49,6 +49,22 @@ void diverge(Warp& w, const Segment& segment, std::uint32_t next, std::uint32_t 
   side(segment.target, taken);
 }
 
+// Lanes that went ahead of spinning ones have come to a barrier: there they wait for the rest of their warp. False when the
+// rest waits at another barrier.
+bool gather(Warp& w, const Segment* segments) {
+  if (w.stack.size() < 2) return false;
+  Frame &top = w.stack.back(), &below = w.stack[w.stack.size() - 2];
+  if (top.call || below.call || top.join != below.join || below.pc == nowhere) return false;
+  if (below.pc == top.pc) {
+    below.mask |= top.mask;
+    w.stack.pop_back();
+    return true;
+  }
+  if (segments[below.pc].end == Segment::End::barrier) return false;
+  std::swap(top, below);
+  return true;
+}
+
 }  // namespace
 
 void set_mask(Warp& w, std::uint32_t mask) {
@@ -67,15 +83,30 @@ Stop run_warp(Warp& w, std::int64_t slice) {
     w.state = Warp::State::finished;
     return Stop::finished;
   }
-  std::uint32_t pc = w.stack.back().pc, join = w.stack.back().join;
-  auto population = static_cast<std::uint32_t>(std::popcount(w.mask));
-  std::size_t variant = w.mask != all_lanes;
+  std::uint32_t pc = 0, join = 0, population = 0;
+  std::size_t variant = 0;
+  const auto resume = [&] {
+    pc = w.stack.back().pc;
+    join = w.stack.back().join;
+    population = static_cast<std::uint32_t>(std::popcount(w.mask));
+    variant = w.mask != all_lanes;
+  };
+  resume();
   const auto leave = [&](Stop stop) {
     w.executed += static_cast<std::uint64_t>(given - slice);
     return stop;
   };
   for (;;) {
     const Segment& segment = segments[pc];
+    if (__builtin_expect(w.rotated && segment.end == Segment::End::barrier && w.mask != w.live, 0)) {
+      w.stack.back().pc = pc;
+      if (gather(w, segments)) {
+        settle(w);
+        resume();
+        continue;
+      }
+      w.rotated = false;
+    }
     counts[pc].warps += 1;
     counts[pc].lanes += population;
     if (__builtin_expect(w.trace != nullptr, 0) && w.trace->size() < Recording::most_segments) w.trace->push_back(pc);
@@ -133,10 +164,7 @@ Stop run_warp(Warp& w, std::int64_t slice) {
       w.state = Warp::State::finished;
       return leave(Stop::finished);
     }
-    pc = w.stack.back().pc;
-    join = w.stack.back().join;
-    population = static_cast<std::uint32_t>(std::popcount(w.mask));
-    variant = w.mask != all_lanes;
+    resume();
     if (slice < 0) return leave(Stop::yielded);
   }
 }

@@ -101,7 +101,7 @@ Token Lexer::next() {
     token.kind = Token::Kind::word;
     ++position_;
     // A directive ends at the next dot (".reg.b16"), an opcode goes on.
-    while (is_letter(at(0)) || is_digit(at(0)) || (at(0) == '.' && c != '.') || (at(0) == ':' && at(1) == ':' && is_letter(at(2)))) {
+    while (is_letter(at(0)) || is_digit(at(0)) || (at(0) == '.' && c != '.') || (at(0) == ':' && at(1) == ':' && (is_letter(at(2)) || is_digit(at(2))))) {
       position_ += at(0) == ':' ? 2 : 1;
     }
   } else if (c == '"') {

@@ -145,6 +145,8 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     launch.file = module->file;
     launch.race_check = options.checks;
     launch.global_races = options.checks && !kernel->program.orders_itself;
+    if (options.checks && !launch.global_races && blocks > 1)
+      result.message = fmt::format("races between blocks of {} are not checked: fences or ordered accesses may order them", wanted.kernel);
     launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
     Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
     parameters.constant = true;

@@ -53,7 +53,7 @@ std::vector<std::string> instructions() {
   for (const auto& [name, operation] : operations())
     if (name.front() != '_') names.push_back(name);
   for (const char* name : {"ld", "st", "atom", "red", "bra", "call", "ret", "exit", "bar", "barrier", "membar", "fence", "cp.async", "trap",
-                           "nanosleep", "mma.sync", "wmma", "ldmatrix", "stmatrix", "set"})
+                           "nanosleep", "mbarrier", "mma.sync", "wmma", "ldmatrix", "stmatrix", "set"})
     names.emplace_back(name);
   std::sort(names.begin(), names.end());
   return names;
