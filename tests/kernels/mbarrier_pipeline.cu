@@ -15,8 +15,13 @@ __device__ void arrive(unsigned long long* barrier) {
 __device__ void wait(unsigned long long* barrier, int parity) {
   unsigned done = 0;
   while (!done)
+#if __CUDA_ARCH__ >= 900
     asm volatile("{.reg.pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
                  : "=r"(done) : "r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(parity) : "memory");
+#else
+    asm volatile("{.reg.pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(done) : "r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(parity) : "memory");
+#endif
 }
 __global__ void pipeline(const float* X, float* Y, int tiles) {
   __shared__ float buffer[2][96];
