@@ -94,11 +94,9 @@ int main(int argc, char** argv) {
       const std::size_t bytes = one.buffers[i] * 4;
       regions.push_back({device->allocate(bytes, "buffer"), 0, bytes});
       buffer_bytes += static_cast<double>(bytes);
-      std::vector<float> values(std::min<std::size_t>(one.buffers[i], 1 << 16));
-      for (std::size_t at = 0; i + 1 < one.buffers.size() && at < one.buffers[i]; at += values.size()) {
-        for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(((at + k) * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
-        device->write({regions[i].memory, at * 4, values.size() * 4}, std::as_bytes(std::span(values)));
-      }
+      std::vector<float> values(i + 1 < one.buffers.size() ? one.buffers[i] : 0);
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>((k * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
+      if (!values.empty()) device->write(regions[i], std::as_bytes(std::span(values)));
       plan.buffers.emplace_back();
       plan.buffers.back().role = i + 1 < one.buffers.size() ? kernel::PlanBuffer::Role::input : kernel::PlanBuffer::Role::output;
       launch.arguments.emplace_back(kernel::BufferArgument{i, 0});

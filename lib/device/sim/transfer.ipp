@@ -238,7 +238,7 @@ inline bool transfer_runs(Warp& w, const Instruction& i, Site& site, Runs r) {
   }
   if (whole) {
     move_run<W, N, store, 32>(at.at(b0), uniform0, data, 0);
-    if constexpr (store) mark_run(at, b0, high - low);
+    if constexpr (store) uniform0 ? mark_run(at, b0, size) : mark_run(at, b0, 32 * size);  // constants for the compiler
   } else {
     move_run<W, N, store, 16>(at.at(b0), uniform0, data, 0);
     move_run<W, N, store, 16>(at.at(b1), uniform1, data, 16);
