@@ -7,10 +7,13 @@
 #include "cuda/cuda.hpp"
 #include "sim/sim.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace cudal1::cli {
 
@@ -48,7 +51,7 @@ DeviceChoice simulator(const std::string& gpu) {
 
 void add_device_options(CLI::App& app, DeviceOptions& options) {
   app.add_option("--device", options.device, "Where kernels run: a GPU, or the simulator")
-      ->option_text("auto|cuda:N|sim")
+      ->option_text("auto|cuda:N[,cuda:N…]|sim")
       ->group("Device");
   app.add_option("--gpu", options.gpu, "The GPU whose times the simulator predicts; see `cudal1 devices`")
       ->option_text("NAME")
@@ -59,7 +62,9 @@ std::string DeviceChoice::identity() const {
   return device == "sim" ? "sim:" + gpu : fmt::format("{} {}", device, facts.name);
 }
 
-DeviceChoice choose_device(const DeviceOptions& options) {
+namespace {
+
+DeviceChoice choose_one(const DeviceOptions& options) {
   if (options.device == "sim") return simulator(options.gpu);
   if (const auto index = gpu_index(options.device)) return real_gpu(cuda::inventory(), *index);
   if (options.device != "auto")
@@ -72,6 +77,30 @@ DeviceChoice choose_device(const DeviceOptions& options) {
   choice.fallback = true;
   choice.statement = fmt::format("no GPU is used ({}); simulating instead, and times are predictions for {}",
                                  inventory.problem, choice.gpu);
+  return choice;
+}
+
+}  // namespace
+
+DeviceChoice choose_device(const DeviceOptions& options) {
+  std::istringstream names(options.device);
+  DeviceOptions one = options;
+  if (!std::getline(names, one.device, ',')) one.device = options.device;
+  auto choice = choose_one(one);
+  while (std::getline(names, one.device, ',')) {
+    const auto further = choose_one(one);
+    const bool twice = further.device == choice.device ||
+                       std::find(choice.others.begin(), choice.others.end(), further.device) != choice.others.end();
+    if (twice && !further.facts.simulated)
+      throw base::Error(base::Fault::usage, fmt::format("--device {}: {} is named twice", options.device, further.device));
+    if (further.facts.name != choice.facts.name || further.facts.simulated != choice.facts.simulated)
+      throw base::Error(base::Fault::usage,
+                        fmt::format("--device {}: {} is {} and {} is {}; the devices of one run must be alike", options.device,
+                                    choice.device, choice.facts.name, further.device, further.facts.name));
+    choice.others.push_back(further.device);
+  }
+  if (!choice.others.empty())
+    choice.statement += fmt::format(", with {} beside it", fmt::join(choice.others, ", "));
   return choice;
 }
 

@@ -6,6 +6,7 @@
 #include "outcome/device_facts.hpp"
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -13,7 +14,7 @@ namespace cudal1::cli {
 
 // Where kernels run.
 struct DeviceOptions {
-  std::string device = "auto";  // auto, cuda, cuda:N, sim
+  std::string device = "auto";  // auto, cuda, cuda:N, sim; several with commas
   std::string gpu = "H200";     // sim: the GPU whose times are predicted
 };
 void add_device_options(CLI::App& app, DeviceOptions& options);
@@ -25,11 +26,13 @@ struct DeviceChoice {
   outcome::DeviceFacts facts;
   bool fallback = false;         // the simulator stands in because `auto` found no GPU
   std::string statement;         // one line: what is used, and why
+  std::vector<std::string> others{};  // further devices that serve the same run: "cuda:1"
 
   std::string identity() const;  // "sim:H200", "cuda:0 NVIDIA H200"
 };
 
-// Throws base::Error: no_device for a GPU that is not there (saying why), usage for an unknown name.
+// Throws base::Error: no_device for a GPU that is not there (saying why), usage for an unknown name and for several
+// devices that are not alike.
 DeviceChoice choose_device(const DeviceOptions& options);
 
 }  // namespace cudal1::cli

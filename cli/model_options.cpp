@@ -102,6 +102,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
       ->check(CLI::NonNegativeNumber);
   add("--command-limit", options.command_limit, "SECONDS", "Longest wait for a reply from a program (cmd:)")
       ->check(CLI::PositiveNumber);
+  add("--commands", settings.commands, "N", "Programs that run at once (cmd:)")->check(CLI::Range(1, 256));
   add("--prices", options.prices, "FILE", "Prices of models, in JSON, beside the built-in ones");
   app.add_flag("--verbose", options.verbose, "Tell of every request to a service, its size, status and time")->group("Model");
 }

@@ -107,6 +107,7 @@ store::RunFolder::Existing existing(const Options& options) {
 
 bool nothing_left(const store::RunFolder& folder, const search::Options& search) {
   const auto ended = folder.ended();
+  if (search.ablate && !folder.ablated()) return false;
   if (ended == search::Stop::replies_exhausted) return true;
   return ended == search::Stop::rounds && folder.finished_rounds() >= search.rounds;
 }
@@ -124,7 +125,7 @@ int execute(const Options& options, const Plan& plan, store::RunFolder& folder, 
   Interruption interruption;
   const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
   Workbench workbench(plan.task, plan.choice, options.run.workbench);
-  search::JudgeReferee referee(workbench.judge);
+  search::JudgeReferee referee(workbench.judges());
   search::Observers observers({&folder, progress.get()});
   search::run(plan.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
   return interruption.signal();
@@ -198,6 +199,8 @@ ExitCode run(const Options& options, const Console& console) {
                                  : report::render(run, "terminal", {console.colour(stdout), console.width(stdout)}));
   if (goes_on(run.result.stopped_because))
     console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run) + place_arguments(options.run.model)));
+  else
+    console.note(fmt::format("it stopped because {}", run.result.reason));
   return exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
 }
 

@@ -41,6 +41,8 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->option_text("T")
       ->check(CLI::PositiveNumber)
       ->group("Search");
+  app.add_flag("--ablate", search.ablate, "In the end take the winner's techniques out again, and measure what each brought")
+      ->group("Search");
   app.add_flag("--no-repair", options.no_repair, "Do not ask once more for an answer that failed")->group("Search");
   app.add_option("--hint", search.hint, "A sentence of yours for every prompt")->option_text("TEXT")->group("Search");
   app.add_option("--start-from", options.start_from, "A kernel file that enters the search as the first variant")

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace cudal1::cli {
@@ -51,7 +52,9 @@ class TextProgress final : public search::Observer {
     last_line_ = base::now();
   }
   void asked(const model::Question& question, const std::string& model) override {
-    where_ = fmt::format("round {}/{} · sample {}/{}", question.key.round, rounds_, question.key.sample, samples_);
+    where_ = question.undo.empty()
+                 ? fmt::format("round {}/{} · sample {}/{}", question.key.round, rounds_, question.key.sample, samples_)
+                 : fmt::format("{} without {}", question.exemplars.front().id, fmt::join(question.undo, " and "));
     show("asking " + model);
   }
   void judging(const search::Variant& variant) override { show("judging " + variant.id); }

@@ -20,21 +20,26 @@ struct Options {
   bool as_json = false;
 };
 
+std::string state(const store::Summary& run) {
+  if (run.running) return "running";
+  return run.stopped_because.empty() ? "killed" : run.stopped_because;
+}
+
 // "finished (rounds)", "stopped (interrupted)", "running", "killed"
 std::string state_text(const store::Summary& run) {
-  const auto stop = search::parse_stop(run.state);
-  if (!stop) return run.state;
-  return fmt::format("{} ({})", goes_on(*stop) ? "stopped" : "finished", run.state);
+  const auto stop = search::parse_stop(state(run));
+  if (!stop) return state(run);
+  return fmt::format("{} ({})", goes_on(*stop) ? "stopped" : "finished", run.stopped_because);
 }
 
 bool has_more_to_do(const store::Summary& run) {
-  const auto stop = search::parse_stop(run.state);
-  return stop ? goes_on(*stop) : run.state != "running";
+  const auto stop = search::parse_stop(state(run));
+  return stop ? goes_on(*stop) : !run.running;
 }
 
 json summary_json(const store::Summary& run) {
   return {{"run", run.folder.string()}, {"task", run.task},     {"device", run.device},   {"models", run.models},
-          {"begun", run.begun},         {"rounds", run.rounds}, {"judged", run.judged},   {"state", run.state},
+          {"begun", run.begun},         {"rounds", run.rounds}, {"judged", run.judged},   {"state", state(run)},
           {"verdict", run.verdict},     {"score", run.score},   {"resume", resume_command(store::load(run.folder))}};
 }
 

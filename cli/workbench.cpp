@@ -65,6 +65,18 @@ compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {
 }
 
 Workbench::Workbench(const task::Task& task, const DeviceChoice& choice, const WorkbenchOptions& options)
-    : compiler(compiler_options(options)), judge(task, compiler, judge_options(choice, options)) {}
+    : compiler(compiler_options(options)), judge(task, compiler, judge_options(choice, options)) {
+  for (const auto& device : choice.others) {
+    auto settings = judge_options(choice, options);
+    settings.device = device;
+    others.push_back(std::make_unique<judge::Judge>(task, compiler, std::move(settings)));
+  }
+}
+
+std::vector<judge::Judge*> Workbench::judges() {
+  std::vector<judge::Judge*> all = {&judge};
+  for (const auto& other : others) all.push_back(other.get());
+  return all;
+}
 
 }  // namespace cudal1::cli

@@ -8,7 +8,9 @@
 #include "task/task.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -27,11 +29,14 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these an
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 
-// A compiler and a judge for one task on one device. The task must outlive it.
+// A compiler and a judge for one task on one device; with a choice of several devices one further judge for each. The
+// task must outlive it.
 struct Workbench {
   Workbench(const task::Task& task, const DeviceChoice& choice, const WorkbenchOptions& options);
+  std::vector<judge::Judge*> judges();
   compile::Compiler compiler;
   judge::Judge judge;
+  std::vector<std::unique_ptr<judge::Judge>> others;
 };
 
 }  // namespace cudal1::cli

@@ -40,7 +40,8 @@ std::string first_line(const std::string& text) {
 
 class Command final : public Model {
  public:
-  Command(const std::string& command, base::Seconds limit) : name_("cmd:" + command), limit_(limit) {
+  Command(const std::string& command, base::Seconds limit, int parallel)
+      : name_("cmd:" + command), limit_(limit), parallel_(parallel) {
     std::istringstream words(command);
     std::string word;
     if (!(words >> word)) throw base::Error(base::Fault::usage, "--model cmd: wants a program, as in cmd:./answer.py");
@@ -49,6 +50,7 @@ class Command final : public Model {
   }
 
   std::string name() const override { return name_; }
+  int parallel() const override { return parallel_; }
 
   Reply answer(const Question& question, std::stop_token stop) override {
     const auto begin = base::now();
@@ -84,13 +86,14 @@ class Command final : public Model {
 
   std::string name_;
   base::Seconds limit_;
+  int parallel_;
   base::Program program_;
 };
 
 }  // namespace
 
-std::unique_ptr<Model> open_command(const std::string& command, base::Seconds limit) {
-  return std::make_unique<Command>(command, limit);
+std::unique_ptr<Model> open_command(const std::string& command, base::Seconds limit, int parallel) {
+  return std::make_unique<Command>(command, limit, parallel);
 }
 
 }  // namespace cudal1::model

@@ -26,19 +26,21 @@ bool take_number(std::string_view& text, std::string_view prefix, int& value) {
 std::string Key::text() const {
   const std::string base = fmt::format("r{:02}-s{:02}", round, sample);
   if (attempt == 0) return base;
-  return attempt == 1 ? base + "-repair" : fmt::format("{}-repair{}", base, attempt);
+  return attempt == 1 ? base + "-repair" : fmt::format("{}-without{}", base, attempt - 1);
 }
 
 std::optional<Key> parse_key(std::string_view text) {
   Key key;
   if (!take_number(text, "r", key.round) || !take_number(text, "-s", key.sample)) return std::nullopt;
   if (text.empty()) return key;
-  if (!text.starts_with("-repair")) return std::nullopt;
-  text.remove_prefix(7);
   key.attempt = 1;
-  if (text.empty()) return key;
+  if (text == "-repair") return key;
+  constexpr std::string_view without = "-without";
+  if (!text.starts_with(without)) return std::nullopt;
+  text.remove_prefix(without.size());
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), key.attempt);
-  if (problem != std::errc{} || end != text.data() + text.size() || key.attempt < 2) return std::nullopt;
+  if (problem != std::errc{} || end != text.data() + text.size() || key.attempt < 1) return std::nullopt;
+  ++key.attempt;
   return key;
 }
 

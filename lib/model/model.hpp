@@ -14,11 +14,12 @@
 
 namespace cudal1::model {
 
-// Which reply of a run: rounds and samples count from 1; attempt 0 is the answer, 1 its one repair.
+// Which reply of a run: rounds and samples count from 1; attempt 0 is the answer, 1 its one repair, from 2 on the same
+// variant without some of its techniques.
 struct Key {
   int round = 1, sample = 1, attempt = 0;
   auto operator<=>(const Key&) const = default;
-  std::string text() const;  // "r01-s02", "r01-s02-repair"
+  std::string text() const;  // "r01-s02", "r01-s02-repair", "r01-s02-without1"
 };
 
 // An earlier variant as the prompt shows it.
@@ -37,6 +38,7 @@ struct Question {
   outcome::DeviceFacts device;
   std::vector<Exemplar> exemplars;     // by rising score
   std::optional<Exemplar> failure;     // the latest answer that failed, or the one to repair when key.attempt is 1
+  std::vector<std::string> undo;       // techniques that the one exemplar is to lose again; empty: an ordinary question
   std::string hint;                    // the user's
   int samples = 4;                     // answers asked for in each round
   std::vector<Exemplar> earlier;       // every judged answer of earlier rounds, in order; may be empty
@@ -50,6 +52,16 @@ struct Usage {
   double cost = 0;                     // in US dollars
   long long reasoning_tokens = 0;      // of the output
   bool priced = true;                  // false: nobody knows the price, and `cost` is not all that it cost
+
+  Usage& operator+=(const Usage& other) {
+    input_tokens += other.input_tokens;
+    output_tokens += other.output_tokens;
+    cached_tokens += other.cached_tokens;
+    cost += other.cost;
+    reasoning_tokens += other.reasoning_tokens;
+    priced = priced && other.priced;
+    return *this;
+  }
 };
 
 // What came back. Anything but `ok` is a value that the search acts on.

@@ -21,7 +21,9 @@ std::vector<Provider> providers() {
       {"exchange:", "exchange:DIR writes prompts as files and waits for replies beside them",
        [](const std::string& rest, const Settings&) { return open_exchange(rest); }},
       {"cmd:", "cmd:PROGRAM runs a program: prompt on its input, reply on its output",
-       [](const std::string& rest, const Settings& settings) { return open_command(rest, settings.command_limit); }},
+       [](const std::string& rest, const Settings& settings) {
+         return open_command(rest, settings.command_limit, settings.commands);
+       }},
       {"anthropic/", "anthropic/MODEL asks Anthropic, or with --base-url another service with its Messages", open_anthropic},
       {"ollama/", "ollama/MODEL asks Ollama on this machine, or where OLLAMA_HOST says", open_ollama},
   };

@@ -32,6 +32,7 @@ struct Settings {
   base::Seconds longest_wait{120};          // before a retry, when the service asks for a pause
   int retries = 6;
   base::Seconds command_limit{900};         // cmd: one reply
+  int commands = 1;                         // cmd: programs at once; not every program bears company of its own kind
   std::function<void(const std::string&)> note = [](const std::string&) {};   // what the user should know; from any thread
   std::function<void(const std::string&)> trace = [](const std::string&) {};  // every request and answer
   std::shared_ptr<Prices> prices = std::make_shared<Prices>();

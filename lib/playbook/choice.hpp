@@ -20,4 +20,9 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
 // The candidate that answers a failed one: the plainest of the same algebra that is not itself.
 std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id);
 
+// The candidate closest to `winner_id` without the techniques `undone`: it has all the others of the winner, and as few
+// of its own as can be. Nothing when no candidate does.
+std::optional<std::size_t> choose_without(const std::vector<Candidate>& candidates, const std::string& winner_id,
+                                          const std::vector<std::string>& undone);
+
 }  // namespace cudal1::playbook

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace cudal1::playbook {
 namespace {
@@ -23,7 +24,14 @@ class Playbook final : public model::Model {
     std::call_once(once_, [&] { candidates_ = candidates_for(task_); });
     model::Reply reply;
     std::optional<std::size_t> chosen;
-    if (question.key.attempt > 0) {
+    if (!question.undo.empty() && !question.exemplars.empty()) {
+      chosen = choose_without(candidates_.list, candidate_id(question.exemplars.front().source), question.undo);
+      if (!chosen) {
+        reply.status = model::Reply::Status::refused;
+        reply.reason = fmt::format("the playbook has no kernel without {} that keeps the rest", fmt::join(question.undo, " and "));
+        return reply;
+      }
+    } else if (question.key.attempt > 0) {
       const std::string failed = question.failure ? candidate_id(question.failure->source) : "";
       chosen = choose_repair(candidates_.list, failed);
     } else {

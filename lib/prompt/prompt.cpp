@@ -12,7 +12,7 @@ namespace {
 
 // What gives way, in this order, when a prompt is too long.
 struct Fit {
-  bool lessons = true, failure_source = true, analyses = true, counters = true;
+  bool lessons = true, failure_source = true, analyses = true, counters = true, exemplars = true;
 };
 
 // Text for a hole that stands in a paragraph of its own: the template has the line's end.
@@ -82,6 +82,7 @@ std::string exemplars_text(const Templates& templates, const std::vector<model::
   std::string text;
   int number = 0;
   for (const auto& exemplar : exemplars) {
+    if (!fit.exemplars && &exemplar != &exemplars.back()) continue;
     const auto& judgement = exemplar.judgement;
     const bool reference = exemplar.id == "reference";
     std::string analysis;
@@ -137,8 +138,19 @@ std::string repair_text(const Templates& templates, const std::string& setting, 
                          {"source", block(fenced(request.failure->source, "cuda"))}});
 }
 
+std::string ablation_text(const Templates& templates, const std::string& setting, const Request& request) {
+  const auto& winner = request.exemplars.front();
+  return templates.fill("ablation.md", {{"setting", setting},
+                                        {"id", winner.id},
+                                        {"score", fmt::format("{:.2f}×", winner.judgement.score())},
+                                        {"facts", block(describe_facts(winner.judgement))},
+                                        {"source", block(fenced(winner.source, "cuda"))},
+                                        {"undone", fmt::format("{}", fmt::join(request.undo, "** and **"))}});
+}
+
 std::string user_text(const Templates& templates, const Setting& setting, const Request& request, const Fit& fit) {
   const std::string common = block(setting_text(templates, setting));
+  if (!request.undo.empty()) return ablation_text(templates, common, request);
   if (request.key.attempt > 0 && request.failure) return repair_text(templates, common, request);
   Values values = {{"setting", common}, {"failure", failure_text(templates, request, fit)}};
   values["hint"] = setting.hint.empty() ? "" : fmt::format("# A hint from the user\n\n{}\n\n", setting.hint);
@@ -169,7 +181,7 @@ Rendered render(const Templates& templates, const Setting& setting, const Reques
   rendered.system = templates.fill("system.md", {{"kernel_file_card", templates.fill("kernel_file_card.md", {})}});
 
   Fit fit;
-  const bool repair = request.key.attempt > 0;
+  const bool repair = request.key.attempt > 0;  // or an ablation: short, and every part is needed
   bool failure_source = request.failure && !request.failure->source.empty();
   bool analyses = false;
   for (const auto& exemplar : request.exemplars) analyses = analyses || !exemplar.analysis.empty();
@@ -181,7 +193,8 @@ Rendered render(const Templates& templates, const Setting& setting, const Reques
   const Cut cuts[] = {{&Fit::lessons, !repair && !request.lessons.empty(), "The list of what has been tried is left out."},
                       {&Fit::failure_source, !repair && failure_source, "The source of the answer that failed is left out."},
                       {&Fit::analyses, !repair && analyses, "The authors' analyses are left out."},
-                      {&Fit::counters, !repair && !request.exemplars.empty(), "Counters and hot lines are left out."}};
+                      {&Fit::counters, !repair && !request.exemplars.empty(), "Counters and hot lines are left out."},
+                      {&Fit::exemplars, !repair && request.exemplars.size() > 1, "Only the fastest variant is shown."}};
   rendered.user = user_text(templates, setting, request, fit);
   for (const auto& cut : cuts) {
     if (rendered.system.size() + rendered.user.size() <= limit) break;

@@ -39,6 +39,7 @@ struct Request {
   std::string failure_format;                   // why the failed reply was no answer at all; empty: it was judged
   std::string failure_reply;                    // that reply
   std::vector<std::string> lessons;             // the scratchpad: what helped and what harmed so far, one line each
+  std::vector<std::string> undo;                // techniques that the one exemplar is to lose again
   std::string technique;                        // one to try in this sample; empty: free choice
 };
 
@@ -47,11 +48,13 @@ struct Rendered {
   std::vector<std::string> cut;   // what was left out to fit, one sentence each; also said in the prompt
 };
 
-// Fills the prompt for one question: first_round without exemplars, contrast_round with them, repair_… for an attempt 1.
-// Text longer than `limit` characters is fitted: lessons, then the failure's source, then the exemplars' analyses, then
-// counters go; exemplar sources and the task stay.
-Rendered render(const Templates& templates, const Setting& setting, const Request& request,
-                std::size_t limit = std::size_t{400} << 10);
+// More than this helps no model.
+constexpr std::size_t most_bytes = std::size_t{400} << 10;
+
+// Fills the prompt for one question: first_round without exemplars, contrast_round with them, repair_… for an attempt 1,
+// ablation when something is to be undone. A round's text longer than `limit` bytes is fitted: lessons, then the failure's
+// source, then the exemplars' analyses, then counters, then all exemplars but the fastest go; the task stays.
+Rendered render(const Templates& templates, const Setting& setting, const Request& request, std::size_t limit = most_bytes);
 
 // A judgement in the words of a prompt: score, time, interval, share of the limit, resources, counters, hot lines.
 std::string describe_success(const outcome::Judgement& judgement, const std::string& source);

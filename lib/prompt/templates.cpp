@@ -26,7 +26,8 @@ bool is_hole_name(std::string_view name) {
 std::vector<std::string> template_names() {
   return {"system.md",         "kernel_file_card.md", "setting.md",      "first_round.md",
           "contrast_round.md", "exemplar.md",         "failure.md",      "repair_compile.md",
-          "repair_wrong.md",   "repair_run.md",       "repair_forbidden.md", "repair_format.md"};
+          "repair_wrong.md",   "repair_run.md",       "repair_forbidden.md", "repair_format.md",
+          "ablation.md"};
 }
 
 Templates::Templates(const std::filesystem::path& folder) {

@@ -139,6 +139,7 @@ void variants(const store::Run& run, Document& out) {
 
 void winner(const store::Run& run, const search::Variant& best, Document& out) {
   out.push_back(Heading{2, "Why it is faster"});
+  append_ablation(run.result, out);
   append_counters(run.result.start.reference.judgement, best.verdict(), out);
   append_resources(best.verdict(), out);
   if (!best.analysis.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/formats.hpp"
+#include "search/ablation.hpp"
 
 #include <cmath>
 
@@ -55,6 +56,8 @@ json_value variant_value(const search::Variant& variant) {
                       {"reason", variant.reason},
                       {"same_as", variant.same_as},
                       {"repairs", variant.repairs},
+                      {"reverts", variant.reverts},
+                      {"undone", variant.undone},
                       {"exemplars", variant.exemplars},
                       {"techniques", variant.techniques}};
   const bool judged = variant.status == search::Variant::Status::judged;
@@ -71,6 +74,25 @@ json_value reference_value(const judge::ReferenceFacts& reference) {
                      {"speed_of_light_ms", time.speed_of_light_ms},
                      {"limited_by", time.limited_by}});
   return {{"predicted", reference.predicted}, {"oracle", reference.oracle}, {"note", reference.note}, {"times", times}};
+}
+
+json_value ablation_value(const search::Result& result) {
+  const auto ablation = search::ablation(result);
+  if (!ablation) return nullptr;
+  const auto factor_value = [](const search::Factor& factor) {
+    json_value value = {{"without", factor.techniques}, {"id", factor.without->id}, {"problem", factor.problem}};
+    value["factor"] = factor.problem.empty() ? json_value(factor.value) : json_value(nullptr);
+    if (factor.problem.empty()) value["interval"] = {factor.low, factor.high};
+    return value;
+  };
+  json_value value = {{"winner", ablation->winner->id}, {"single", json_value::array()}, {"pairs", json_value::array()}};
+  for (const auto& factor : ablation->single) value["single"].push_back(factor_value(factor));
+  for (const auto& factor : ablation->pairs) {
+    auto pair = factor_value(factor);
+    pair["together"] = search::name(ablation->together(factor));
+    value["pairs"].push_back(std::move(pair));
+  }
+  return value;
 }
 
 }  // namespace
@@ -100,6 +122,7 @@ std::string json(const store::Run& run, const Style&) {
                                         {"duplicates", round.duplicates},
                                         {"best", round.best},
                                         {"best_so_far", round.best_so_far}});
+  value["ablation"] = ablation_value(result);
   value["judged"] = result.judged();
   value["stopped_because"] = run.complete ? json_value(search::name(result.stopped_because)) : json_value(nullptr);
   value["stop_reason"] = result.reason;

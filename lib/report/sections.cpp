@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/sections.hpp"
 
+#include "base/text.hpp"
 #include "report/wording.hpp"
+#include "search/ablation.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace cudal1::report {
 
@@ -43,6 +46,16 @@ std::string count(double value) {
   return fmt::format("{:.{}f}{}", value, value >= 100 ? 0 : 1, units[unit]);
 }
 
+std::string wording(search::Together together) {
+  switch (together) {
+    case search::Together::multiply: return "as the product of the two";
+    case search::Together::need: return "less than the product: they need each other";
+    case search::Together::replace: return "more than the product: either does for the other";
+    case search::Together::unknown: return "";
+  }
+  return "";
+}
+
 }  // namespace
 
 void append_counters(const outcome::Judgement& reference, const outcome::Judgement& variant, Document& out) {
@@ -72,6 +85,36 @@ void append_resources(const outcome::Judgement& judgement, Document& out) {
   if (judgement.occupancy > 0)
     out.push_back(Paragraph{fmt::format("Occupancy {}, limited by {}.", percent(judgement.occupancy), judgement.occupancy_limited_by)});
   if (!judgement.tunables.empty()) out.push_back(Paragraph{fmt::format("Tunables: {}.", sizes(judgement.tunables))});
+}
+
+void append_ablation(const search::Result& result, Document& out) {
+  const auto ablation = search::ablation(result);
+  if (!ablation) return;
+  out.push_back(Paragraph{fmt::format("What {}'s techniques brought: the time without them divided by the time with them.",
+                                      ablation->winner->id)});
+  Table table{{"without", "factor", "answer", ""}, {}, {false, true, false, false}};
+  std::vector<std::string> harmful;
+  const auto row = [&](const search::Factor& factor, const std::string& remark) {
+    const bool measured = factor.problem.empty();
+    const outcome::Speedup value{factor.value, factor.low, factor.high};
+    table.rows.push_back({fmt::format("{}", fmt::join(factor.techniques, " and ")), measured ? text(value) : "",
+                          factor.without->id, base::printable(measured ? remark : factor.problem)});
+    if (measured && factor.high < 1)
+      harmful.push_back(fmt::format("{} harmed: it cost {:.0f} % of the time ({} is {} as fast without it).",
+                                    fmt::join(factor.techniques, " and "), 100 * (1 - factor.value), ablation->winner->id,
+                                    text({1 / factor.value, 1 / factor.high, 1 / factor.low})));
+  };
+  double product = 1;
+  for (const auto& factor : ablation->single) {
+    row(factor, factor.low > 1 ? "" : factor.high < 1 ? "harmed" : "no difference that can be told");
+    if (factor.problem.empty()) product *= factor.value;
+  }
+  for (const auto& factor : ablation->pairs) row(factor, wording(ablation->together(factor)));
+  out.push_back(std::move(table));
+  for (auto& line : harmful) out.push_back(Paragraph{std::move(line), Paragraph::Kind::warning});
+  if (ablation->winner->verdict().speedup)
+    out.push_back(Paragraph{fmt::format("The factors of single techniques multiply to {}; the whole is {}.", ratio(product),
+                                        text(*ablation->winner->verdict().speedup))});
 }
 
 }  // namespace cudal1::report

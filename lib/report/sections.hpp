@@ -12,4 +12,7 @@ void append_counters(const outcome::Judgement& reference, const outcome::Judgeme
 // Registers, shared memory, spills and occupancy of each kernel.
 void append_resources(const outcome::Judgement& judgement, Document& out);
 
+// What the winner's techniques brought, where they were taken out again.
+void append_ablation(const search::Result& result, Document& out);
+
 }  // namespace cudal1::report

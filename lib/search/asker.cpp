@@ -29,8 +29,10 @@ model::Reply answer(model::Model& model, const model::Question& question, const 
 
 }  // namespace
 
-Asker::Asker(Observer& observer, const Recall& recall, Budget& budget, std::stop_token stop)
-    : observer_(observer), recall_(recall), budget_(budget), outer_stop_(std::move(stop), [this] { give_up_.request_stop(); }) {}
+Asker::Asker(Observer& observer, const Recall& recall, Budget& budget, std::stop_token stop,
+             std::function<void(const Asked&)> arrived)
+    : observer_(observer), recall_(recall), budget_(budget), got_reply_(std::move(arrived)),
+      outer_stop_(std::move(stop), [this] { give_up_.request_stop(); }) {}
 
 Asker::~Asker() { give_up_.request_stop(); }
 
@@ -40,6 +42,7 @@ void Asker::submit(const std::vector<Asked*>& batch) {
     if (auto reply = recall_.reply(asked->question.key)) {
       asked->reply = std::move(reply);
       asked->recalled = true;
+      budget_.spend(asked->reply->usage);  // before anything new is asked for
     } else if (threaded(*asked->model)) {
       lines_[asked->model].waiting.push_back(asked);
     }
@@ -51,48 +54,36 @@ const model::Reply* Asker::wait(Asked& asked) {
   if (asked.recalled) {
     asked.recalled = false;
     observer_.asked(asked.question, asked.model->name());
-    budget_.spend(asked.reply->usage);
     observer_.replied(asked.question.key, recall_.model(asked.question.key).value_or(asked.model->name()), *asked.reply);
+    got_reply_(asked);
   } else if (threaded(*asked.model)) {
     // An unasked question is only under way, or allowed as soon as another one has arrived.
-    handle_until([&] { return asked.reply || under_way_ == 0; });
-  } else if (!asked.reply && budget_.allows(under_way_)) {
-    observer_.asked(asked.question, asked.model->name());
-    ++under_way_;
-    arrive(asked, answer(*asked.model, asked.question, give_up_.get_token()));
+    wait_until([&] { return asked.reply || under_way_ == 0; });
+  } else if (!asked.reply) {
+    wait_until([&] { return budget_.allows() || under_way_ == 0; });
+    if (budget_.allows()) {
+      begin(asked);
+      arrive(asked, answer(*asked.model, asked.question, give_up_.get_token()));
+    }
   }
   return asked.reply ? &*asked.reply : nullptr;
 }
 
-void Asker::work(const std::function<void()>& job) {
-  if (under_way_ == 0) return job();
-  std::exception_ptr problem;
-  bool done = false;
-  std::jthread worker([&] {
-    try {
-      job();
-    } catch (...) {
-      problem = std::current_exception();
-    }
-    const std::lock_guard lock(mutex_);
-    done = true;
-    arrived_.notify_all();
-  });
-  handle_until([&] { return done; });
-  worker.join();
-  if (problem) std::rethrow_exception(problem);
+void Asker::wake() {
+  const std::lock_guard lock(mutex_);
+  arrived_.notify_all();
 }
 
 void Asker::finish(bool give_up) {
   for (auto& [_, line] : lines_) line.waiting.clear();
   if (give_up) give_up_.request_stop();
-  handle_until([&] { return under_way_ == 0; });
+  wait_until([&] { return under_way_ == 0; });
 }
 
 void Asker::start_more() {
   for (auto& [model, line] : lines_) {
     const int most = line.warm ? model->parallel() : 1;
-    while (!line.waiting.empty() && line.under_way < most && budget_.allows(under_way_)) {
+    while (!line.waiting.empty() && line.under_way < most && budget_.allows()) {
       auto* asked = line.waiting.front();
       line.waiting.pop_front();
       ++line.under_way;
@@ -101,9 +92,15 @@ void Asker::start_more() {
   }
 }
 
-void Asker::start(Asked& asked) {
+void Asker::begin(Asked& asked) {
   observer_.asked(asked.question, asked.model->name());
   ++under_way_;
+  asked.claim = budget_.claim(asked.question, *asked.model);
+  budget_.begin(asked.claim);
+}
+
+void Asker::start(Asked& asked) {
+  begin(asked);
   threads_.emplace_back([this, &asked] {
     auto reply = answer(*asked.model, asked.question, give_up_.get_token());
     const std::lock_guard lock(mutex_);
@@ -115,11 +112,12 @@ void Asker::start(Asked& asked) {
 void Asker::arrive(Asked& asked, model::Reply reply) {
   --under_way_;
   asked.reply = std::move(reply);
-  budget_.spend(asked.reply->usage);
+  budget_.end(asked.claim, asked.reply->usage);
   if (received(*asked.reply)) observer_.replied(asked.question.key, asked.model->name(), *asked.reply);
+  got_reply_(asked);
 }
 
-void Asker::handle_until(const std::function<bool()>& enough) {
+void Asker::wait_until(const std::function<bool()>& enough) {
   std::unique_lock lock(mutex_);
   for (;;) {
     while (!arrivals_.empty()) {

@@ -22,15 +22,18 @@ struct Asked {
   model::Question question;
   model::Model* model = nullptr;
   std::optional<model::Reply> reply;
+  Budget::Claim claim;
   bool recalled = false;
 };
 
 // Gets replies. A model that works on one question at a time is asked on the calling thread, in order, so that equal
 // runs tell equal stories; one that works on several is asked from threads, the first question of a batch alone, so
-// that the others find its prompt in the server's cache. The observer is told on the calling thread only.
+// that the others find its prompt in the server's cache. The observer and `arrived` (for each question that has got its
+// reply) are called on the calling thread only.
 class Asker {
  public:
-  Asker(Observer& observer, const Recall& recall, Budget& budget, std::stop_token stop);
+  Asker(Observer& observer, const Recall& recall, Budget& budget, std::stop_token stop,
+        std::function<void(const Asked&)> arrived);
   ~Asker();  // tells models at work to give up, and waits for them
 
   // Begins a batch. What it points to outlives the batch's last wait.
@@ -40,8 +43,9 @@ class Asker {
   // arrives meanwhile is told to the observer at once.
   const model::Reply* wait(Asked& asked);
 
-  // Runs `job` while replies keep arriving; on a thread of its own when there is something to wait for.
-  void work(const std::function<void()>& job);
+  // Waits until `enough()` while replies keep arriving; it is asked again after each of them and after each wake().
+  void wait_until(const std::function<bool()>& enough);
+  void wake();  // from any thread
 
   // No further question is started; waits for those under way. With `give_up` models are told to stop.
   void finish(bool give_up);
@@ -55,14 +59,14 @@ class Asker {
 
   bool threaded(const model::Model& model) const { return model.parallel() > 1; }
   void start_more();
+  void begin(Asked& asked);
   void start(Asked& asked);
   void arrive(Asked& asked, model::Reply reply);
-  // Handles arrivals on this thread until `enough()`, which is asked under the lock.
-  void handle_until(const std::function<bool()>& enough);
 
   Observer& observer_;
   const Recall& recall_;
   Budget& budget_;
+  std::function<void(const Asked&)> got_reply_;
   std::stop_source give_up_;
   std::stop_callback<std::function<void()>> outer_stop_;
   std::map<model::Model*, Line> lines_;

@@ -38,7 +38,8 @@ bool confirm_best(Result& result, Referee& referee, const Options& options, Obse
   bool complete = true;
   for (const auto index : candidates(result.variants)) {
     auto& variant = result.variants[index];
-    variant.confirmation = recall.confirmation(variant.id);
+    const bool known = variant.confirmation.has_value();  // by an earlier call
+    if (!known) variant.confirmation = recall.confirmation(variant.id);
     if (!variant.confirmation) {
       if (stop.stop_requested() || tries == options.confirmations) {
         complete = false;
@@ -48,7 +49,7 @@ bool confirm_best(Result& result, Referee& referee, const Options& options, Obse
       variant.confirmation = referee.confirm(variant.source, variant.id + ".cu", variant.judgement.tunables);
     }
     ++tries;
-    observer.confirmed(variant);
+    if (!known) observer.confirmed(variant);
     if (variant.confirmation->verdict == outcome::Verdict::faster) {
       result.best_index = index;
       return true;

@@ -23,13 +23,16 @@ struct Options {
   std::uint64_t seed = 1;
   int exemplars = 2;
   Sampling sampling = Sampling::buckets;
-  // Of the softmax over mean log scores of buckets: at 1 a bucket of twice the score is drawn twice as often.
-  double tau = 1.0;
+  // Of the softmax over mean log scores of buckets. At 0.1 a bucket whose scores are 7 % higher is drawn twice as often:
+  // the two best buckets mostly, another now and then. On synthetic landscapes larger values find less, and much smaller
+  // ones hardly more (tests/figures/README.md).
+  double tau = 0.1;
   // Of a bucket, in log score: 0.15 puts scores that differ by less than 16 % together, so that what is contrasted
   // differs by more than a screening interval.
   double bucket_width = 0.15;
   bool repair = true;                    // one repair of an answer that failed; counts as no round
   int confirmations = 5;                 // most variants that a final verdict is asked for
+  bool ablate = false;                   // take the winner's techniques out again, one at a time and in pairs
   std::string hint;
   std::string start_from;                // source of a kernel file that enters as the variant "start"; may be empty
 

@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace cudal1::search {
 
@@ -15,26 +18,30 @@ class Referee {
   virtual ~Referee() = default;
   virtual const outcome::DeviceFacts& device() = 0;
   virtual const judge::ReferenceFacts& reference() = 0;
+  virtual int parallel() const { return 1; }  // threads that may call screen() at once
   virtual outcome::Judgement screen(const std::string& source, const std::string& name) = 0;
   virtual outcome::Judgement confirm(const std::string& source, const std::string& name,
                                      const std::map<std::string, std::int64_t>& tunables) = 0;
 };
 
+// One judge or several, each alone on its device; devices are alike. For each judge one variant is on the device and one
+// is being compiled. Final verdicts are the first judge's.
 class JudgeReferee final : public Referee {
  public:
-  explicit JudgeReferee(judge::Judge& judge) : judge_(judge) {}
-  const outcome::DeviceFacts& device() override { return judge_.device(); }
-  const judge::ReferenceFacts& reference() override { return judge_.reference(); }
-  outcome::Judgement screen(const std::string& source, const std::string& name) override {
-    return judge_.screen(source, name);
-  }
+  explicit JudgeReferee(std::vector<judge::Judge*> judges) : judges_(std::move(judges)), at_work_(judges_.size()) {}
+  const outcome::DeviceFacts& device() override { return judges_.front()->device(); }
+  const judge::ReferenceFacts& reference() override { return judges_.front()->reference(); }
+  int parallel() const override { return 2 * static_cast<int>(judges_.size()); }
+  outcome::Judgement screen(const std::string& source, const std::string& name) override;
   outcome::Judgement confirm(const std::string& source, const std::string& name,
                              const std::map<std::string, std::int64_t>& tunables) override {
-    return judge_.confirm(source, name, tunables);
+    return judges_.front()->confirm(source, name, tunables);
   }
 
  private:
-  judge::Judge& judge_;
+  std::vector<judge::Judge*> judges_;
+  std::mutex mutex_;
+  std::vector<int> at_work_;  // variants with each judge
 };
 
 }  // namespace cudal1::search

@@ -3,11 +3,13 @@
 
 #include "base/random.hpp"
 #include "model/answer.hpp"
+#include "search/ablation.hpp"
 #include "search/exemplars.hpp"
 #include "search/fingerprint.hpp"
 #include "search/lessons.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -38,6 +40,13 @@ bool deserves_repair(const Variant& variant) {
          variant.judgement.verdict != outcome::Verdict::implausible;
 }
 
+// What a prompt may be long, in bytes: three make a token of code at the least.
+std::size_t prompt_limit(const model::Model& model) {
+  if (model.context_tokens() <= 0) return prompt::most_bytes;
+  const auto left = std::max(model.context_tokens() - model.output_tokens(), model.context_tokens() / 4);
+  return std::min(prompt::most_bytes, static_cast<std::size_t>(left) * 3);
+}
+
 double share_of_limit(const outcome::Judgement& judgement) {
   double least = judgement.workloads.empty() ? 0 : 1;
   for (const auto& workload : judgement.workloads) least = std::min(least, workload.share_of_limit);
@@ -50,14 +59,15 @@ Rounds::Rounds(const task::Task& task, Referee& referee, const std::vector<model
                const prompt::Templates& templates, const Options& options, Observer& observer, const Recall& recall,
                std::stop_token stop)
     : task_(task), referee_(referee), models_(models), templates_(templates), options_(options), observer_(observer),
-      recall_(recall), stop_(std::move(stop)), budget_(options), asker_(observer, recall, budget_, stop_) {}
+      recall_(recall), stop_(std::move(stop)), budget_(options),
+      asker_(observer, recall, budget_, stop_, [this](const Asked& asked) { screen_early(asked); }),
+      screening_(referee, [this] { asker_.wake(); }) {}
 
 Result Rounds::run() {
   begin();
   for (int round = 1; round <= options_.rounds && !stopped_; ++round) play(round);
   if (!stopped_)
     stop(Stop::rounds, options_.rounds == 1 ? "its round is done" : fmt::format("all {} rounds are done", options_.rounds));
-  result_.usage = budget_.spent();
   // Where the run goes on later, a final verdict would be taken of a best that is not final.
   const bool unfinished = result_.stopped_because == Stop::pending || result_.stopped_because == Stop::interrupted;
   Options options = options_;
@@ -66,8 +76,33 @@ Result Rounds::run() {
     result_.stopped_because = Stop::interrupted;
     result_.reason = "it was interrupted before a final verdict";
   }
+  if (options_.ablate && !resumable(result_.stopped_because) && result_.stopped_because != Stop::wall_limit) ablate();
+  result_.usage = budget_.spent();
   observer_.stopped(result_);
   return std::move(result_);
+}
+
+void Rounds::ablate() {
+  const auto* best = result_.best();
+  if (!best || best->verdict().verdict != outcome::Verdict::faster || best->techniques.empty()) return;
+  const Variant winner = *best;  // the list of variants grows
+  const auto because = result_.stopped_because;
+  const auto reason = result_.reason;
+  stopped_ = false;
+  ablating_ = true;
+  std::vector<Asked> batch;
+  for (const auto& undone : undo_sets(winner.techniques))
+    batch.push_back(ask_without(winner, undone, static_cast<int>(batch.size()) + 1));
+  process(batch);
+  if (stopped_ && resumable(result_.stopped_because)) return;
+  const auto early = stopped_ ? result_.reason : "";
+  result_.stopped_because = because;
+  result_.reason = reason;
+  if (stopped_) result_.reason += "; the techniques were not all taken out again: " + early;
+  // A technique that harmed: what is better without it may be the winner.
+  const auto better = [&](const Variant& variant) { return variant.reverts == winner.id && variant.score() > winner.judgement.score(); };
+  if (std::any_of(result_.variants.begin(), result_.variants.end(), better))
+    confirm_best(result_, referee_, options_, observer_, recall_, stop_);
 }
 
 void Rounds::begin() {
@@ -83,12 +118,14 @@ void Rounds::begin() {
   variant.id = "start";
   variant.key = {0, 0, 0};
   variant.source = options_.start_from;
-  judge(std::move(variant));
+  enter(std::move(variant));
+  settle(0);
 }
 
 void Rounds::play(int round) {
   const std::size_t first = result_.variants.size();
   std::vector<Asked> batch;
+  records_ = model_records(round);
   for (int sample = 1; sample <= options_.samples; ++sample) batch.push_back(ask({round, sample, 0}));
   exhausted_ = 0;
   const auto to_repair = process(batch);
@@ -115,27 +152,30 @@ std::vector<std::size_t> Rounds::process(std::vector<Asked>& batch) {
 }
 
 std::vector<std::size_t> Rounds::process_in_order(std::vector<Asked>& batch) {
-  std::vector<std::size_t> to_repair;
+  const std::size_t first = result_.variants.size();
   const model::Reply* pending = nullptr;
   for (auto& asked : batch) {
     const auto* reply = asker_.wait(asked);
     if (stop_.stop_requested() && !(reply && reply->status == Status::ok)) stop(Stop::interrupted, "it was interrupted");
     if (!reply && !stopped_)
-      stop(budget_.cost_used_up(0) ? Stop::cost_limit : Stop::token_limit, "another reply would exceed the limit");
+      stop(budget_.cost_used_up() ? Stop::cost_limit : Stop::token_limit, "another reply would exceed the limit");
     if (stopped_) break;
     if (reply->status == Status::pending && !pending) pending = reply;
     // Every question is put once, so that all prompts of a round can be answered together; what comes after a missing
     // reply is judged when that one is there, in the same order as if it had never been missing.
     if (pending) continue;
-    const std::size_t before = result_.variants.size();
     take(asked);
-    if (result_.variants.size() > before && deserves_repair(result_.variants.back())) to_repair.push_back(before);
-    check_limits();
+    settle(static_cast<std::size_t>(referee_.parallel() - 1));
     if (stopped_) break;
   }
+  settle(0);
   if (pending && !stopped_) stop(Stop::pending, pending->reason);
   // Replies on their way when a model fails are paid for; after a limit or an interrupt nobody waits.
   asker_.finish(stopped_ && !model_failed(result_.stopped_because));
+  if (stopped_) screening_.abandon();
+  std::vector<std::size_t> to_repair;
+  for (std::size_t index = first; index < result_.variants.size(); ++index)
+    if (deserves_repair(result_.variants[index])) to_repair.push_back(index);
   return to_repair;
 }
 
@@ -146,13 +186,24 @@ void Rounds::take(Asked& asked) {
   variant.id = variant.key.text();
   variant.model = recall_.model(variant.key).value_or(asked.model->name());
   for (const auto& shown : asked.question.exemplars) variant.exemplars.push_back(shown.id);
-  if (variant.key.attempt > 0) variant.repairs = model::Key{variant.key.round, variant.key.sample, 0}.text();
+  usages_[variant.key] = reply.usage;
+  if (variant.key.attempt > 1) {
+    variant.reverts = asked.question.exemplars.front().id;
+    variant.undone = asked.question.undo;
+  }
+  if (variant.key.attempt == 1) variant.repairs = model::Key{variant.key.round, variant.key.sample, 0}.text();
   switch (reply.status) {
     case Status::unreachable: return stop(Stop::model_unreachable, reply.reason);
     case Status::no_credit: return stop(Stop::no_credit, reply.reason);
     case Status::denied: return stop(Stop::key_denied, reply.reason);
     case Status::rejected: return stop(Stop::request_rejected, reply.reason);
-    case Status::exhausted: ++exhausted_; return;
+    case Status::exhausted:
+      ++exhausted_;
+      exhausted_models_.insert(asked.model->name());
+      if (!ablating_) return;
+      variant.status = Variant::Status::refused;
+      variant.reason = reply.reason;
+      break;
     case Status::pending: return;
     case Status::refused:
     case Status::truncated:
@@ -165,7 +216,7 @@ void Rounds::take(Asked& asked) {
         variant.design = std::move(answer->design);
         variant.source = std::move(answer->source);
         variant.techniques = std::move(answer->techniques);
-        return judge(std::move(variant));
+        return enter(std::move(variant));
       } else {
         variant.status = Variant::Status::malformed;
         variant.reason = answer.error();
@@ -173,30 +224,61 @@ void Rounds::take(Asked& asked) {
       }
       break;
   }
-  result_.variants.push_back(std::move(variant));
-  observer_.judged(result_.variants.back());
+  open_.push_back(std::move(variant));
 }
 
-void Rounds::judge(Variant variant) {
-  const auto [found, fresh] = fingerprints_.emplace(fingerprint(variant.source), variant.id);
+void Rounds::screen_early(const Asked& asked) {
+  const auto id = asked.question.key.text();
+  if (asked.reply->status != Status::ok || recall_.judgement(id)) return;
+  const auto answer = model::parse_answer(asked.reply->text);
+  if (!answer) return;
+  const auto print = fingerprint(answer->source);
+  if (!fingerprints_.contains(print)) screening_.begin(print, answer->source, id + ".cu");
+}
+
+void Rounds::enter(Variant variant) {
+  const auto print = fingerprint(variant.source);
+  const auto [found, fresh] = fingerprints_.emplace(print, variant.id);
   if (!fresh) {
-    const auto twin = std::find_if(result_.variants.begin(), result_.variants.end(),
-                                   [&](const Variant& earlier) { return earlier.id == found->second; });
     variant.status = Variant::Status::duplicate;
-    variant.same_as = twin->id;
-    variant.judgement = twin->judgement;
-  } else if (auto known = recall_.judgement(variant.id)) {
-    variant.judgement = *std::move(known);
-  } else {
-    observer_.judging(variant);
-    asker_.work([&] { variant.judgement = referee_.screen(variant.source, variant.id + ".cu"); });
+    variant.same_as = found->second;
+  } else if (!recall_.judgement(variant.id)) {
+    screening_.begin(print, variant.source, variant.id + ".cu");
   }
+  open_.push_back(std::move(variant));
+}
+
+void Rounds::settle(std::size_t most) {
+  // A reason to stop lets those at hand be finished, and no further ones be begun.
+  while (open_.size() > (stopped_ ? 0 : most)) {
+    auto variant = std::move(open_.front());
+    open_.pop_front();
+    if (variant.status == Variant::Status::duplicate) {
+      const auto twin = std::find_if(result_.variants.begin(), result_.variants.end(),
+                                     [&](const Variant& earlier) { return earlier.id == variant.same_as; });
+      variant.judgement = twin->judgement;
+    } else if (variant.status == Variant::Status::judged) {
+      if (auto known = recall_.judgement(variant.id)) {
+        variant.judgement = *std::move(known);
+      } else {
+        const auto print = fingerprint(variant.source);
+        observer_.judging(variant);
+        asker_.wait_until([&] { return screening_.done(print); });
+        variant.judgement = screening_.take(print);
+      }
+    }
+    tell(std::move(variant));
+    check_limits();
+  }
+}
+
+void Rounds::tell(Variant variant) {
   result_.variants.push_back(std::move(variant));
-  const auto& judged = result_.variants.back();
-  observer_.judged(judged);
-  if (judged.score() > best_score_) {
-    best_score_ = judged.score();
-    observer_.improved(judged);
+  const auto& told = result_.variants.back();
+  observer_.judged(told);
+  if (told.score() > best_score_) {
+    best_score_ = told.score();
+    observer_.improved(told);
   }
 }
 
@@ -231,6 +313,7 @@ void Rounds::check_limits() {
   const auto elapsed = base::now() - began_;
   if (options_.wall_limit && elapsed >= *options_.wall_limit)
     return stop(Stop::wall_limit, fmt::format("its {:.0f} s are over", options_.wall_limit->count()));
+  if (ablating_) return;
   if (options_.target_speedup && best_score_ >= *options_.target_speedup)
     return stop(Stop::target_speedup, fmt::format("{:.2f}× reaches the target of {:.2f}×", best_score_, *options_.target_speedup));
   if (options_.share_of_limit)
@@ -250,8 +333,9 @@ void Rounds::stop(Stop because, std::string reason) {
 Asked Rounds::ask(const model::Key& key) {
   Asked asked;
   asked.question.key = key;
-  const auto turn = static_cast<std::size_t>((key.round - 1) * options_.samples + key.sample - 1);
-  asked.model = models_[turn % models_.size()];
+  const auto chosen = choose_model(records_);
+  ++records_[chosen].asked;
+  asked.model = models_[chosen];
   prompt::Request request;
   request.exemplars = exemplars(key);
   if (const auto* failure = latest_failure(key.round)) {
@@ -267,9 +351,7 @@ Asked Rounds::ask(const model::Key& key) {
 Asked Rounds::ask_repair(const Variant& variant) {
   Asked asked;
   asked.question.key = {variant.key.round, variant.key.sample, 1};
-  const auto by_name = [&](const model::Model* model) { return model->name() == variant.model; };
-  const auto author = std::find_if(models_.begin(), models_.end(), by_name);
-  asked.model = author == models_.end() ? models_.front() : *author;
+  asked.model = author(variant);
   prompt::Request request;
   request.exemplars = exemplars({variant.key.round, variant.key.sample, 0});
   request.failure = exemplar(variant);
@@ -281,10 +363,54 @@ Asked Rounds::ask_repair(const Variant& variant) {
   return asked;
 }
 
+Asked Rounds::ask_without(const Variant& winner, const std::vector<std::string>& undone, int number) {
+  Asked asked;
+  asked.question.key = {winner.key.round, winner.key.sample, 1 + number};
+  asked.question.undo = undone;
+  asked.model = author(winner);
+  prompt::Request request;
+  request.exemplars = {exemplar(winner)};
+  request.exemplars.front().judgement = winner.verdict();
+  request.undo = undone;
+  render(asked, std::move(request));
+  return asked;
+}
+
+model::Model* Rounds::author(const Variant& variant) const {
+  const auto by_name = [&](const model::Model* model) { return model->name() == variant.model; };
+  const auto found = std::find_if(models_.begin(), models_.end(), by_name);
+  return found == models_.end() ? models_.front() : *found;
+}
+
+// A function of earlier rounds alone, which the journal remembers, so that a resumed run chooses alike.
+std::vector<ModelRecord> Rounds::model_records(int before_round) const {
+  std::vector<ModelRecord> records(models_.size());
+  const auto score_of = [&](const std::string& id) {
+    const auto shown = std::find_if(result_.variants.begin(), result_.variants.end(), [&](const Variant& other) { return other.id == id; });
+    return shown == result_.variants.end() ? 1.0 : shown->judgement.score();
+  };
+  for (std::size_t index = 0; index < models_.size(); ++index) {
+    auto& record = records[index];
+    record.exhausted = exhausted_models_.contains(models_[index]->name());
+    for (const auto& variant : result_.variants) {
+      const auto usage = usages_.find(variant.key);
+      if (variant.key.round >= before_round || variant.model != models_[index]->name() || usage == usages_.end()) continue;
+      ++record.asked;
+      ++record.replies;
+      record.usage += usage->second;
+      double shown = 1;
+      for (const auto& id : variant.exemplars) shown = std::max(shown, score_of(id));
+      if (variant.status == Variant::Status::judged && variant.right())
+        record.gain += std::max(0.0, std::log(variant.judgement.score() / shown));
+    }
+  }
+  return records;
+}
+
 void Rounds::render(Asked& asked, prompt::Request request) {
   auto& question = asked.question;
   request.key = question.key;
-  auto rendered = prompt::render(templates_, setting_, request);
+  auto rendered = prompt::render(templates_, setting_, request, prompt_limit(*asked.model));
   question.system = std::move(rendered.system);
   question.user = std::move(rendered.user);
   question.cut = std::move(rendered.cut);

@@ -3,10 +3,14 @@
 
 #include "search/asker.hpp"
 #include "search/budget.hpp"
+#include "search/model_choice.hpp"
+#include "search/screening.hpp"
 #include "search/search.hpp"
 
+#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,13 +31,21 @@ class Rounds {
   std::vector<std::size_t> process(std::vector<Asked>& batch);
   std::vector<std::size_t> process_in_order(std::vector<Asked>& batch);
   void take(Asked& asked);
-  void judge(Variant variant);
+  void screen_early(const Asked& asked);  // before its turn: what is judged does not depend on when
+  // Tells of variants in order, each once its judgement is there, until at most `most` are left open.
+  void enter(Variant variant);
+  void settle(std::size_t most);
+  void tell(Variant variant);
   void finish_round(int round, std::size_t first_variant);
+  void ablate();  // takes the winner's techniques out again
   void check_limits();
   void stop(Stop because, std::string reason);
 
   Asked ask(const model::Key& key);
   Asked ask_repair(const Variant& failed);
+  Asked ask_without(const Variant& winner, const std::vector<std::string>& undone, int number);
+  std::vector<ModelRecord> model_records(int before_round) const;
+  model::Model* author(const Variant& variant) const;
   void render(Asked& asked, prompt::Request request);
   model::Exemplar exemplar(const Variant& variant) const;
   std::vector<model::Exemplar> exemplars(const model::Key& key) const;
@@ -51,11 +63,17 @@ class Rounds {
   base::Seconds began_ = base::now();
   Budget budget_;
   Asker asker_;
+  Screening screening_;
   prompt::Setting setting_;
   Result result_;
   bool stopped_ = false;
+  bool ablating_ = false;
   double best_score_ = 0;
   int exhausted_ = 0;                                 // of the batch
+  std::set<std::string> exhausted_models_;
+  std::vector<ModelRecord> records_;                  // of the models, in their order, for the round at hand
+  std::map<model::Key, model::Usage> usages_;
+  std::deque<Variant> open_;                          // taken and not yet told
   std::map<std::string, std::string> fingerprints_;   // → id of the first variant with it
   std::map<std::string, std::string> replies_;        // of malformed answers, for their repair
 };

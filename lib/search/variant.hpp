@@ -21,7 +21,7 @@ struct Variant {
     truncated,   // the reply ended early
   };
 
-  std::string id;                       // "r01-s02", "r01-s02-repair", "start"
+  std::string id;                       // "r01-s02", "r01-s02-repair", "r01-s02-without1", "start"
   model::Key key;                       // round 0 for "start"
   std::string model;                    // who answered; empty for "start"
   Status status = Status::judged;
@@ -32,6 +32,8 @@ struct Variant {
   std::vector<std::string> techniques;  // labels that the model named
   std::vector<std::string> exemplars;   // ids shown to it, by rising score
   std::string repairs;                  // the id of the answer that this one repairs
+  std::string reverts;                  // the id of the winner that this one is, without the techniques `undone`
+  std::vector<std::string> undone;
   outcome::Judgement judgement;         // screening; meaningful for `judged` and `duplicate`
   std::optional<outcome::Judgement> confirmation;  // final, when one was asked for
 

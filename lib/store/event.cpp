@@ -257,6 +257,8 @@ json body_json(const search::Variant& variant) {
                 {"same_as", variant.same_as},
                 {"exemplars", variant.exemplars},
                 {"repairs", variant.repairs},
+                {"reverts", variant.reverts},
+                {"undone", variant.undone},
                 {"techniques", variant.techniques},
                 {"analysis", variant.analysis},
                 {"design", variant.design},
@@ -278,6 +280,8 @@ search::Variant variant_from(const json& value) {
   variant.same_as = value.at("same_as");
   variant.exemplars = texts(value, "exemplars");
   variant.repairs = value.at("repairs");
+  variant.reverts = optional_text(value, "reverts");
+  variant.undone = texts(value, "undone");
   variant.techniques = texts(value, "techniques");
   variant.analysis = value.at("analysis");
   variant.design = value.at("design");

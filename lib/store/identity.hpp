@@ -24,7 +24,7 @@ struct Identity {
   std::vector<std::string> models;  // as named in --model
   std::uint64_t seed = 1;
   int samples = 4, exemplars = 2;
-  double tau = 1, bucket_width = 0.15;
+  double tau = 0.1, bucket_width = 0.15;
   std::string sampling = "buckets";
   bool repair = true;
   std::string hint;

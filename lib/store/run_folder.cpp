@@ -81,6 +81,7 @@ struct RunFolder::State {
   std::map<std::string, outcome::Judgement> judgements, confirmations;
   std::optional<search::Stop> ended;
   int rounds = 0;
+  bool ablated = false;
   double best_score = 0;               // what best.cu holds
 
   Summary summary;
@@ -92,6 +93,7 @@ struct RunFolder::State {
     if (auto* reply = std::get_if<ReplyEvent>(&event.body)) replies.insert_or_assign(reply->key, std::move(*reply));
     if (auto* variant = std::get_if<search::Variant>(&event.body)) {
       best_score = std::max(best_score, variant->score());
+      ablated = ablated || !variant->reverts.empty();
       if (variant->status == search::Variant::Status::judged) judgements[variant->id] = std::move(variant->judgement);
     }
     if (auto* confirmed = std::get_if<ConfirmationEvent>(&event.body)) confirmations[confirmed->id] = std::move(confirmed->judgement);
@@ -183,6 +185,7 @@ fs::path RunFolder::best_file() const { return state_->folder / "best.cu"; }
 bool RunFolder::resumed() const { return state_->resumed; }
 std::optional<search::Stop> RunFolder::ended() const { return state_->ended; }
 int RunFolder::finished_rounds() const { return state_->rounds; }
+bool RunFolder::ablated() const { return state_->ablated; }
 
 void RunFolder::started(const search::Start& start) { state_->append({"", start}); }
 
@@ -234,7 +237,7 @@ void RunFolder::stopped(const search::Result& result) {
   auto& summary = state_->summary;
   summary.rounds = static_cast<int>(result.rounds.size());
   summary.judged = result.judged();
-  summary.state = search::name(result.stopped_because);
+  summary.stopped_because = search::name(result.stopped_because);
   summary.verdict = best ? outcome::name(best->verdict().verdict, best->verdict().predicted) : "";
   summary.score = best ? best->score() : 0;
   write_summary(summary);

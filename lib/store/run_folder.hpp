@@ -41,6 +41,7 @@ class RunFolder final : public search::Observer, public search::Recall {
   // `rounds` rounds or more has nothing left to do.
   std::optional<search::Stop> ended() const;
   int finished_rounds() const;
+  bool ablated() const;                              // some winner's techniques were taken out again
 
   void started(const search::Start& start) override;
   void asked(const model::Question& question, const std::string& model) override;

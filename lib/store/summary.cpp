@@ -23,7 +23,7 @@ constexpr int schema = 1;
 void write_summary(const Summary& summary) {
   const json value = {{"schema", schema},          {"task", summary.task},       {"device", summary.device},
                       {"begun", summary.begun},    {"models", summary.models},   {"rounds", summary.rounds},
-                      {"judged", summary.judged},  {"stopped_because", summary.state},
+                      {"judged", summary.judged},  {"stopped_because", summary.stopped_because},
                       {"best_verdict", summary.verdict}, {"best_score", summary.score}};
   base::write_file(summary.folder / "run.json", value.dump(2, ' ', false, json::error_handler_t::replace) + '\n');
 }
@@ -41,11 +41,10 @@ std::optional<Summary> read_summary(const fs::path& folder) {
                     .models = value.at("models").get<std::vector<std::string>>(),
                     .rounds = value.at("rounds"),
                     .judged = value.at("judged"),
-                    .state = value.at("stopped_because"),
+                    .stopped_because = value.at("stopped_because"),
                     .verdict = value.at("best_verdict"),
                     .score = value.at("best_score")};
-    if (FolderLock::held(folder)) summary.state = "running";
-    if (summary.state.empty()) summary.state = "killed";
+    summary.running = FolderLock::held(folder);
     return summary;
   } catch (const json::exception&) {
     return std::nullopt;

@@ -14,7 +14,8 @@ struct Summary {
   std::string task, device, begun;
   std::vector<std::string> models;
   int rounds = 0, judged = 0;
-  std::string state;                // why it stopped ("rounds", "pending"); "running"; "killed"
+  std::string stopped_because;      // "rounds", "pending"; empty: it runs, or it was killed
+  bool running = false;             // a process works in the folder
   std::string verdict;              // of the best; empty: nothing right yet
   double score = 0;
 };

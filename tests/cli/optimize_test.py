@@ -5,7 +5,7 @@ import signal
 import subprocess
 import unittest
 
-from fixture import FASTER, TASK, WRONG, CliTest, interrupt, reply
+from fixture import EXAMPLES, FASTER, TASK, WRONG, CliTest, interrupt, reply
 
 SIM = ("--device", "sim")
 
@@ -130,6 +130,100 @@ class Optimize(CliTest):
         self.assertIn("<html", self.run_cli("report", "run", "--format", "html").out)
         self.assertEqual(self.run_cli("report", "run", "--json").json()["task"], "add_one")
         self.refuses("report", "run", "--format", "markdwon", code=2, says=["markdown"])
+
+
+def techniques(code, *names):
+    return reply(code, design=f"One element per thread.\n\nTechniques: {', '.join(names)}")
+
+
+class Ablation(CliTest):
+    """The winner's techniques are taken out again, and what each brought is measured."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("task.cu", TASK)
+        strided = FASTER.replace("int i = blockIdx.x * 256 + threadIdx.x;",
+                                 "int j = blockIdx.x * 256 + threadIdx.x, i = j % 64 * (n / 64) + j / 64;")
+        small = FASTER.replace("256", "32")
+        self.write("replies/r01-s01.md", techniques(FASTER, "coalesced access", "larger blocks"))
+        self.write("replies/r01-s01-without1.md", techniques(strided, "larger blocks"))
+        self.write("replies/r01-s01-without2.md", techniques(small, "coalesced access"))
+        self.write("replies/r01-s01-without3.md", techniques(strided.replace("256", "32").replace("+ 1.0f", "+ 3.0f")))
+        self.short = ("optimize", "task.cu", *SIM, "--model", "replay:replies", "--rounds", "1", "--samples", "1", "--out", "run")
+
+    def test_each_technique_and_the_pair_are_in_the_report(self):
+        run = self.run_cli(*self.short, "--ablate", "--json").json()
+        ablation = run["ablation"]
+        self.assertEqual(ablation["winner"], "r01-s01")
+        self.assertEqual([factor["without"] for factor in ablation["single"]], [["coalesced access"], ["larger blocks"]])
+        self.assertGreater(ablation["single"][0]["factor"], 1)
+        self.assertIn("WRONG_RESULT", ablation["pairs"][0]["problem"])
+        self.assertIn("What r01-s01's techniques brought", (self.work / "run/report.md").read_text())
+
+    def test_a_finished_run_is_only_taken_apart(self):
+        self.run_cli(*self.short)
+        before = (self.work / "run/journal.jsonl").read_text()
+        run = self.run_cli(*self.short, "--ablate", "--json").json()
+        self.assertEqual(len(run["ablation"]["single"]), 2)
+        added = (self.work / "run/journal.jsonl").read_text()[len(before):]
+        self.assertEqual([json.loads(line)["key"]["attempt"] for line in added.splitlines() if '"event":"reply"' in line], [2, 3, 4])
+        self.says(self.run_cli(*self.short, "--ablate"), "this run is finished")
+
+    def test_the_playbook_takes_its_own_techniques_out(self):
+        run = self.run_cli("optimize", EXAMPLES / "softmax.cu", "--set", "N=64,M=256", *SIM, "--rounds", "1", "--samples", "2",
+                           "--ablate", "--json").json()
+        ablation = run["ablation"]
+        measured = [factor for factor in ablation["single"] + ablation["pairs"] if factor["factor"]]
+        self.assertGreaterEqual(len(measured), 1, ablation)
+
+
+class SeveralDevices(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("task.cu", TASK)
+        for sample in range(1, 7):
+            code = WRONG if sample == 3 else FASTER.replace("256", str(32 * sample))
+            self.write(f"replies/r01-s{sample:02}.md", reply(code))
+        self.short = ("optimize", "task.cu", "--model", "replay:replies", "--rounds", "1", "--samples", "6", "--no-repair", "--json")
+
+    def test_two_judges_find_what_one_finds(self):
+        def judged(*device):
+            run = self.run_cli(*self.short, *device, "--out", "-".join(device)).json()
+            return [(v["id"], v["judgement"] and (v["judgement"]["verdict"], v["judgement"].get("predicted_speedup"))) for v in run["variants"]]
+        self.assertEqual(judged("--device", "sim"), judged("--device", "sim,sim"))
+
+    def test_devices_that_are_not_there_or_unlike_are_refused(self):
+        if has_gpu():
+            self.refuses(*self.short, "--device", "cuda:0,sim", code=2, says=["alike"])
+        else:
+            self.refuses(*self.short, "--device", "cuda:0,cuda:1", code=5, says=[])
+        self.refuses(*self.short, "--device", "sim,simm", code=2, says=["expected auto"])
+
+    def test_an_old_run_is_measured_again_on_another_gpu(self):
+        first = self.run_cli(*self.short, "--device", "sim", "--out", "old").json()
+        again = self.run_cli("optimize", "task.cu", "--model", "replay:old", "--rounds", "1", "--samples", "6", "--no-repair",
+                             "--device", "sim", "--gpu", "A100", "--json", "--out", "new").json()
+        self.assertEqual(again["device"], "sim:A100")
+        self.assertEqual([v["id"] for v in first["variants"]], [v["id"] for v in again["variants"]])
+        self.assertNotEqual(first["reference_time_ms"], again["reference_time_ms"])
+        for key in ("r01-s01", "r01-s06"):
+            self.assertEqual((self.work / f"old/variants/{key}.cu").read_text(), (self.work / f"new/variants/{key}.cu").read_text())
+
+
+class Stops(CliTest):
+    def test_each_reason_to_stop_is_printed(self):
+        self.write("task.cu", TASK)
+        for round in (1, 2, 3):
+            self.write(f"replies/r{round:02}-s01.md", reply(FASTER.replace("256", str(32 * round))))
+        command = ("optimize", "task.cu", *SIM, "--model", "replay:replies", "--samples", "1")
+        for options, stop, words in ((("--rounds", "2"), "rounds", "all 2 rounds are done"),
+                                     (("--rounds", "3", "--target", "1.01"), "target_speedup", "reaches the target"),
+                                     (("--rounds", "3", "--share-of-limit", "0.001"), "share_of_limit", "of the speed of light"),
+                                     (("--rounds", "9"), "replies_exhausted", "ends with r03-s01")):
+            result = self.run_cli(*command, *options, "--out", stop, "--json")
+            self.assertEqual(result.json()["stopped_because"], stop)
+            self.assertIn(words, result.err)
+            self.assertIn(words, result.json()["stop_reason"])
 
 
 class WithoutAModel(CliTest):

@@ -187,6 +187,15 @@ TEST_CASE("repair prompts are the golden ones") {
   check_golden("repair_format.md", scene.user(malformed));
 }
 
+TEST_CASE("the prompt that takes techniques out is the golden one") {
+  const Scene scene;
+  prompt::Request request;
+  request.key = {2, 2, 2};
+  request.exemplars = {{"r02-s02", source, "", right(2.5)}};
+  request.undo = {"fusion", "vectorised access"};
+  check_golden("ablation.md", scene.user(request));
+}
+
 TEST_CASE("a hole that nothing fills and a value that nothing uses both fail") {
   const base::TemporaryFolder folder;
   base::write_file(folder.path() / "failure.md", "{{id}} {{evidence}} {{sauce}} {{source}}");
@@ -228,8 +237,8 @@ TEST_CASE("a prompt that is too long gives way in order and says so") {
   CHECK(once.cut == std::vector<std::string>{"The list of what has been tried is left out."});
   CHECK_THAT(once.user, containing("To fit your context: The list of what has been tried is left out."));
   const auto least = prompt::render(scene.templates, scene.setting, scene.contrast(), 1);
-  CHECK(least.cut.size() == 4);
-  CHECK_THAT(least.user, containing(source) && !containing("Blocks of 256") && !containing("DRAM"));
+  CHECK(least.cut.size() == 5);
+  CHECK_THAT(least.user, containing(source) && !containing("Blocks of 256") && !containing("DRAM") && !containing("Variant 2"));
 }
 
 TEST_CASE("a fence is longer than what it holds") {

@@ -111,6 +111,32 @@ TEST_CASE("every format draws the same run as its golden") {
   check_golden("run.json", report::render(run, "json"));
 }
 
+TEST_CASE("what the winner's techniques brought is told, with what harmed") {
+  auto run = example_run();
+  auto& variants = run.result.variants;
+  variants[2].techniques = {"tiling", "unrolling"};
+  const auto revert = [&](int number, std::vector<std::string> undone, double speedup) {
+    search::Variant variant;
+    variant.key = {2, 1, 1 + number};
+    variant.id = variant.key.text();
+    variant.reverts = "r02-s01";
+    variant.undone = std::move(undone);
+    variant.source = variant.id;
+    variant.judgement = faster(speedup);
+    return variant;
+  };
+  variants.push_back(revert(1, {"tiling"}, 2));
+  variants.push_back(revert(2, {"unrolling"}, 6));
+  variants.push_back(revert(3, {"tiling", "unrolling"}, 1));
+  variants.back().judgement.verdict = outcome::Verdict::wrong_result;
+  const auto text = report::render(run, "markdown");
+  CHECK_THAT(text, containing("What r02-s01's techniques brought") && containing("1.9x [1.7, 2.2]"));
+  CHECK_THAT(text, containing("unrolling harmed: it cost 35 % of the time"));
+  CHECK_THAT(text, containing("tiling and unrolling") && containing("WRONG"));
+  const auto object = report::render(run, "json");
+  CHECK_THAT(object, containing("\"winner\": \"r02-s01\"") && containing("\"together\": \"unknown\""));
+}
+
 TEST_CASE("text from a model can neither colour a terminal nor add markup") {
   const auto run = example_run();
   CHECK(report::render(run, "terminal").find('\x1b') == std::string::npos);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,8 +102,12 @@ class Referee final : public search::Referee {
     return start_.reference;
   }
 
+  int parallel() const override { return at_once; }
   outcome::Judgement screen(const std::string& source, const std::string& name) override {
-    screened.push_back(name);
+    {
+      const std::lock_guard lock(mutex_);
+      screened.push_back(name);
+    }
     if (on_screen) on_screen();
     if (const auto fault = word_after(source, "fault"); !fault.empty()) {
       outcome::Judgement judgement;
@@ -126,11 +131,12 @@ class Referee final : public search::Referee {
   }
 
   std::vector<std::string> screened, confirmed;
-  int references = 0;
+  int references = 0, at_once = 1;
   std::function<void()> on_screen;
 
  private:
   search::Start start_;
+  std::mutex mutex_;
 };
 
 // Answers by a function of the question.
@@ -141,6 +147,10 @@ class Model final : public model::Model {
 
   std::string name() const override { return name_; }
   int parallel() const override { return parallel_; }
+  long long output_tokens() const override { return most_output_; }
+  std::optional<double> price(long long input, long long output) const override {
+    return dollars_per_token_ * static_cast<double>(input + output);
+  }
   model::Reply answer(const model::Question& question, std::stop_token stop) override {
     {
       const std::lock_guard lock(mutex_);
@@ -153,6 +163,8 @@ class Model final : public model::Model {
   std::vector<std::string> asked;
   std::map<std::string, model::Question> questions;
   std::string name_ = "scripted";
+  long long most_output_ = 0;             // tokens, as it declares them
+  double dollars_per_token_ = 0;
 
  private:
   Answer answer_;

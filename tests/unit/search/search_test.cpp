@@ -406,7 +406,85 @@ TEST_CASE("a cost limit with questions under way is exceeded by one reply at mos
   }
 }
 
-TEST_CASE("several models take turns") {
+TEST_CASE("no limit is exceeded by more than one reply, whatever the replies take and in whatever order they come") {
+  for (std::uint64_t schedule = 0; schedule < 100; ++schedule) {
+    Scene scene;
+    scene.options.rounds = 4;
+    scene.options.samples = 8;
+    scene.options.repair = false;
+    const bool by_cost = schedule % 2 == 0;
+    const long long limit = 6000 + 500 * static_cast<long long>(schedule % 20);
+    if (by_cost) scene.options.cost_limit = 0.001 * static_cast<double>(limit);
+    else scene.options.token_limit = limit;
+    base::Random random(schedule);
+    std::mutex mutex;
+    std::atomic<long long> largest = 0;
+    fakes::Model model(
+        [&](const model::Question& question, std::stop_token) {
+          std::uint64_t pause;
+          model::Reply reply = said(reply_text(variant_source(1.5 + question.key.round, question.key.text())));
+          {
+            const std::lock_guard lock(mutex);
+            pause = random.below(300);
+            // Mostly short, now and then as long as the model declares.
+            reply.usage.output_tokens = random.below(4) == 0 ? 1000 : 1 + static_cast<long long>(random.below(100));
+            reply.usage.cost = 0.001 * static_cast<double>(reply.usage.input_tokens + reply.usage.output_tokens);
+            largest = std::max<long long>(largest, reply.usage.input_tokens + reply.usage.output_tokens);
+          }
+          std::this_thread::sleep_for(std::chrono::microseconds(pause));
+          return reply;
+        },
+        1 + static_cast<int>(schedule % 8));
+    model.most_output_ = 1000;
+    model.dollars_per_token_ = 0.001;
+    const auto result = scene.run(model);
+    const auto spent = result.usage.input_tokens + result.usage.output_tokens;
+    CHECK(spent < limit + largest);
+    if (result.stopped_because != search::Stop::rounds)
+      CHECK(result.stopped_because == (by_cost ? search::Stop::cost_limit : search::Stop::token_limit));
+  }
+}
+
+TEST_CASE("several variants are screened at once where the referee can, and told in order") {
+  Scene scene;
+  scene.options.rounds = 1;
+  scene.options.samples = 8;
+  scene.referee.at_once = 4;
+  std::atomic<int> at_work = 0, most = 0;
+  scene.referee.on_screen = [&] {
+    most = std::max<int>(most, ++at_work);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    --at_work;
+  };
+  fakes::Model model(
+      [](const model::Question& question, std::stop_token) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5 * (9 - question.key.sample)));
+        return said(reply_text(variant_source(question.key.sample)));
+      },
+      8);
+  const auto result = scene.run(model);
+  CHECK(most > 1);
+  CHECK(most <= 4);
+  REQUIRE(result.variants.size() == 8);
+  for (std::size_t index = 0; index < 8; ++index) CHECK(result.variants[index].judgement.score() == static_cast<double>(index + 1));
+}
+
+TEST_CASE("a variant is screened while the model writes the next one") {
+  Scene scene;
+  scene.options.rounds = 1;
+  scene.options.samples = 4;
+  scene.referee.at_once = 2;
+  scene.referee.on_screen = [] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); };
+  fakes::Model model([](const model::Question& question, std::stop_token) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return said(reply_text(variant_source(question.key.sample)));
+  });
+  const auto begin = base::now();
+  scene.run(model);
+  CHECK((base::now() - begin).count() < 0.42);  // one after the other: 0.48
+}
+
+TEST_CASE("several models take turns before anything is known of them") {
   Scene scene;
   scene.options.rounds = 1;
   scene.options.samples = 4;

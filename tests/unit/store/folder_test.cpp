@@ -113,7 +113,8 @@ TEST_CASE("runs are listed with their state") {
   const auto runs = store::list(folder.path());
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].task == "twice");
-  CHECK(runs[0].state == "killed");
+  CHECK(runs[0].stopped_because.empty());
+  CHECK_FALSE(runs[0].running);
 }
 
 TEST_CASE("text that is no UTF-8 does not break the journal") {
