@@ -142,8 +142,10 @@ class Ablation(CliTest):
     def setUp(self):
         super().setUp()
         self.write("task.cu", TASK)
-        strided = FASTER.replace("int i = blockIdx.x * 256 + threadIdx.x;",
-                                 "int j = blockIdx.x * 256 + threadIdx.x, i = j % 64 * (n / 64) + j / 64;")
+        # Each thread takes 64 elements in a row.
+        strided = FASTER.replace("N * M, 256)", "N * M, 256 * 64)").replace(
+            "int i = blockIdx.x * 256 + threadIdx.x;\n  if (i < n)",
+            "int first = 64 * (blockIdx.x * 256 + threadIdx.x);\n  for (int i = first; i < first + 64 && i < n; ++i)")
         small = FASTER.replace("256", "32")
         self.write("replies/r01-s01.md", techniques(FASTER, "coalesced access", "larger blocks"))
         self.write("replies/r01-s01-without1.md", techniques(strided, "larger blocks"))
