@@ -28,6 +28,9 @@ std::string as_json(const task::Task& task, const DeviceChoice& choice, const ju
                      {"time_ms", time.ms},
                      {"speed_of_light_ms", time.speed_of_light_ms},
                      {"limited_by", time.limited_by}});
+  json findings = json::array();
+  for (const auto& finding : reference.findings)
+    findings.push_back({{"verdict", outcome::name(finding.verdict)}, {"reason", finding.reason}});
   json list = json::array();
   for (const auto& [name, judgement] : judgements)
     list.push_back({{"file", name}, {"judgement", json::parse(outcome::to_json(judgement))}});
@@ -36,6 +39,8 @@ std::string as_json(const task::Task& task, const DeviceChoice& choice, const ju
               {"device", choice.identity()},
               {"predicted", reference.predicted},
               {"oracle", reference.oracle},
+              {"precision", outcome::name(reference.precision)},
+              {"findings", findings},
               {"reference", times},
               {"variants", list}}
              .dump(2) +
@@ -63,6 +68,8 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   status.show("the reference");
   const auto reference = workbench.judge.reference();
   for (const auto& warning : workbench.judge.warnings()) console.note(warning);
+  for (const auto& finding : reference.findings)
+    console.note(fmt::format("{}: {}", outcome::name(finding.verdict), finding.reason));
   std::vector<report::NamedJudgement> judgements;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     status.show("judging " + options.variants[i]);

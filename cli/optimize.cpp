@@ -63,6 +63,7 @@ Plan make_plan(const Options& options) {
   Plan plan{std::move(choice), std::move(task), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
   plan.identity = store::identity(plan.task, plan.search, run.model.models, plan.choice.identity(),
                                   plan.choice.facts.driver, CUDAL1_VERSION, plan.templates.digest());
+  plan.identity.precision = run.workbench.precision;
   plan.folder = options.folder.empty() ? store::default_folder(plan.identity) : std::filesystem::path(options.folder);
   return plan;
 }
@@ -124,7 +125,9 @@ int execute(const Options& options, const Plan& plan, store::RunFolder& folder, 
 
   Interruption interruption;
   const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
-  Workbench workbench(plan.task, plan.choice, options.run.workbench);
+  WorkbenchOptions bench = options.run.workbench;
+  bench.hangs = folder.path() / "hangs";
+  Workbench workbench(plan.task, plan.choice, bench);
   search::JudgeReferee referee(workbench.judges());
   search::Observers observers({&folder, progress.get()});
   search::run(plan.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());

@@ -24,6 +24,9 @@ judge::Options judge_options(const DeviceChoice& choice, const WorkbenchOptions&
     result.against = base::read_file(options.against);
     result.against_name = options.against;
   }
+  result.precision = outcome::parse_precision(options.precision).value();
+  result.accept_degenerate = options.accept_degenerate;
+  result.hangs = options.hangs;
   return result;
 }
 
@@ -52,6 +55,13 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
   app.add_flag("--no-sanitizer", options.no_sanitizer, "Leave out compute-sanitizer before a final verdict on a GPU")
       ->group("Judging");
   app.add_flag("--no-counters", options.no_counters, "Do not read a GPU's counters, a tenth of a second a variant")->group("Judging");
+  app.add_option("--precision", options.precision, "How exact products of float32 operands must be")
+      ->option_text("fp32|tf32|half")
+      ->check(CLI::IsMember({"fp32", "tf32", "half"}))
+      ->group("Judging");
+  app.add_flag("--accept-degenerate", options.accept_degenerate,
+               "Judge a task whose answer needs no work; it earns no speed-up")
+      ->group("Judging");
   add_compile_options(app, options);
 }
 

@@ -8,6 +8,7 @@
 #include "task/task.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct WorkbenchOptions {
   std::uint64_t seed = 1;
   double run_limit = 10, compile_limit = 30;  // seconds
   double gpu_budget = 250;                    // milliseconds
-  bool no_sandbox = false, no_sanitizer = false, no_counters = false;
+  bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false;
+  std::string precision = "fp32";
   std::string against;                        // file of a variant to compare with instead of the reference
+  std::filesystem::path hangs;                // of the run that this belongs to
 };
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
 void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …

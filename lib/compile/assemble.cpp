@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/assemble.hpp"
 
+#include "base/defence.hpp"
 #include "base/text.hpp"
 #include "compile/ptx_scan.hpp"
 
@@ -91,7 +92,9 @@ std::optional<Rejection> broken_rules(const PtxScan& scan) {
                                     name.find("alloc") != std::string::npos || name == "free"
                                         ? "memory comes from the plan: declare it with //@ scratch"
                                         : "a kernel cannot start kernels or use the run-time: write another //@ launch line"));
-  if (!diagnostics.empty()) return rejection(Rejection::Kind::forbidden_code, std::move(diagnostics));
+  if (!diagnostics.empty() && base::defended(base::Defence::forbidden_calls))
+    return rejection(Rejection::Kind::forbidden_code, std::move(diagnostics));
+  diagnostics.clear();
   for (const std::string& name : scan.unresolved)
     diagnostics.push_back(complaint("device code calls " + readable_symbol(name, true) + ", which nothing defines"));
   if (!diagnostics.empty()) return rejection(Rejection::Kind::compile_failed, std::move(diagnostics));
@@ -101,7 +104,8 @@ std::optional<Rejection> broken_rules(const PtxScan& scan) {
                                                    : complaint("the global variable " + readable_symbol(name, true) +
                                                                    " may be written, and would keep its value between launches",
                                                                "make it const, or declare it with //@ scratch and pass it to the kernel"));
-  if (!diagnostics.empty()) return rejection(Rejection::Kind::stateful, std::move(diagnostics));
+  if (!diagnostics.empty() && base::defended(base::Defence::state))
+    return rejection(Rejection::Kind::stateful, std::move(diagnostics));
   return std::nullopt;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/candidate.hpp"
 
+#include "base/digest.hpp"
+#include "task/neighbours.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -69,6 +72,17 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
       plans->push_back(*std::move(plan));
     }
   }
+  // A size that nobody declared must not cost a compilation of its own, and must not fail one.
+  for (const task::Workload& workload : task::neighbours(task)) {
+    kernel::Environment environment = workload.environment;
+    environment.insert(tunables.begin(), tunables.end());
+    const auto plan = kernel::resolve(candidate.file, environment);
+    const bool usable = plan && std::all_of(plan->steps.begin(), plan->steps.end(), [&](const kernel::PlanStep& step) {
+      const auto* launch = std::get_if<kernel::Launch>(&step);
+      return launch == nullptr || kernels.contains(launch->kernel);
+    });
+    executable.neighbours.push_back(usable ? *plan : kernel::Plan{});
+  }
   compile::Request request;
   request.source = candidate.file.source;
   request.name = candidate.file.name;
@@ -85,6 +99,10 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
   }
   executable.binary = std::move(compiled->binary);
   return executable;
+}
+
+std::string candidate_key(const std::string& source, const kernel::Environment& tunables) {
+  return base::sha256(source) + kernel::tunable_prelude(tunables);
 }
 
 std::map<std::string, std::int64_t> integers(const kernel::Environment& tunables) {

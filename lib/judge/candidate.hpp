@@ -29,6 +29,9 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
                                          const kernel::Environment& tunables, compile::Compiler& compiler,
                                          const std::string& arch);
 
+// Names one member of one source's family, in the run and in those that go on with it.
+std::string candidate_key(const std::string& source, const kernel::Environment& tunables);
+
 std::map<std::string, std::int64_t> integers(const kernel::Environment& tunables);
 
 // Indices of at most `count` members spread over a family: the first, the last, and others at equal distances.

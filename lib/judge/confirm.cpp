@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/digest.hpp"
+#include "base/defence.hpp"
 #include "judge/state.hpp"
 
 #include <algorithm>
@@ -15,30 +15,6 @@ using outcome::Verdict;
 
 constexpr double agreement = 0.01;   // of two processes' log speed-ups, beside their intervals
 
-}  // namespace
-
-outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kernel::Environment& tunables,
-                                         const std::string& source) {
-  const auto compiled = [&] {
-    const Step step(*this, "compile");
-    return build(task, candidate, tunables, compiler, arch);
-  };
-  auto executable = compiled();
-  if (!executable) return std::move(executable.error());
-  outcome::Judgement judgement = describe(*executable, tunables);
-  const std::string key = base::sha256(source) + kernel::tunable_prelude(tunables);
-  if (hung.contains(key)) {
-    judgement.verdict = Verdict::timeout;
-    judgement.message = "it did not end when it ran before, and is not run again";
-    return judgement;
-  }
-  if (!facts.simulated) return confirm_measured(std::move(judgement), *executable, key);
-  DeviceHost fresh(options.worker);
-  return confirm_predicted(fresh, std::move(judgement), *executable, key);
-}
-
-namespace {
-
 // Keeps what is known about the kernel and takes over why it failed.
 outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault) {
   judgement.verdict = fault.verdict;
@@ -53,6 +29,28 @@ outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& faul
 }
 
 }  // namespace
+
+outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kernel::Environment& tunables,
+                                         const std::string& source) {
+  const auto compiled = [&] {
+    const Step step(*this, "compile");
+    return build(task, candidate, tunables, compiler, arch);
+  };
+  auto executable = compiled();
+  if (!executable) return std::move(executable.error());
+  outcome::Judgement judgement = describe(*executable, tunables);
+  const std::string key = candidate_key(source, tunables);
+  if (const auto remembered = remembered_hang(key)) return with_fault(std::move(judgement), *remembered);
+  if (!facts.simulated) return confirm_measured(std::move(judgement), *executable, key);
+  DeviceHost fresh(options.worker);
+  return confirm_predicted(fresh, std::move(judgement), *executable, key);
+}
+
+void Judge::State::try_neighbours(DeviceHost& where, const Executable& executable, outcome::Judgement& judgement) {
+  if (nearby.empty()) return;
+  const auto checked = check(where, executable, "", CheckJob::Where::neighbours);
+  if (checked->verdict != Verdict::inconclusive) judgement.labels.insert(outcome::Label::specialised);
+}
 
 void Judge::State::start(DeviceHost& fresh) {
   const Step step(*this, "start");
@@ -70,6 +68,7 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
   const auto timed = predict(fresh, executable, key);
   if (!timed) return with_fault(std::move(judgement), timed.error());
   apply(*timed, judgement);
+  try_neighbours(fresh, executable, judgement);
   return judgement;
 }
 
@@ -94,7 +93,12 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     if (!timed) return with_fault(std::move(judgement), timed.error());
     if (results.empty()) measure_hot(fresh, executable, *timed, key);
     results.push_back(*std::move(timed));
-    if (process == 1 && !apart() && !results.back().below_floor) break;
+    const auto afterwards = check(fresh, executable, key, CheckJob::Where::fresh);
+    if (afterwards->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *afterwards);
+    const bool settled = process == 1 && !apart() && !results.back().below_floor;
+    if (!settled && process < 2) continue;
+    try_neighbours(fresh, executable, judgement);
+    break;
   }
   Timed& result = results.back();
   const Timed& other = results[results.size() - 2];
@@ -117,7 +121,8 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
   for (std::size_t w = 0; w < judgement.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
   count(judgement, executable);
-  if (options.sanitizer && judgement.verdict == Verdict::faster) sanitize(judgement, executable);
+  if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
+    sanitize(judgement, executable);
   return judgement;
 }
 

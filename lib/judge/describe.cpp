@@ -26,6 +26,12 @@ const kernel::Launch* largest_launch(const kernel::Plan& plan) {
   return largest;
 }
 
+const outcome::TaskFinding* unsound_finding(const ReferenceFacts& reference) {
+  for (const outcome::TaskFinding& finding : reference.findings)
+    if (outcome::unsound(finding.verdict)) return &finding;
+  return nullptr;
+}
+
 }  // namespace
 
 outcome::Judgement Judge::State::describe(const Executable& executable, const kernel::Environment& tunables) const {
@@ -53,6 +59,11 @@ void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, b
   if (waited > 0) judgement.step_seconds["wait"] = std::exchange(waited, 0);
   judgement.predicted = facts.simulated && outcome::is_right(judgement.verdict);
   if (reference_facts && !reference_facts->oracle) judgement.labels.insert(outcome::Label::no_oracle);
+  const auto* unsound = reference_facts ? unsound_finding(*reference_facts) : nullptr;
+  if (unsound != nullptr && outcome::is_right(judgement.verdict)) {
+    if (judgement.verdict == Verdict::faster) judgement.verdict = Verdict::inconclusive;
+    judgement.message = fmt::format("{}: {}; no speed-up is earned", outcome::name(unsound->verdict), unsound->reason);
+  }
   if (!judgement.speedup || !judgement.message.empty()) return;
   const outcome::Speedup& speedup = *judgement.speedup;
   judgement.message = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]{}", speedup.value, against ? options.against_name : "the reference", speedup.low, speedup.high,

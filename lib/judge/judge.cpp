@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/judge.hpp"
 
+#include "base/defence.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "bench/order.hpp"
 #include "judge/state.hpp"
+#include "task/neighbours.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,19 +25,37 @@ using outcome::Verdict;
 constexpr std::size_t family_sample = 16;    // members tried of a family before the neighbours of the best
 constexpr int climbing_steps = 3;            // rounds of neighbours
 
-std::string key_of(const std::string& source, const kernel::Environment& tunables) {
-  return base::sha256(source) + kernel::tunable_prelude(tunables);
-}
-
 }  // namespace
 
 Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler, Options the_options)
-    : task(the_task), compiler(the_compiler), options(std::move(the_options)), host(options.worker), counter(options.worker),
+    : task(the_task), compiler(the_compiler), options(std::move(the_options)), nearby(task::neighbours(task)),
+      host(options.worker), counter(options.worker),
       seed(options.seed ? *options.seed : base::secret_seed()), random(seed, 2) {
   if (options.device != "sim") watch_gpu();
   open(host, seed);
   arch = facts.arch();
   if (facts.simulated && !arch.empty() && arch.back() == 'a') arch.pop_back();  // PTX needs no feature of exactly one GPU
+  std::error_code missing;
+  if (options.hangs.empty() || !std::filesystem::exists(options.hangs, missing)) return;
+  for (const std::string& line : base::split_lines(base::read_file(options.hangs))) hung.insert(line);
+}
+
+// Whether a plan ends depends on its source, its geometry, the device and how long one waits.
+std::string Judge::State::hang_key(const std::string& key) const {
+  return base::sha256(fmt::format("{}\n{}\n{}\n{}", key, task.digest, facts.name, options.run_limit.count()));
+}
+
+void Judge::State::remember_hang(const std::string& key) {
+  if (key.empty() || !hung.insert(hang_key(key)).second || options.hangs.empty()) return;
+  base::AppendFile(options.hangs).append(hang_key(key) + "\n");
+}
+
+std::optional<Rejected> Judge::State::remembered_hang(const std::string& key) const {
+  if (!hung.contains(hang_key(key)) || !base::defended(base::Defence::hang_memory)) return std::nullopt;
+  Rejected rejected;
+  rejected.verdict = Verdict::timeout;
+  rejected.message = "it did not end when it ran before, and is not run again";
+  return rejected;
 }
 
 base::Seconds Judge::State::execution_limit(bool whole_workload) const {
@@ -48,6 +70,8 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   job.path = task.path.string();
   job.workloads = task.workloads;
   job.checks = task.checks;
+  job.neighbours = nearby;
+  job.precision = options.precision;
   job.seed = with_seed;
   job.bare = bare;
   const auto lock = hold_gpu();
@@ -84,6 +108,17 @@ void Judge::State::ensure_ready() {
   ready = true;
 }
 
+// A task that rewards no work is refused before anybody is asked to make it faster.
+void Judge::State::judge_task(const std::vector<outcome::TaskFinding>& found, ReferenceFacts& reference_so_far) const {
+  for (const outcome::TaskFinding& finding : found) {
+    reference_so_far.findings.push_back(finding);
+    if (!outcome::unsound(finding.verdict) || options.accept_degenerate) continue;
+    throw base::Error(base::Fault::bad_input,
+                      fmt::format("{}: {}: {}; no speed-up can be earned on it (--accept-degenerate judges it all the same)",
+                                  task.file.name, outcome::name(finding.verdict), finding.reason));
+  }
+}
+
 const ReferenceFacts& Judge::State::ensure_reference() {
   if (reference_facts) {
     ensure_ready();
@@ -106,6 +141,8 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   const Step step(*this, "time");
 
   ReferenceFacts result;
+  result.precision = options.precision;
+  judge_task(reference_reply.findings, result);
   result.predicted = facts.simulated;
   result.oracle = reference_reply.oracle;
   result.note = task.torch ? "the torch line in double precision" : task.no_oracle_reason;
@@ -145,6 +182,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
       if (reply->evidence.fault)
         throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel fails at {}: {}",
                                                               task.file.name, time.workload, reply->evidence.message));
+      judge_task(reply->findings, result);
       time.ms = bench::median_ms(reply->samples, 0);
     }
     outcome::WorkloadTiming timing_here = timing(w, time.ms, time.ms, bench::Estimate{});
@@ -184,10 +222,12 @@ void Judge::State::prepare_against() {
   }
 }
 
-std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key) {
+std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key,
+                                            CheckJob::Where on) {
   const Step step(*this, "check");
   CheckJob job;
   job.executable = executable;
+  job.where = on;
   // Executions that are timed are compared at full size anyway; a final verdict asks for both.
   job.full_size = facts.simulated || &where != &host;
   auto reply = ask<CheckReply>(where, job, false, key);
@@ -212,7 +252,7 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
     where.stop();
     lost(where);
   }
-  if (judgement.verdict == Verdict::timeout) hung.insert(key);
+  if (judgement.verdict == Verdict::timeout) remember_hang(key);
   return judgement;
 }
 
@@ -234,7 +274,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     first_fault->tunables = integers(tunables);
   };
   if (!first) note(first.error(), candidate.family.front());
-  members.emplace(0, Member{candidate.family.front(), key_of(source, candidate.family.front()), std::move(first), {}, {}});
+  members.emplace(0, Member{candidate.family.front(), candidate_key(source, candidate.family.front()), std::move(first), {}, {}});
   // Compiles those members that are not yet, on every core; what is noted does not depend on who is done first.
   const auto prepare = [&](const std::vector<std::size_t>& indices) {
     std::vector<std::size_t> missing;
@@ -248,7 +288,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     for (std::size_t i = 0; i < missing.size(); ++i) {
       const kernel::Environment& tunables = candidate.family[missing[i]];
       if (!built[i]) note(built[i].error(), tunables);
-      members.emplace(missing[i], Member{tunables, key_of(source, tunables), std::move(built[i]), {}, {}});
+      members.emplace(missing[i], Member{tunables, candidate_key(source, tunables), std::move(built[i]), {}, {}});
     }
   };
   const auto member = [&](std::size_t index) -> Member& {
@@ -258,10 +298,8 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   const auto right = [&](Member& subject) {
     if (!subject.executable) return false;
     if (!subject.checked) {
-      if (hung.contains(subject.key)) {
-        subject.checked.emplace();
-        subject.checked->verdict = Verdict::timeout;
-        subject.checked->message = "it did not end when it ran before, and is not run again";
+      if (auto remembered = remembered_hang(subject.key)) {
+        subject.checked = std::move(remembered);
       } else {
         ensure_ready();
         subject.checked = check(host, *subject.executable, subject.key);

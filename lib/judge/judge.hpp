@@ -5,9 +5,12 @@
 #include "compile/compiler.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/judgement.hpp"
+#include "outcome/precision.hpp"
+#include "outcome/task_finding.hpp"
 #include "task/task.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +29,9 @@ struct Options {
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
+  outcome::Precision precision = outcome::Precision::fp32;
+  std::filesystem::path hangs;        // where to remember what did not end, for runs that go on; empty: in this run only
+  bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up
 };
 
 // The reference, verified and timed: what 1.00 means.
@@ -40,6 +46,8 @@ struct ReferenceFacts {
   bool predicted = false;
   bool oracle = false;                // false: NO_ORACLE
   std::string note;                   // why there is no oracle, or how it was taken; one sentence
+  outcome::Precision precision = outcome::Precision::fp32;
+  std::vector<outcome::TaskFinding> findings;  // about the task itself
   outcome::Judgement judgement;       // of the reference as its own variant: resources, counters, errors; score 1
 };
 
@@ -56,7 +64,7 @@ class Judge {
   const std::vector<std::string>& warnings() const;
 
   // Compiles, verifies and times the reference, once. Throws base::Error(bad_input) when it is itself broken, with the
-  // compiler's message or the wrong element.
+  // compiler's message or the wrong element, and when the task is unsound and Options do not accept that.
   const ReferenceFacts& reference();
 
   // A screening verdict for an answer's text (a kernel file); never throws for what is the answer's fault.

@@ -21,25 +21,29 @@ static json unpack(const std::string& message) {
 static json to(const Executable& executable) {
   return {{"binary", to(executable.binary)},
           {"checks", to_array(executable.checks)},
-          {"workloads", to_array(executable.workloads)}};
+          {"workloads", to_array(executable.workloads)},
+          {"neighbours", to_array(executable.neighbours)}};
 }
 
 static void from(const json& value, Executable& executable) {
   from(value.at("binary"), executable.binary);
   from_array(value.at("checks"), executable.checks);
   from_array(value.at("workloads"), executable.workloads);
+  from_array(value.at("neighbours"), executable.neighbours);
 }
 
 static json to(const OpenJob& job) {
   return {{"device", job.device}, {"gpu", job.gpu},   {"source", job.source},
           {"path", job.path},     {"seed", job.seed}, {"workloads", to_array(job.workloads)},
-          {"checks", to_array(job.checks)}, {"bare", job.bare}};
+          {"checks", to_array(job.checks)}, {"neighbours", to_array(job.neighbours)},
+          {"precision", outcome::name(job.precision)}, {"bare", job.bare}};
 }
 
 static json to(const ReferenceJob& job) { return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}}; }
 
 static json to(const CheckJob& job) {
-  return {{"executable", to(job.executable)}, {"full_size", job.full_size}, {"only_run", job.only_run}};
+  return {{"executable", to(job.executable)}, {"where", static_cast<int>(job.where)},
+          {"full_size", job.full_size}, {"only_run", job.only_run}};
 }
 
 static json to(const PredictJob& job) {
@@ -71,6 +75,8 @@ static void from(const json& value, OpenJob& job) {
   value.at("bare").get_to(job.bare);
   from_array(value.at("workloads"), job.workloads);
   from_array(value.at("checks"), job.checks);
+  from_array(value.at("neighbours"), job.neighbours);
+  job.precision = outcome::parse_precision(value.at("precision").get<std::string>()).value_or(job.precision);
 }
 
 static void from(const json& value, ReferenceJob& job) {
@@ -80,6 +86,7 @@ static void from(const json& value, ReferenceJob& job) {
 
 static void from(const json& value, CheckJob& job) {
   from(value.at("executable"), job.executable);
+  job.where = static_cast<CheckJob::Where>(value.at("where").get<int>());
   value.at("full_size").get_to(job.full_size);
   value.at("only_run").get_to(job.only_run);
 }
@@ -102,7 +109,8 @@ static json to(const Progress& reply) { return {{"executing", reply.executing}};
 static json to(const OpenReply& reply) { return {{"facts", to(reply.facts)}}; }
 static json to(const ReferenceReply& reply) {
   return {{"broken", reply.broken}, {"unsupported", reply.unsupported}, {"oracle", reply.oracle},
-          {"cases", reply.cases},   {"dropped", reply.dropped},         {"errors", to(reply.errors)}};
+          {"cases", reply.cases},   {"dropped", reply.dropped},         {"errors", to(reply.errors)},
+          {"findings", to_array(reply.findings)}};
 }
 static json to(const CheckReply& reply) { return {{"evidence", to(reply.evidence)}}; }
 static json to(const PredictReply& reply) {
@@ -112,7 +120,8 @@ static json to(const PredictReply& reply) {
           {"findings", to_array(reply.findings)}};
 }
 static json to(const TimeReply& reply) {
-  return {{"samples", to_array(reply.samples)}, {"tick_ms", reply.tick_ms}, {"evidence", to(reply.evidence)}};
+  return {{"samples", to_array(reply.samples)}, {"tick_ms", reply.tick_ms}, {"evidence", to(reply.evidence)},
+          {"findings", to_array(reply.findings)}};
 }
 static json to(const CountReply& reply) {
   return {{"counters", to(reply.counted.counters)}, {"shares", reply.counted.shares}, {"problem", reply.counted.problem}};
@@ -128,6 +137,7 @@ static void from(const json& value, ReferenceReply& reply) {
   value.at("cases").get_to(reply.cases);
   value.at("dropped").get_to(reply.dropped);
   from(value.at("errors"), reply.errors);
+  from_array(value.at("findings"), reply.findings);
 }
 static void from(const json& value, CheckReply& reply) { from(value.at("evidence"), reply.evidence); }
 static void from(const json& value, PredictReply& reply) {
@@ -140,6 +150,7 @@ static void from(const json& value, TimeReply& reply) {
   from_array(value.at("samples"), reply.samples);
   value.at("tick_ms").get_to(reply.tick_ms);
   from(value.at("evidence"), reply.evidence);
+  from_array(value.at("findings"), reply.findings);
 }
 static void from(const json& value, CountReply& reply) {
   from(value.at("counters"), reply.counted.counters);

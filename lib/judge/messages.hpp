@@ -6,6 +6,8 @@
 #include "outcome/binary.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/judgement.hpp"
+#include "outcome/precision.hpp"
+#include "outcome/task_finding.hpp"
 #include "task/task.hpp"
 #include "verify/check.hpp"
 
@@ -24,14 +26,17 @@ struct OpenJob {
   std::string device, gpu;
   std::string source, path;                       // of the task
   std::vector<task::Workload> workloads, checks;  // as the judge's task has them
+  std::vector<task::Workload> neighbours;
+  outcome::Precision precision = outcome::Precision::fp32;
   std::uint64_t seed = 0;
   bool bare = false;                              // no guards, no poison: a sanitizer looks at the memory itself
 };
 
-// A compiled kernel with its plans: one per check size, one per workload.
+// A compiled kernel with its plans: one per check size, one per workload, and one per neighbouring size, without steps
+// where there is no plan for it.
 struct Executable {
   outcome::Binary binary;
-  std::vector<kernel::Plan> checks, workloads;
+  std::vector<kernel::Plan> checks, workloads, neighbours;
 };
 
 // Loads the reference, runs it on every trial and keeps what is right. Second, once.
@@ -40,9 +45,15 @@ struct ReferenceJob {
   int declared_trials = 2;
 };
 
-// Verifies a variant at the check sizes, and at the workloads too where that is affordable.
+// Verifies a variant, freshly loaded.
 struct CheckJob {
+  enum class Where {
+    check_sizes,   // every trial, and at the workloads too where `full_size` and that is affordable
+    fresh,         // at the check sizes on inputs that nothing has seen yet
+    neighbours,    // at the neighbouring sizes
+  };
   Executable executable;
+  Where where = Where::check_sizes;
   bool full_size = true;
   bool only_run = false;                          // nothing is compared and no reference is needed: for a sanitizer
 };
@@ -83,6 +94,7 @@ struct ReferenceReply {
   bool oracle = false;                            // every declared trial was compared with y64
   int cases = 0;
   std::vector<std::string> dropped;               // trials that the reference itself does not survive
+  std::vector<outcome::TaskFinding> findings;     // about the task
   outcome::ErrorFigures errors;
 };
 struct CheckReply {
@@ -98,6 +110,7 @@ struct TimeReply {
   std::vector<device::Sample> samples;
   double tick_ms = 0;                             // of the device's clock
   verify::Evidence evidence;                      // of the timed outputs
+  std::vector<outcome::TaskFinding> findings;     // about the task at this size, with its first timing
 };
 struct CountReply {
   device::Counted counted;

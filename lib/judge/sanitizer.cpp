@@ -68,28 +68,18 @@ SanitizerLog read_sanitizer_log(std::string_view log) {
   return result;
 }
 
-void Judge::State::sanitize(outcome::Judgement& judgement, const Executable& executable) {
-  const auto program = find_sanitizer();
-  if (!program) {
-    judgement.sanitizer = "absent";
-    return;
-  }
-  judgement.sanitizer = "passed";
-  const Step step(*this, "sanitize");
+SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
+                              const std::function<bool(DeviceHost&)>& drive) {
+  if (!program) return {"absent", "", ""};
   for (const char* tool : tools) {
     const base::TemporaryFolder folder;
     const std::filesystem::path log = folder.path() / "log";
-    base::Program worker{*program, {"--tool", tool, "--log-file", log.string(), options.worker.executable.string()}};
-    worker.arguments.insert(worker.arguments.end(), options.worker.arguments.begin(), options.worker.arguments.end());
+    base::Program watched{*program, {"--tool", tool, "--log-file", log.string(), worker.executable.string()}};
+    watched.arguments.insert(watched.arguments.end(), worker.arguments.begin(), worker.arguments.end());
     bool ran = false;
     try {
-      DeviceHost fresh(worker);
-      open(fresh, random.next(), true);
-      CheckJob job;
-      job.executable = executable;
-      job.only_run = true;
-      // 100 times slower than a plain run is usual.
-      ran = ask<CheckReply>(fresh, job, true, "").has_value();
+      DeviceHost fresh(watched);
+      ran = drive(fresh);
       fresh.finish();
     } catch (const base::Error&) {
       ran = false;  // the tool does not let the device be opened
@@ -97,22 +87,30 @@ void Judge::State::sanitize(outcome::Judgement& judgement, const Executable& exe
     std::error_code missing;
     const SanitizerLog read =
         std::filesystem::exists(log, missing) ? read_sanitizer_log(base::read_file(log)) : SanitizerLog{};
-    if (read.state == SanitizerLog::State::found && ran) {
-      judgement.sanitizer = "found";
-      judgement.verdict = Verdict::sanitizer_failed;
-      judgement.message = fmt::format("compute-sanitizer's {}: {}", tool, read.first_error);
-      Finding finding;
-      finding.kind = kind_of(tool);
-      finding.message = read.first_error;
-      judgement.findings.push_back(std::move(finding));
-      judgement.speedup.reset();
-      return;
-    }
-    if (read.state != SanitizerLog::State::passed || !ran) {
-      judgement.sanitizer = "refused";
-      return;
-    }
+    if (read.state == SanitizerLog::State::found && ran) return {"found", tool, read.first_error};
+    if (read.state != SanitizerLog::State::passed || !ran) return {"refused", "", ""};
   }
+  return {"passed", "", ""};
+}
+
+void Judge::State::sanitize(outcome::Judgement& judgement, const Executable& executable) {
+  const Step step(*this, "sanitize");
+  const SanitizerResult result = run_sanitizer(find_sanitizer(), options.worker, [&](DeviceHost& fresh) {
+    open(fresh, random.next(), true);
+    CheckJob job;
+    job.executable = executable;
+    job.only_run = true;
+    return ask<CheckReply>(fresh, job, true, "").has_value();  // 100 times slower than a plain run is usual
+  });
+  judgement.sanitizer = result.word;
+  if (result.word != "found") return;
+  judgement.verdict = Verdict::sanitizer_failed;
+  judgement.message = fmt::format("compute-sanitizer's {}: {}", result.tool, result.first_error);
+  Finding finding;
+  finding.kind = kind_of(result.tool);
+  finding.message = result.first_error;
+  judgement.findings.push_back(std::move(finding));
+  judgement.speedup.reset();
 }
 
 }  // namespace cudal1::judge

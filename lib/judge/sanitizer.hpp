@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "judge/device_host.hpp"
+
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,5 +21,16 @@ struct SanitizerLog {
   std::string first_error;        // one line, when found
 };
 SanitizerLog read_sanitizer_log(std::string_view log);
+
+// What the four tools together say, in words that differ: only the first counts as passed.
+struct SanitizerResult {
+  std::string word;               // "passed", "found", "absent", "refused"
+  std::string tool, first_error;  // when found
+};
+
+// Starts `worker` under each tool in turn and lets `drive` make it do its work; false means that it could not.
+// `program` empty: absent. A tool that does not start the worker, or not to its end, refused.
+SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
+                              const std::function<bool(DeviceHost&)>& drive);
 
 }  // namespace cudal1::judge

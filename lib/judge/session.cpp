@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/session.hpp"
 
+#include "base/defence.hpp"
 #include "base/error.hpp"
 #include "cuda/cuda.hpp"
 #include "judge/watched_device.hpp"
 #include "sim/sim.hpp"
+#include "verify/task_gate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +24,8 @@ using outcome::Verdict;
 using Status = device::RunResult::Status;
 
 constexpr std::size_t input_versions = 3;     // of different values, at full size
+constexpr double pattern_operations = 2e7;    // above this y64 under every pattern is too dear
+constexpr std::uint64_t known_seed = 42;      // where values are not fresh
 constexpr double simulated_threads = 65536;   // above this the simulator does not run a whole workload to verify it
 constexpr double simulated_operations = 2e7;
 
@@ -64,7 +68,10 @@ double threads_of(const kernel::Plan& plan) {
 
 Session::Session(const OpenJob& job, std::function<void(bool)> tell)
     : device_(watch(open_device(job), std::move(tell), job.bare)), task_(read_task(job)), random_(job.seed, 1), seed_(job.seed),
-      threads_(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U))) {}
+      threads_(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U))), precision_(job.precision),
+      neighbours_(job.neighbours) {
+  if (!base::defended(base::Defence::fresh_values)) seed_ = known_seed;
+}
 
 Session::Loaded Session::load(const outcome::Binary& binary) {
   Loaded loaded;
@@ -93,12 +100,11 @@ ReferenceReply Session::reference(ReferenceJob job) {
     return reply;
   }
   reply.oracle = task_.torch.has_value();
-  const auto trials = reference::trials(seed_, job.declared_trials);
   for (std::size_t size = 0; size < task_.checks.size(); ++size) {
     const verify::Program program{reference_module_.module.get(), &reference_.checks[size]};
-    verify::CaseOptions options;
-    options.assignment = task_.workloads.size() + size;
-    options.threads = threads_;
+    const verify::CaseOptions options = check_options(size);
+    const bool every_pattern = size == 0 && reference::operations(task_, options.assignment) <= pattern_operations;
+    const auto trials = reference::trials(seed_, job.declared_trials, every_pattern, precision_);
     for (const reference::Trial& trial : trials) {
       auto made = verify::make_case(*device_, task_, task_.checks[size], trial, program, random_, options);
       if (made) {
@@ -130,7 +136,23 @@ ReferenceReply Session::reference(ReferenceJob job) {
   }
   reply.cases = static_cast<int>(cases_.size());
   reply.errors.trials = reply.cases;
+  if (!base::defended(base::Defence::task_gate)) return reply;
+  verify::TaskFigures figures =
+      verify::observe(*device_, task_, task_.checks.front(),
+                      {reference_module_.module.get(), &reference_.checks.front()}, seed_, random_);
+  for (const verify::Case& subject : cases_)
+    if (subject.trial.pattern == reference::Pattern::declared)
+      figures.rounding = std::max(figures.rounding, verify::rounding_of(subject, precision_));
+  reply.findings = verify::examine(figures);
   return reply;
+}
+
+verify::CaseOptions Session::check_options(std::size_t check) const {
+  verify::CaseOptions options;
+  options.assignment = task_.workloads.size() + check;
+  options.precision = precision_;
+  options.threads = threads_;
+  return options;
 }
 
 CheckReply Session::check(const CheckJob& job) {
@@ -155,21 +177,76 @@ CheckReply Session::check_all(const CheckJob& job) {
     only_run(job.executable, *variant.module, reply.evidence);
     return reply;
   }
-  std::vector<bool> seen(task_.checks.size());
-  for (std::size_t i = 0; i < cases_.size() && !reply.evidence.fault; ++i) {
-    const bool first = !seen[case_sizes_[i]];
-    seen[case_sizes_[i]] = true;
-    const verify::Program program{variant.module.get(), &job.executable.checks[case_sizes_[i]]};
-    reply.evidence.merge(verify::check(*device_, task_.file, program, cases_[i], random_, first));
+  switch (job.where) {
+    case CheckJob::Where::check_sizes: check_trials(job, *variant.module, reply.evidence); break;
+    case CheckJob::Where::fresh: check_on_fresh_inputs(job.executable, *variant.module, reply.evidence); break;
+    case CheckJob::Where::neighbours: check_neighbours(job.executable, *variant.module, reply.evidence); break;
   }
-  for (std::size_t w = 0; w < job.executable.workloads.size() && job.full_size && !reply.evidence.fault; ++w) {
+  return reply;
+}
+
+void Session::check_trials(const CheckJob& job, const device::Module& module, verify::Evidence& evidence) {
+  // Trials of one size share their memory: what a variant may remember by address is then out of date.
+  std::vector<std::unique_ptr<reference::Buffers>> places(task_.checks.size());
+  for (std::size_t i = 0; i < cases_.size() && !evidence.fault; ++i) {
+    if (!base::defended(base::Defence::declared_checks)) break;
+    const verify::Program program{&module, &job.executable.checks[case_sizes_[i]]};
+    auto& place = places[case_sizes_[i]];
+    const bool first = !place;
+    if (first) place = std::make_unique<reference::Buffers>(*device_, *program.plan, random_);
+    evidence.merge(verify::check(*device_, task_.file, program, cases_[i], *place, first));
+  }
+  for (std::size_t w = 0; w < job.executable.workloads.size() && job.full_size && !evidence.fault; ++w) {
     if (!small_enough(reference_.workloads[w], w) || !small_enough(job.executable.workloads[w], w)) continue;
     const verify::Case* subject = full_case(w, 0);
     if (subject == nullptr) continue;
-    const verify::Program program{variant.module.get(), &job.executable.workloads[w]};
-    reply.evidence.merge(verify::check(*device_, task_.file, program, *subject, random_, false));
+    const verify::Program program{&module, &job.executable.workloads[w]};
+    reference::Buffers buffers(*device_, *program.plan, random_);
+    evidence.merge(verify::check(*device_, task_.file, program, *subject, buffers, false));
   }
-  return reply;
+}
+
+// The last word: the same plan in a module that has run nothing, on values drawn after everything else.
+void Session::check_on_fresh_inputs(const Executable& executable, const device::Module& module,
+                                    verify::Evidence& evidence) {
+  for (std::size_t size = 0; size < task_.checks.size() && !evidence.fault; ++size) {
+    const verify::Program reference{reference_module_.module.get(), &reference_.checks[size]};
+    const reference::Trial trial{reference::Pattern::declared, random_.next()};
+    const auto subject =
+        verify::make_case(*device_, task_, task_.checks[size], trial, reference, random_, check_options(size));
+    if (!subject) continue;
+    reference::Buffers buffers(*device_, executable.checks[size], random_);
+    evidence.merge(verify::check(*device_, task_.file, {&module, &executable.checks[size]}, *subject, buffers, true));
+  }
+}
+
+void Session::check_neighbours(const Executable& executable, const device::Module& module, verify::Evidence& evidence) {
+  for (std::size_t i = 0; i < neighbours_.size() && !evidence.fault; ++i) {
+    if (reference_.neighbours[i].steps.empty()) continue;
+    const verify::Program reference{reference_module_.module.get(), &reference_.neighbours[i]};
+    const reference::Trial trial{reference::Pattern::declared, random_.next()};
+    const auto subject = verify::make_case(*device_, task_, neighbours_[i], trial, reference, random_, check_options(0));
+    if (!subject) continue;
+    if (executable.neighbours[i].steps.empty()) {
+      evidence.fault = Verdict::invalid_plan;
+      evidence.message = fmt::format("it has no plan at {}", neighbours_[i].label());
+      return;
+    }
+    reference::Buffers buffers(*device_, executable.neighbours[i], random_);
+    evidence.merge(verify::check(*device_, task_.file, {&module, &executable.neighbours[i]}, *subject, buffers, false));
+  }
+}
+
+// What the task shows at full size only: an output that vanishes, or that other inputs hardly move.
+std::vector<outcome::TaskFinding> Session::task_findings(const std::vector<const verify::Case*>& cases) const {
+  verify::TaskFigures figures;
+  if (cases.size() < 2 || !base::defended(base::Defence::task_gate)) return {};
+  for (std::size_t i = 0; i < cases[0]->expected.size(); ++i) {
+    const reference::Expected& first = cases[0]->expected[i];
+    figures.outputs.push_back(verify::figures(first.output, first.truth, cases[1]->expected[i].truth,
+                                              verify::bounds_of(task_.file, first.output, first.dtype, first.truth)));
+  }
+  return verify::examine(figures);
 }
 
 void Session::only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence) {
@@ -189,7 +266,8 @@ void Session::only_run(const Executable& executable, const device::Module& modul
 verify::CaseOptions Session::full_size_options(std::size_t workload) const {
   verify::CaseOptions options;
   options.assignment = workload;
-  options.perturb = false;
+  options.perturb = precision_ != outcome::Precision::fp32;
+  options.precision = precision_;
   options.threads = threads_;
   // Without y64 at this size the bound comes from the errors seen at the check sizes, grown with the sums' length.
   double error = 0;
@@ -222,11 +300,15 @@ verify::CaseOptions Session::full_size_options(std::size_t workload) const {
   return options;
 }
 
+std::uint64_t Session::full_size_seed(std::size_t version) const {
+  return base::defended(base::Defence::fresh_values) ? seed_ + 0x51ab * (version + 1) : known_seed;
+}
+
 const verify::Case* Session::full_case(std::size_t workload, std::size_t version) {
   auto& held = full_cases_[{workload, version}];
   if (held) return held.get();
   const verify::Program program{reference_module_.module.get(), &reference_.workloads[workload]};
-  const reference::Trial trial{reference::Pattern::declared, seed_ + 0x51ab * (version + 1)};
+  const reference::Trial trial{reference::Pattern::declared, full_size_seed(version)};
   auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
                                 full_size_options(workload));
   if (!made) {
@@ -241,7 +323,7 @@ const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t worklo
   auto [place, fresh] = inputs_.try_emplace(workload);
   if (fresh)
     place->second = reference::inputs(task_, task_.workloads[workload],
-                                      {reference::Pattern::declared, seed_ + 0x51ab});
+                                      {reference::Pattern::declared, full_size_seed(0)});
   return place->second;
 }
 
@@ -295,7 +377,7 @@ TimeReply Session::time(const TimeJob& job) {
   auto& timed = timed_[job.workload];
   if (!timed) {
     std::vector<const verify::Case*> cases;
-    for (std::size_t version = 0; version < input_versions; ++version)
+    for (std::size_t version = 0; version < (base::defended(base::Defence::fresh_values) ? input_versions : 1); ++version)
       if (const verify::Case* subject = full_case(job.workload, version)) cases.push_back(subject);
     if (cases.empty())
       throw base::Error(base::Fault::bad_input,
@@ -303,6 +385,7 @@ TimeReply Session::time(const TimeJob& job) {
                                     task_.workloads[job.workload].label(), full_case_problem_));
     timed = std::make_unique<TimedReference>(
         *device_, verify::Program{reference_module_.module.get(), &reference_.workloads[job.workload]}, cases, random_);
+    reply.findings = task_findings(cases);
   } else if (job.fresh) {
     timed->lay_out(*device_, random_);
   }

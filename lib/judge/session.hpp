@@ -30,6 +30,10 @@ class Session {
     std::optional<device::RunResult> failure;
   };
   CheckReply check_all(const CheckJob& job);
+  void check_trials(const CheckJob& job, const device::Module& module, verify::Evidence& evidence);
+  void check_on_fresh_inputs(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
+  void check_neighbours(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
+  verify::CaseOptions check_options(std::size_t check) const;
   Loaded load(const outcome::Binary& binary);
   const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
   void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
@@ -37,6 +41,8 @@ class Session {
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);
   verify::CaseOptions full_size_options(std::size_t workload) const;
+  std::uint64_t full_size_seed(std::size_t version) const;
+  std::vector<outcome::TaskFinding> task_findings(const std::vector<const verify::Case*>& cases) const;
 
   std::unique_ptr<device::Device> device_;
   task::Task task_;
@@ -49,6 +55,8 @@ class Session {
   std::vector<std::size_t> case_sizes_;                               // index of each case's check size
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<verify::Case>> full_cases_;
   std::string full_case_problem_;
+  outcome::Precision precision_;
+  std::vector<task::Workload> neighbours_;
   std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
   std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
 };

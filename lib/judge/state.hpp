@@ -25,6 +25,7 @@ struct Judge::State {
   const task::Task& task;
   compile::Compiler& compiler;
   Options options;
+  std::vector<task::Workload> nearby;           // sizes that nobody declared
   DeviceHost host;                              // warm; candidates are screened in it
   DeviceHost counter;                           // warm; only counts
   std::mutex mutex;
@@ -37,7 +38,10 @@ struct Judge::State {
   std::optional<ReferenceFacts> reference_facts;
   std::vector<PredictReply> reference_predictions;  // simulator only, per workload
   ReferenceReply reference_reply;
-  std::set<std::string> hung;                   // keys of what must not run again
+  std::set<std::string> hung;                   // what must not run again, by hang_key()
+  std::string hang_key(const std::string& key) const;
+  void remember_hang(const std::string& key);
+  std::optional<Rejected> remembered_hang(const std::string& key) const;
   std::string gpu_uuid;                         // empty on the simulator
   std::optional<cuda::Management> management;   // of a GPU
   bool tenants = false;                         // somebody else computes on the GPU
@@ -88,7 +92,12 @@ struct Judge::State {
                                       const std::string& key);
 
   // Verification; the verdict stays inconclusive when nothing is wrong.
-  std::optional<Rejected> check(DeviceHost& where, const Executable& executable, const std::string& key);
+  std::optional<Rejected> check(DeviceHost& where, const Executable& executable, const std::string& key,
+                                CheckJob::Where on = CheckJob::Where::check_sizes);
+  void judge_task(const std::vector<outcome::TaskFinding>& found, ReferenceFacts& reference_so_far) const;
+  // The label SPECIALISED when sizes that nobody declared are too much for a variant that is right otherwise. Last of
+  // all, because it may cost the worker.
+  void try_neighbours(DeviceHost& where, const Executable& executable, outcome::Judgement& judgement);
 
   struct Timed {
     bench::Estimate estimate;
@@ -143,7 +152,7 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
   lost(where);
   Rejected judgement;
   if (answer.timed_out) {
-    hung.insert(key);
+    remember_hang(key);
     judgement.verdict = outcome::Verdict::timeout;
     judgement.message = "one execution took longer than the limit and was stopped";
   } else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/defence.hpp"
 #include "bench/order.hpp"
 #include "bench/race.hpp"
 #include "judge/state.hpp"
@@ -56,7 +57,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
       judgement.verdict = reply->fault.value_or(Verdict::runtime_failed);
       judgement.message = fmt::format("{} ({})", reply->message, task.workloads[w].label());
       judgement.findings = std::move(reply->findings);
-      if (judgement.verdict == Verdict::timeout) hung.insert(key);
+      if (judgement.verdict == Verdict::timeout) remember_hang(key);
       return tl::unexpected(std::move(judgement));
     }
     const device::Prediction& mine = *reply->prediction;
@@ -128,7 +129,8 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
     for (const kernel::PlanBuffer& buffer : reference.workloads[w].buffers)
       if (buffer.role != kernel::PlanBuffer::Role::input && buffer.role != kernel::PlanBuffer::Role::scratch)
         output_bytes += static_cast<double>(buffer.bytes);
-    if (bench::implausible(result.workloads[w].variant_ms, output_bytes, facts)) result.verdict = Verdict::implausible;
+    if (base::defended(base::Defence::write_floor) && bench::implausible(result.workloads[w].variant_ms, output_bytes, facts))
+      result.verdict = Verdict::implausible;
   }
   result.estimate = chained ? bench::combine(result.parts, weights(task)) : comparison.estimate();
   if (chained && result.verdict != Verdict::implausible) {

@@ -230,6 +230,15 @@ void from(const json& value, outcome::Finding& finding) {
   value.at("other_thread").get_to(finding.other_thread);
 }
 
+json to(const outcome::TaskFinding& finding) {
+  return {{"verdict", static_cast<int>(finding.verdict)}, {"reason", finding.reason}};
+}
+
+void from(const json& value, outcome::TaskFinding& finding) {
+  finding.verdict = static_cast<outcome::TaskVerdict>(value.at("verdict").get<int>());
+  value.at("reason").get_to(finding.reason);
+}
+
 json to(const outcome::Counters& counters) {
   json result = json::array();
   for (const auto& field : outcome::counter_fields) result.push_back(counters.*field.member);

@@ -6,6 +6,7 @@
 #include "outcome/binary.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/judgement.hpp"
+#include "outcome/task_finding.hpp"
 #include "task/task.hpp"
 #include "verify/check.hpp"
 
@@ -24,6 +25,7 @@ json to(const outcome::Binary& binary);
 json to(const outcome::DeviceFacts& facts);
 json to(const outcome::ErrorFigures& errors);
 json to(const outcome::Finding& finding);
+json to(const outcome::TaskFinding& finding);
 json to(const outcome::Counters& counters);
 json to(const outcome::LineCounters& lines);
 json to(const std::optional<outcome::Verdict>& verdict);
@@ -40,6 +42,7 @@ void from(const json& value, outcome::Binary& binary);
 void from(const json& value, outcome::DeviceFacts& facts);
 void from(const json& value, outcome::ErrorFigures& errors);
 void from(const json& value, outcome::Finding& finding);
+void from(const json& value, outcome::TaskFinding& finding);
 void from(const json& value, outcome::Counters& counters);
 void from(const json& value, outcome::LineCounters& lines);
 void from(const json& value, std::optional<outcome::Verdict>& verdict);

@@ -65,6 +65,19 @@ std::string times_text(const Setting& setting) {
   return text;
 }
 
+const char* precision_text(outcome::Precision precision) {
+  switch (precision) {
+    case outcome::Precision::fp32: break;
+    case outcome::Precision::tf32:
+      return "Operands of float32 products may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`); sums and\n"
+             "  everything else are held to the task's types.";
+    case outcome::Precision::half:
+      return "Operands of float32 products may be rounded to bfloat16 or float16; sums and everything else are held to the\n"
+             "  task's types.";
+  }
+  return "Lower precision than the task's types is wrong, unless the result is as exact as the reference's.";
+}
+
 std::string setting_text(const Templates& templates, const Setting& setting) {
   const auto& task = *setting.task;
   std::string meaning;
@@ -178,7 +191,8 @@ std::string user_text(const Templates& templates, const Setting& setting, const 
 
 Rendered render(const Templates& templates, const Setting& setting, const Request& request, std::size_t limit) {
   Rendered rendered;
-  rendered.system = templates.fill("system.md", {{"kernel_file_card", templates.fill("kernel_file_card.md", {})}});
+  rendered.system = templates.fill("system.md", {{"kernel_file_card", templates.fill("kernel_file_card.md", {})},
+                                                 {"precision", precision_text(setting.precision)}});
 
   Fit fit;
   const bool repair = request.key.attempt > 0;  // or an ablation: short, and every part is needed

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/model.hpp"
+#include "outcome/precision.hpp"
 #include "prompt/templates.hpp"
 #include "task/task.hpp"
 
@@ -27,6 +28,7 @@ struct Setting {
   std::vector<ReferenceTime> times;
   bool predicted = false;         // times are the simulator's predictions
   bool oracle = true;
+  outcome::Precision precision = outcome::Precision::fp32;
   outcome::Judgement reference;   // the reference's own: score 1
   std::string hint;               // the user's
 };

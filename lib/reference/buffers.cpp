@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/buffers.hpp"
 
+#include "base/defence.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -140,10 +142,10 @@ std::string Buffers::damage() const {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const kernel::PlanBuffer& buffer = plan_.buffers[i];
     const Place& place = places_[i];
-    const bool loaded = inputs_ != nullptr || pristine_ != nullptr;
+    const bool loaded = (inputs_ != nullptr || pristine_ != nullptr) && base::defended(base::Defence::input_digests);
     if (loaded && buffer.role == Role::input && buffer.bytes != 0 && device_.digest(place.region) != place.digest)
       return fmt::format("input {} was changed; inputs are read-only", buffer.name);
-    if (place.guard == 0) continue;
+    if (place.guard == 0 || !base::defended(base::Defence::guards)) continue;
     if (device_.digest({place.region.memory, 0, place.guard}) != place.front_digest ||
         device_.digest({place.region.memory, place.guard + buffer.bytes, behind_bytes(place)}) != place.behind_digest)
       return guard_damage(i);

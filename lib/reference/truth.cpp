@@ -33,10 +33,12 @@ std::map<std::string, double> scalars(const task::Workload& workload) {
   return result;
 }
 
-// Each value moved by one rounding of the arithmetic, up or down at random: any implementation may do as much.
-void perturb_by_rounding(tensor::Array& array, std::uint64_t stream) {
+// Each value moved by one rounding of the arithmetic, up or down at random: any implementation may do as much. The
+// precision class speaks of float32 operands; those of other types have no more bits to lose.
+void perturb_by_rounding(tensor::Array& array, outcome::Precision precision, std::uint64_t stream) {
   if (!tensor::is_floating(array.dtype)) return;
-  const double step = std::min(tensor::unit_roundoff(array.dtype), std::exp2(-24));
+  const double step = array.dtype == tensor::Dtype::float32 ? outcome::operand_roundoff(precision)
+                                                            : std::min(tensor::unit_roundoff(array.dtype), 0x1p-24);
   base::Random random(0x9e77, stream);
   for (double& value : array.values) value *= random.below(2) == 0 ? 1 + step : 1 - step;
 }
@@ -81,7 +83,8 @@ std::vector<Expected> outputs(const task::Task& task, const task::Workload& work
 }
 
 std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::Workload& workload,
-                                            const std::vector<Bytes>& inputs, bool perturb, int threads) {
+                                            const std::vector<Bytes>& inputs, std::optional<outcome::Precision> perturb,
+                                            int threads) {
   if (!task.torch) return std::nullopt;
   std::map<std::string, tensor::Array> arrays;
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
@@ -115,7 +118,7 @@ std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::
   if (!perturb) return result;
 
   std::uint64_t stream = 0;
-  for (auto& [name, array] : arrays) perturb_by_rounding(array, stream++);
+  for (auto& [name, array] : arrays) perturb_by_rounding(array, *perturb, stream++);
   if (auto moved = tensor::evaluate(*task.torch, arrays, scalars(workload), threads))
     for (Expected& expected : result)
       if (tensor::is_floating(expected.dtype)) expected.perturbed = std::move((*moved)[expected.output].values);

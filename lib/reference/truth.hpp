@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "outcome/precision.hpp"
 #include "reference/trial.hpp"
 #include "task/task.hpp"
 #include "tensor/evaluate.hpp"
@@ -19,7 +20,7 @@ struct Expected {
   std::vector<std::int64_t> shape;
   std::vector<double> truth;       // y64; the reference's own output where there is no oracle
   std::vector<double> reference;   // the reference's output; empty when it is `truth` itself
-  std::vector<double> perturbed;   // y64 of inputs moved by one rounding; empty: not taken
+  std::vector<double> perturbed;   // y64 of inputs moved by one rounding of the precision class; empty: not taken
   double relative_noise = 0;       // of ‖y − truth‖ / ‖truth‖ to allow in addition; where truth is no oracle
   double operations = 1;           // behind one element: the length of its sums
 
@@ -34,9 +35,11 @@ struct Expected {
 };
 
 // y64 of the task's torch line for one trial, all outputs by name in the order of declaration, `reference` still empty.
-// Empty optional: the task has no oracle, or it does not accept these shapes.
+// Empty optional: the task has no oracle, or it does not accept these shapes. With `perturb` also at inputs moved by one
+// rounding of that class.
 std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::Workload& workload,
-                                            const std::vector<Bytes>& inputs, bool perturb, int threads);
+                                            const std::vector<Bytes>& inputs, std::optional<outcome::Precision> perturb,
+                                            int threads);
 
 // Arithmetic of the torch line at one of task.assignments(); 0 without an oracle.
 double operations(const task::Task& task, std::size_t assignment);

@@ -73,7 +73,15 @@ json_value reference_value(const judge::ReferenceFacts& reference) {
                      {"time_ms", time.ms},
                      {"speed_of_light_ms", time.speed_of_light_ms},
                      {"limited_by", time.limited_by}});
-  return {{"predicted", reference.predicted}, {"oracle", reference.oracle}, {"note", reference.note}, {"times", times}};
+  json_value findings = json_value::array();
+  for (const auto& finding : reference.findings)
+    findings.push_back({{"verdict", outcome::name(finding.verdict)}, {"reason", finding.reason}});
+  return {{"predicted", reference.predicted},
+          {"oracle", reference.oracle},
+          {"note", reference.note},
+          {"precision", outcome::name(reference.precision)},
+          {"findings", findings},
+          {"times", times}};
 }
 
 json_value ablation_value(const search::Result& result) {

@@ -13,6 +13,7 @@ prompt::Setting setting(const task::Task& task, const Start& start, const std::s
     setting.times.push_back({time.workload, time.ms, time.speed_of_light_ms, time.limited_by});
   setting.predicted = start.reference.predicted;
   setting.oracle = start.reference.oracle;
+  setting.precision = start.reference.precision;
   setting.reference = start.reference.judgement;
   setting.hint = hint;
   return setting;

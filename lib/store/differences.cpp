@@ -34,6 +34,7 @@ const Field fields[] = {
      }},
     {"repair", false, [](const Identity& identity) { return std::string(identity.repair ? "on" : "off"); }},
     {"hint", false, [](const Identity& identity) { return identity.hint; }},
+    {"precision", false, [](const Identity& identity) { return identity.precision; }},
     {"start", false, [](const Identity& identity) { return identity.start_from_digest.substr(0, 8); }},
 };
 

@@ -71,7 +71,8 @@ json body_json(const Identity& identity) {
           {"sampling", identity.sampling},
           {"repair", identity.repair},
           {"hint", identity.hint},
-          {"start_from_sha256", identity.start_from_digest}};
+          {"start_from_sha256", identity.start_from_digest},
+          {"precision", identity.precision}};
 }
 
 Identity identity_from(const json& value) {
@@ -94,6 +95,7 @@ Identity identity_from(const json& value) {
   identity.repair = value.at("repair");
   identity.hint = value.at("hint");
   identity.start_from_digest = value.at("start_from_sha256");
+  identity.precision = value.value("precision", identity.precision);
   return identity;
 }
 
@@ -149,6 +151,12 @@ outcome::DeviceFacts device_from(const json& value) {
   return device;
 }
 
+json findings_json(const std::vector<outcome::TaskFinding>& findings) {
+  json list = json::array();
+  for (const auto& finding : findings) list.push_back({{"verdict", outcome::name(finding.verdict)}, {"reason", finding.reason}});
+  return list;
+}
+
 json body_json(const search::Start& start) {
   const auto& reference = start.reference;
   json times = json::array();
@@ -164,6 +172,8 @@ json body_json(const search::Start& start) {
             {"predicted", reference.predicted},
             {"oracle", reference.oracle},
             {"note", reference.note},
+            {"precision", outcome::name(reference.precision)},
+            {"findings", findings_json(reference.findings)},
             {"judgement", judgement_json(reference.judgement)}}}};
 }
 
@@ -177,6 +187,12 @@ search::Start start_from(const json& value) {
   start.reference.predicted = from.at("predicted");
   start.reference.oracle = from.at("oracle");
   start.reference.note = from.at("note");
+  const auto precision = outcome::parse_precision(from.value("precision", "fp32"));
+  if (precision) start.reference.precision = *precision;
+  for (const auto& finding : from.value("findings", json::array())) {
+    const auto verdict = outcome::parse_task_verdict(finding.at("verdict").get<std::string>());
+    if (verdict) start.reference.findings.push_back({*verdict, finding.at("reason")});
+  }
   start.reference.judgement = judgement_from(from.at("judgement"));
   return start;
 }

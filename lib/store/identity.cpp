@@ -37,6 +37,7 @@ std::string Identity::digest() const {
   add(sampling);
   add(hint);
   add(start_from_digest);
+  if (precision != "fp32") add(precision);
   return base::sha256(all);
 }
 

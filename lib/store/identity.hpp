@@ -29,6 +29,7 @@ struct Identity {
   bool repair = true;
   std::string hint;
   std::string start_from_digest;    // empty: none
+  std::string precision = "fp32";   // the class that variants are held to
 
   std::string digest() const;       // 64 hexadecimal digits over everything but path, version and driver
 };

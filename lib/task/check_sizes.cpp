@@ -6,11 +6,16 @@
 
 namespace cudal1::task {
 
+namespace {
+
+constexpr std::int64_t keep_up_to = 8;
+
+}  // namespace
+
 std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::Assignment& declared) {
   // Neither multiples of a warp nor of each other; the second proposal turns the order round, so that no kernel is
   // right only because one extent exceeds another.
   constexpr std::array<std::int64_t, 6> extents{33, 70, 45, 19, 101, 26};
-  constexpr std::int64_t keep_up_to = 8;
   std::vector<std::map<std::string, std::int64_t>> proposals;
   if (declared.values.empty()) return proposals;
   for (const bool reversed : {false, true}) {
@@ -27,6 +32,15 @@ std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::Assi
     proposals.push_back(std::move(sizes));
   }
   return proposals;
+}
+
+std::map<std::string, std::int64_t> next_sizes(const kernel::Assignment& declared) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, expression] : declared.values) {
+    if (!expression.names().empty()) continue;
+    if (const auto value = expression.evaluate_integer({})) sizes[name] = *value + (*value > keep_up_to ? 1 : 0);
+  }
+  return sizes;
 }
 
 }  // namespace cudal1::task

@@ -14,4 +14,7 @@ namespace cudal1::task {
 // size a value. Sizes of at most eight are kept, because they are often kernel extents, strides or dimensions.
 std::vector<std::map<std::string, std::int64_t>> ragged_sizes(const kernel::Assignment& declared);
 
+// Sizes next to an assignment's own: every literal size above eight is one larger.
+std::map<std::string, std::int64_t> next_sizes(const kernel::Assignment& declared);
+
 }  // namespace cudal1::task

@@ -8,6 +8,7 @@
 #include "kernel/plan.hpp"
 #include "kernel/workload.hpp"
 #include "task/check_sizes.hpp"
+#include "task/neighbours.hpp"
 #include "tensor/evaluate.hpp"
 
 #include <algorithm>
@@ -189,6 +190,33 @@ double Task::written_operations(std::size_t workload) const {
   if (!torch) return 0;
   const auto types = value_or_refuse(tensor::infer(*torch, input_types(), assignments()));
   return tensor::operations(*torch, types, workload);
+}
+
+std::vector<Workload> neighbours(const Task& task) {
+  const kernel::File& file = task.file;
+  const auto first = kernel::workloads(file).front();
+  const auto declared = kernel::checks(file);
+  std::vector<std::pair<kernel::Assignment, Overrides>> proposals;
+  if (!declared.empty()) proposals.emplace_back(declared.front(), next_sizes(declared.front()));
+  for (const auto& sizes : ragged_sizes(first)) proposals.emplace_back(first, sizes);
+
+  std::vector<Workload> result;
+  const auto known = [&](const Workload& other) {
+    const auto same = [&](const Workload& workload) { return workload.environment == other.environment; };
+    return std::any_of(task.checks.begin(), task.checks.end(), same) ||
+           std::any_of(task.workloads.begin(), task.workloads.end(), same) ||
+           std::any_of(result.begin(), result.end(), same);
+  };
+  for (const auto& [assignment, sizes] : proposals) {
+    auto environment = kernel::environment(file, assignment, values_of(sizes));
+    if (!environment || !kernel::resolve(file, *environment)) continue;
+    Task trial = task;
+    trial.checks = {make_workload(assignment, *environment)};
+    if (known(trial.checks.front())) continue;
+    if (trial.torch && !tensor::infer(*trial.torch, trial.input_types(), trial.assignments())) continue;
+    result.push_back(trial.checks.front());
+  }
+  return result;
 }
 
 Task load(const std::filesystem::path& path, const Overrides& overrides, std::size_t memory_limit) {

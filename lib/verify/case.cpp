@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/case.hpp"
 
+#include "base/defence.hpp"
 #include "reference/buffers.hpp"
 #include "verify/compare.hpp"
 
@@ -56,7 +57,8 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
 
   const double operations = reference::operations(task, options.assignment);
   if (operations <= reference::affordable_operations) {
-    if (auto truth = reference::oracle(task, workload, result.inputs, options.perturb, options.threads)) {
+    const auto perturb = options.perturb ? std::optional(options.precision) : std::nullopt;
+    if (auto truth = reference::oracle(task, workload, result.inputs, perturb, options.threads)) {
       result.expected = *std::move(truth);
       result.oracle = true;
     }
@@ -81,6 +83,8 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
       if (!std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); }))
         return tl::unexpected(fmt::format("{} is not finite", expected.output));
       expected.relative_noise = options.noise > 0 ? options.noise : plain_noise(expected, length);
+      if (options.precision != outcome::Precision::fp32 && expected.dtype == tensor::Dtype::float32)
+        expected.relative_noise = std::max(expected.relative_noise, outcome::operand_roundoff(options.precision));
       expected.truth = std::move(got);
       continue;
     }
@@ -92,6 +96,8 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
     expected.reference = std::move(got);
   }
   if (const std::string damage = buffers.damage(); !damage.empty()) return tl::unexpected(damage);
+  if (base::defended(base::Defence::check_poison))
+    buffers.poison(reference::Buffers::Fill::nan);  // a right answer must not lie in memory that is handed out again
   return result;
 }
 

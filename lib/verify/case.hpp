@@ -32,6 +32,7 @@ struct Program {
 struct CaseOptions {
   std::size_t assignment = 0;    // of task.assignments(), for the count of operations
   bool perturb = true;           // also evaluate at inputs moved by one rounding
+  outcome::Precision precision = outcome::Precision::fp32;
   bool checks = true;            // the simulator's
   double noise = 0;              // relative error to allow where no oracle is affordable; 0: by the dtype and length
   int threads = 1;

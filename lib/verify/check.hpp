@@ -23,10 +23,10 @@ struct Evidence {
   void merge(Evidence other);                   // keeps the first fault, the largest errors
 };
 
-// Runs a variant on one case: outputs and scratch poisoned before, compared after; guard zones and inputs intact.
-// With `twice` a second run starts from finite wrong outputs instead of NaN.
+// Runs a variant on one case, in `buffers` made for its plan: outputs and scratch poisoned before, compared after; guard
+// zones and inputs intact. With `twice` a second run starts from finite wrong outputs instead of NaN.
 Evidence check(device::Device& device, const kernel::File& task, const Program& program, const Case& subject,
-               base::Random& random, bool twice, bool checks = true);
+               reference::Buffers& buffers, bool twice);
 
 // The fault that a run's end stands for; empty when it went well.
 std::optional<outcome::Verdict> fault(const device::RunResult& result);

@@ -38,4 +38,8 @@ Comparison compare(const reference::Expected& expected, const std::vector<double
 // The bounds that a task declares for an output.
 std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output);
 
+// These, or else the dtype's for an output with these values.
+Bounds bounds_of(const kernel::File& task, const std::string& output, tensor::Dtype dtype,
+                 const std::vector<double>& values);
+
 }  // namespace cudal1::verify

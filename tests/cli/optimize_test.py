@@ -239,6 +239,19 @@ class WithoutAModel(CliTest):
         self.says(self.run_cli("verify", "task.cu", "faster.cu", *SIM), "PREDICTED_FASTER")
         self.refuses("verify", "task.cu", "wrong.cu", *SIM, code=6, says=["WRONG_RESULT"])
 
+    def test_precision_is_declared_for_a_run(self):
+        rounded = FASTER.replace("A[i] + 1.0f", "__uint_as_float((__float_as_uint(A[i]) + 0x1000u) & 0xffffe000u) + 1.0f")
+        self.write("rounded.cu", rounded)
+        self.refuses("verify", "task.cu", "rounded.cu", *SIM, code=6, says=["WRONG_RESULT"])
+        object = self.run_cli("verify", "task.cu", "rounded.cu", *SIM, "--precision", "tf32", "--json").json()
+        self.assertEqual(object["precision"], "tf32")
+        self.refuses("verify", "task.cu", "rounded.cu", *SIM, "--precision", "bf8", code=2, says=["--precision"])
+
+    def test_a_task_that_needs_no_work_is_refused_before_a_model_is_asked(self):
+        self.write("zero.cu", TASK.replace("C = A + 1", "C = 0 * A").replace("A[row * M + column] + 1.0f", "0"))
+        self.refuses("optimize", "zero.cu", *SIM, "--model", "cmd:touch asked", code=6, says=["TASK_DEGENERATE", "--accept-degenerate"])
+        self.assertFalse((self.work / "asked").exists())
+
     def test_bench_branches_on_faster_and_not(self):
         self.run_cli("bench", "task.cu", "faster.cu", *SIM, "--quick")
         self.run_cli("bench", "task.cu", "task.cu", *SIM, "--quick", code=3)

@@ -29,6 +29,8 @@ PLANTED = [
     ("includes", "lib/base/file.cpp", append("\n#include <curl/curl.h>\n"), "<curl/curl.h>"),
     ("includes", "lib/search/search.cpp", append("\n#include <CLI/CLI.hpp>\n"), "<CLI/CLI.hpp>"),
     ("includes", "lib/outcome/judgement.hpp", append("\n#include <nlohmann/json.hpp>\n"), "JSON"),
+    ("defences", "lib/base/defence.cpp", replace("return true", "return getenv(\"OFF\") == nullptr"), "defence.cpp"),
+    ("defences", "cli/main.cpp", append("\nbool defended(Defence) { return false; }\n"), "cli/main.cpp"),
     ("spdx", "lib/base/text.cpp", replace("// SPDX-License-Identifier: Apache-2.0\n", ""), "lib/base/text.cpp"),
     ("manual", "man/cudal1.1.scd", replace("*--samples* _K_\n", ""), "--samples"),
     ("manual", "man/cudal1.1.scd", replace("*--samples* _K_", "*--simples* _K_"), "--simples"),

@@ -127,7 +127,20 @@ def exit_codes(tree, binary):
                 yield f"{path.relative_to(tree)}:{number}: end with an ExitCode, not with a number"
 
 
-RULES = {"includes": includes, "spdx": spdx, "manual": manual, "exit_codes": exit_codes}
+def defences(tree, binary):
+    """The program has no switch for what keeps a variant honest: only tests/cheats may define one, for itself."""
+    home = "lib/base/defence.cpp"
+    for path in files(tree, SOURCES, ["lib", "cli"]):
+        name = path.relative_to(tree).as_posix()
+        for line in re.findall(r"^.*bool defended\(.*\{.*$", path.read_text(), re.M):
+            if name != home or line != "bool defended(Defence) { return true; }":
+                yield f"{name}: {line.strip()}: a defence can be switched off"
+    for word in (b"declared_checks", b"timed_poison"):
+        if word in pathlib.Path(binary).read_bytes():
+            yield f"{binary}: holds {word.decode()}, the name of a switch"
+
+
+RULES = {"includes": includes, "spdx": spdx, "manual": manual, "exit_codes": exit_codes, "defences": defences}
 
 
 def main():

@@ -8,8 +8,9 @@
 // A task with a judge, on the simulator unless a test says otherwise. Workers are the test's own.
 struct Court {
   explicit Court(const std::string& source, const std::string& device = "sim", double run_limit = 20)
-      : task(cudal1::task::from_source(source, "task.cu")), compiler(compiler_options()),
-        judge(task, compiler, options(device, run_limit)) {}
+      : Court(source, options(device, run_limit)) {}
+  Court(const std::string& source, const cudal1::judge::Options& options)
+      : task(cudal1::task::from_source(source, "task.cu")), compiler(compiler_options()), judge(task, compiler, options) {}
 
   static cudal1::compile::CompilerOptions compiler_options() {
     cudal1::compile::CompilerOptions options;

@@ -2,6 +2,7 @@
 #include "court.hpp"
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 
 #include "catch.hpp"
 
@@ -147,6 +148,49 @@ __global__ void loop(const float* A, float* C) {
   CHECK(again.verdict == Verdict::timeout);
   CHECK_THAT(again.message, containing("not run again"));
   CHECK(court.judge.screen(scale_fast, "answer.cu").verdict == Verdict::faster);
+}
+
+TEST_CASE("what did not end is not run again by the run that goes on either") {
+  const base::TemporaryFolder folder;
+  auto options = Court::options("sim", 3);
+  options.hangs = folder.path() / "hangs";
+  const std::string endless = R"(//@ launch  loop<<<1, 32>>>(A, C)
+__global__ void loop(const float* A, float* C) {
+  volatile float* out = C;
+  while (true) *out = 1;
+}
+)";
+  CHECK(Court(scale_task, options).judge.screen(endless, "answer.cu").verdict == Verdict::timeout);
+  const auto again = Court(scale_task, options).judge.screen(endless, "answer.cu");
+  CHECK(again.verdict == Verdict::timeout);
+  CHECK_THAT(again.message, containing("not run again"));
+  std::string other_sizes = scale_task;
+  other_sizes.replace(other_sizes.find("N = 33"), 6, "N = 34");
+  const auto elsewhere = Court(other_sizes, options).judge.screen(endless, "answer.cu");
+  CHECK_THAT(elsewhere.message, !containing("not run again"));
+}
+
+TEST_CASE("a task that rewards no work is refused before anybody is asked, or earns nothing") {
+  std::string constant = scale_task;
+  constant.replace(constant.find("C = 2 * A"), 9, "C = 0 * A");
+  constant.replace(constant.find("2 * A[row"), 1, "0");
+  try {
+    Court(constant).judge.reference();
+    FAIL("it was accepted");
+  } catch (const base::Error& error) {
+    CHECK(error.fault() == base::Fault::bad_input);
+    CHECK_THAT(error.what(), containing("TASK_DEGENERATE: 100 % of C is 0"));
+    CHECK_THAT(error.what(), containing("--accept-degenerate"));
+  }
+  auto options = Court::options("sim", 20);
+  options.accept_degenerate = true;
+  Court court(constant, options);
+  std::string fast = scale_fast;
+  fast.replace(fast.find("2 * A"), 1, "0");
+  const auto judgement = court.judge.screen(fast, "answer.cu");
+  INFO(line(judgement));
+  CHECK(judgement.verdict == Verdict::inconclusive);
+  CHECK_THAT(judgement.message, containing("no speed-up is earned"));
 }
 
 TEST_CASE("a compile error keeps the compiler's diagnostics") {

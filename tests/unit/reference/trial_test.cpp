@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -28,11 +29,62 @@ std::vector<float> floats(const reference::Bytes& bytes) {
 }  // namespace
 
 TEST_CASE("trials hold every pattern and different seeds") {
-  const auto trials = reference::trials(1, 2);
-  CHECK(trials.size() == 6);
+  const auto trials = reference::trials(1, 2, true, outcome::Precision::fp32);
+  CHECK(trials[0].pattern == Pattern::declared);
+  CHECK(trials[1].pattern == Pattern::declared);
   CHECK(trials[0].seed != trials[1].seed);
-  CHECK(reference::trials(1, 2)[3].seed == trials[3].seed);
-  CHECK(reference::trials(2, 2)[3].seed != trials[3].seed);
+  for (const auto pattern : {Pattern::sibling, Pattern::influence, Pattern::normal, Pattern::symmetric, Pattern::positive,
+                             Pattern::wide, Pattern::outliers, Pattern::sparse, Pattern::near_one, Pattern::integers,
+                             Pattern::wide_integers})
+    CHECK(std::count_if(trials.begin(), trials.end(), [&](const auto& trial) { return trial.pattern == pattern; }) >= 1);
+  CHECK(reference::trials(1, 2, false, outcome::Precision::fp32).size() < trials.size());
+  CHECK(reference::trials(1, 2, true, outcome::Precision::tf32).size() + 3 == trials.size());
+  CHECK(reference::trials(1, 2, true, outcome::Precision::fp32)[5].seed == trials[5].seed);
+  CHECK(reference::trials(2, 2, true, outcome::Precision::fp32)[5].seed != trials[5].seed);
+}
+
+TEST_CASE("a sibling agrees with the trial before it in its outermost elements only") {
+  const auto task = make_task();
+  const auto trials = reference::trials(1, 2, true, outcome::Precision::fp32);
+  REQUIRE(trials[2].pattern == Pattern::sibling);
+  const auto before = floats(reference::inputs(task, task.workloads[0], trials[1])[0]);
+  const auto sibling = floats(reference::inputs(task, task.workloads[0], trials[2])[0]);
+  CHECK(std::equal(before.begin(), before.begin() + 64, sibling.begin()));
+  CHECK(std::equal(before.end() - 64, before.end(), sibling.end() - 64));
+  CHECK(before[4096] != sibling[4096]);
+}
+
+TEST_CASE("the influence trial moves one element of each floating input, whatever its distribution") {
+  const auto task = task::from_source("//@ size    N = 64\n//@ check   N = 9\n//@ input   A: float32[N]\n"
+                                      "//@ input   W: float32[N] ~ ones\n//@ input   I: int32[N]\n//@ output  C: float32[N]\n"
+                                      "//@ launch  k<<<1, 32>>>(A, W, I, C)\n"
+                                      "__global__ void k(const float* A, const float* W, const int* I, float* C) {}\n",
+                                      "task.cu");
+  const auto plain = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
+  const auto moved = reference::inputs(task, task.checks[0], {Pattern::influence, 4});
+  for (const std::size_t input : {0, 1}) {
+    const auto before = floats(plain[input]), after = floats(moved[input]);
+    int different = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) different += before[i] != after[i] ? 1 : 0;
+    CHECK(different == 1);
+  }
+  CHECK(plain[2] == moved[2]);
+}
+
+TEST_CASE("wide integers fill twelve bits in one input, by turns, and choose in the others") {
+  const auto task = task::from_source("//@ size    N = 64\n//@ check   N = 9\n//@ input   A: float32[N]\n//@ input   B: float32[N]\n"
+                                      "//@ output  C: float32[N]\n//@ launch  k<<<1, 32>>>(A, B, C)\n"
+                                      "__global__ void k(const float* A, const float* B, float* C) {}\n",
+                                      "task.cu");
+  for (const std::size_t turn : {0, 1}) {
+    const auto inputs = reference::inputs(task, task.checks[0], {Pattern::wide_integers, 4, turn});
+    for (const float value : floats(inputs[turn])) {
+      CHECK(value >= 2049);
+      CHECK(value <= 4093);
+      CHECK(std::fmod(value, 4.0F) == 1);
+    }
+    for (const float value : floats(inputs[1 - turn])) CHECK((value == 0 || value == 1));
+  }
 }
 
 TEST_CASE("patterns replace plain distributions only") {
@@ -57,7 +109,7 @@ TEST_CASE("the oracle keeps what an index chooses from") {
   const auto task = make_task();
   REQUIRE(task.torch);
   const auto inputs = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
-  const auto truth = reference::oracle(task, task.checks[0], inputs, true, 1);
+  const auto truth = reference::oracle(task, task.checks[0], inputs, outcome::Precision::fp32, 1);
   REQUIRE(truth);
   REQUIRE(truth->size() == 1);
   const auto& expected = truth->front();
@@ -74,7 +126,7 @@ TEST_CASE("the oracle keeps what an index chooses from") {
 TEST_CASE("the perturbed truth differs by about one rounding") {
   const auto task = make_task("C = A.sum(dim=1)", "float32[N]");
   const auto inputs = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
-  const auto truth = reference::oracle(task, task.checks[0], inputs, true, 1);
+  const auto truth = reference::oracle(task, task.checks[0], inputs, outcome::Precision::fp32, 1);
   REQUIRE(truth);
   const auto& expected = truth->front();
   REQUIRE(expected.perturbed.size() == 3);

@@ -63,7 +63,8 @@ struct Bench {
   verify::Evidence check(HostDevice::Kernel kernel) {
     HostDevice::Code code;
     code.kernel = std::move(kernel);
-    return verify::check(device, task.file, {&code, &plan}, *subject, random, true);
+    reference::Buffers buffers(device, plan, random);
+    return verify::check(device, task.file, {&code, &plan}, *subject, buffers, true);
   }
 };
 
