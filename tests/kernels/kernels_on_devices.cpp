@@ -74,7 +74,8 @@ std::string complaint(const Compiled& one, device::Device& simulator, device::De
       if (!subject) return subject.error();
       said = subject->oracle ? "oracle" : "-";
       if (!gpu) continue;
-      const auto evidence = verify::check(*gpu, task.file, {on_gpu.get(), &plan}, *subject, random, false);
+      reference::Buffers buffers(*gpu, plan, random);
+      const auto evidence = verify::check(*gpu, task.file, {on_gpu.get(), &plan}, *subject, buffers, false);
       if (evidence.fault) return fmt::format("GPU, {}: {}", subject->label(), evidence.message);
       worst = std::max(worst, evidence.errors.relative_l2);
     }
