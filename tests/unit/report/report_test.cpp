@@ -130,7 +130,7 @@ TEST_CASE("what the winner's techniques brought is told, with what harmed") {
   variants.push_back(revert(3, {"tiling", "unrolling"}, 1));
   variants.back().judgement.verdict = outcome::Verdict::wrong_result;
   const auto text = report::render(run, "markdown");
-  CHECK_THAT(text, containing("What r02-s01's techniques brought") && containing("1.95x [1.69, 2.25]"));
+  CHECK_THAT(text, containing("What r02-s01's techniques brought") && containing("1.95x"));
   CHECK_THAT(text, containing("unrolling harmed: it cost 35 % of the time"));
   CHECK_THAT(text, containing("tiling and unrolling") && containing("WRONG"));
   const auto object = report::render(run, "json");
