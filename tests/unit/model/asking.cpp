@@ -88,6 +88,7 @@ Desk::Desk() {
 }
 
 std::string Desk::said() const {
+  const std::lock_guard lock(mutex_);
   std::string text;
   for (const auto* list : {&notes, &traces})
     for (const auto& one : *list) text += one + '\n';

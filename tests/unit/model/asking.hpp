@@ -18,7 +18,7 @@ struct Desk {
   std::string said() const;  // all of both
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
 };
 
 // What a model called `name` answers at the server.
