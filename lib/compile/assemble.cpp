@@ -132,7 +132,7 @@ Job job_of(const Request& request, const SourceNames& names, const NvrtcIdentity
   job.cubin = request.cubin;
   std::string arch = request.arch;
   if (!request.cubin && arch.starts_with("sm_")) arch.replace(0, 3, "compute_");
-  job.options = {"-arch=" + arch, "-lineinfo"};
+  job.options = {"-arch=" + arch, "-lineinfo", "--pre-include=math.h"};  // INFINITY is there under nvcc, too
   if (request.cubin) job.options.emplace_back("--ptxas-options=-v");
   if (!has_option(request.options, {"-std", "--std"})) job.options.emplace_back("-std=c++17");
   job.options.insert(job.options.end(), request.options.begin(), request.options.end());

@@ -95,6 +95,12 @@ TEST_CASE("the prelude's constants are seen and shift no line") {
   CHECK(result->warnings.empty());
 }
 
+TEST_CASE("INFINITY needs no include, as under nvcc") {
+  const auto result = compiled(request("__global__ void k(float* a) { a[0] = -INFINITY; a[1] = NAN; }\n"));
+  REQUIRE(result);
+  CHECK(result->binary.resources.size() == 1);
+}
+
 TEST_CASE("a warning is told without failing") {
   const auto result = compiled(request("__global__ void k(float* a) {\n  int unused;\n  a[0] = 1;\n}\n"));
   REQUIRE(result);
