@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
 
+#include "playbook/parameter_names.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -14,20 +15,6 @@ namespace {
 bool is_name(const std::string& text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-
-// Names that generated kernels use themselves.
-bool taken(const std::string& name) {
-  static const std::set<std::string> words = {
-      "line",  "lines",  "lane",  "column",  "columns", "item",    "i",        "j",        "k",     "live",
-      "chunk", "chunks", "row",   "left",    "pack",    "load",    "store",    "offset",   "value", "tile",
-      "batch", "float",  "int",   "double",  "char",    "bool",    "long",     "short",    "min",   "max",
-      "sum",   "VEC",    "ITEMS", "WHOLE",   "Sum",     "Product", "Larger",   "Smaller",  "Pack",  "Found",
-      "x",     "y",      "z",     "acc",     "index",   "group",   "channel",  "produced", "along", "front",
-      "back",  "part",   "carry", "weights", "taps",    "tap",     "a",        "b",        "c",     "d",
-      "h",     "w",      "base",  "own",     "depth",   "Tap",     "TO",       "TP",       "TD",    "TH",
-      "TW",    "QD",     "QH",    "QW",      "NOWHERE", "inputs",  "position", "positions"};
-  return words.count(name) != 0;
 }
 
 }  // namespace
@@ -69,9 +56,10 @@ std::string c_literal(const std::string& text, tensor::Dtype dtype) {
 }
 
 std::string Arguments::add(Parameter parameter) {
-  while (taken(parameter.name) || std::any_of(parameters_.begin(), parameters_.end(),
-                                              [&](const Parameter& each) { return each.name == parameter.name; }))
+  while (std::any_of(parameters_.begin(), parameters_.end(),
+                     [&](const Parameter& each) { return each.name == marked(parameter.name); }))
     parameter.name += "_";
+  parameter.name = marked(parameter.name);
   parameters_.push_back(std::move(parameter));
   return parameters_.back().name;
 }

@@ -9,7 +9,8 @@
 
 namespace cudal1::playbook {
 
-// Parameters of a kernel under construction, with what the launch passes for each.
+// Parameters of a kernel under construction, with what the launch passes for each. Names of parameters are given out
+// marked (parameter_names.hpp); KernelFile::code spells them.
 class Arguments {
  public:
   // `scalars` are the task's, with their types; every other name in a text is a size.

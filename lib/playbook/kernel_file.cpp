@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/kernel_file.hpp"
 
+#include "playbook/parameter_names.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -32,6 +34,8 @@ void KernelFile::scratch(const std::string& name, std::string_view dtype, const 
 void KernelFile::helper(std::string_view text) {
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }
+
+void KernelFile::code(const std::string& text) { code_ += without_marks(text) + "\n"; }
 
 void KernelFile::technique(const std::string& name, const std::string& sentence) {
   for (const Technique& each : techniques_)

@@ -43,7 +43,7 @@ class KernelFile {
   void launch(const std::string& text) { launches_.push_back(text); }
   void helper(std::string_view text);  // device code in front of the kernels, each text once
   void include(const std::string& name) { includes_.insert(name); }
-  void code(const std::string& text) { code_ += text + "\n"; }
+  void code(const std::string& text);  // a whole function, its parameters marked as Arguments gave them out
   void technique(const std::string& name, const std::string& sentence);
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
   void traffic(double bytes, double operations, double share = 1) {

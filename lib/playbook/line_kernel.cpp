@@ -722,12 +722,15 @@ class LineWriter {
 
   // Rows start at aligned addresses when every stride between them is a multiple of the pack.
   std::string aligned() {
-    std::set<std::string> numbers{columns_};
+    std::vector<std::string> numbers{columns_};
+    const auto insert = [&](const std::string& number) {
+      if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+    };
     const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
       if (strides.empty() || !unit_stride(strides)) return;
-      if (!start.values.empty()) numbers.insert(arguments_.number(start));
+      if (!start.values.empty()) insert(arguments_.number(start));
       for (std::size_t i = 0; i < strides.size(); ++i)
-        if (!region_.element[i] && !is_zero(strides[i])) numbers.insert(arguments_.number(strides[i]));
+        if (!region_.element[i] && !is_zero(strides[i])) insert(arguments_.number(strides[i]));
     };
     for (const Instance& instance : region_.instances)
       if (instance.leaf && !instance.buffer.empty()) consider(instance.strides, instance.offset);

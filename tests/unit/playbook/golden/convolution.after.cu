@@ -5,7 +5,7 @@
 //@ launch  convolution<<<dim3(ceil_div((B * ((H - 1) / 2 + 1)) * ((V - 1) / 2 + 1), TILE_P), ceil_div(O, TILE_O)), 256>>>(X, weight, bias, Y, V, (V - 1) / 2 + 1, H, (H - 1) / 2 + 1, C, O, B, (O * ((H - 1) / 2 + 1)) * ((V - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((V - 1) / 2 + 1), H * V)
 // playbook: as written/fused
 
-__global__ void __launch_bounds__(256) convolution(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int V, int n5, int H, int n7, int C, int O, int B, int n11, int n12, int n13) {
+__global__ void __launch_bounds__(256) convolution(const float* __restrict__ X, const float* __restrict__ weight_, const float* __restrict__ bias, float* __restrict__ Y, int V, int n5, int H, int n7, int C, int O, int B, int n11, int n12, int n13) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
   constexpr int TO = TILE_O / 16, TP = TILE_P / 16, NOWHERE = -(1 << 28);
   struct Tap { int from, weight, d, h, w; };
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(256) convolution(const float* __restrict__ X, 
   const int w0 = position < positions ? position % QW * 2 + add_w : NOWHERE;
   const float* x = X + (size_t(position < positions ? position / (QD * QH * QW) : 0) * C + group * C) * n13;
   const int base = (d0 * H + h0) * V + w0;
-  const float* kernel = weight + size_t(group) * O * C * 9;
+  const float* kernel = weight_ + size_t(group) * O * C * 9;
   float input_held[TILE_P * STEP / 256], weight_held[(TILE_O * STEP + 255) / 256];
   const auto fetch = [&]() {
 #pragma unroll

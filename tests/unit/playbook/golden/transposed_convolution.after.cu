@@ -5,7 +5,7 @@
 //@ launch  transposed_convolution<<<dim3(ceil_div((B * (ceil_div((H - 1) * 2 + 1, 2))) * (ceil_div((V - 1) * 2 + 1, 2)), TILE_P), ceil_div((O * 2) / 2, TILE_O), 2 * 2 * 2), 256>>>(X, weight, Y, V, (V - 1) * 2 + 1, H, (H - 1) * 2 + 1, C / 2, (O * 2) / 2, B, ((O * 2) * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1), C, H * V)
 // playbook: as written/fused
 
-__global__ void __launch_bounds__(256) transposed_convolution(const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int V, int n4, int H, int n6, int n7, int n8, int B, int n10, int n11, int C, int n13) {
+__global__ void __launch_bounds__(256) transposed_convolution(const float* __restrict__ X, const float* __restrict__ weight_, float* __restrict__ Y, int V, int n4, int H, int n6, int n7, int n8, int B, int n10, int n11, int C, int n13) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
   constexpr int TO = TILE_O / 16, TP = TILE_P / 16, NOWHERE = -(1 << 28);
   struct Tap { int from, weight, d, h, w; };
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
   const int w0 = position < positions ? position % QW * 1 + add_w : NOWHERE;
   const float* x = X + (size_t(position < positions ? position / (QD * QH * QW) : 0) * C + group * n7) * n13;
   const int base = (d0 * H + h0) * V + w0;
-  const float* kernel = weight + size_t(group) * n7 * n8 * 9;
+  const float* kernel = weight_ + size_t(group) * n7 * n8 * 9;
   float input_held[TILE_P * STEP / 256], weight_held[(TILE_O * STEP + 255) / 256];
   const auto fetch = [&]() {
 #pragma unroll
