@@ -4,6 +4,7 @@
 // Every command, in the order of the help text; the command x is declared by add_x in x.cpp.
 #define CUDAL1_COMMANDS(command) \
   command(optimize)              \
+  command(sweep)                 \
   command(report)                \
   command(runs)                  \
   command(init)                  \

@@ -60,11 +60,12 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   std::vector<std::string> sources;
   for (const auto& file : options.variants) sources.push_back(base::read_file(file));
   const auto choice = choose_device(options.device);
-  const auto task = load_task(options.task, choice.device == "sim" ? host_memory_bytes() : choice.facts.memory_bytes);
+  const auto open = open_task(options.task, choice);
   console.note(choice.statement);
 
+  require_fit(open, console);
   StatusLine status(console);
-  Workbench workbench(task, choice, options.workbench);
+  Workbench workbench(open, choice, options.workbench);
   status.show("the reference");
   const auto reference = workbench.judge.reference();
   for (const auto& warning : workbench.judge.warnings()) console.note(warning);
@@ -76,7 +77,7 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
     judgements.push_back({options.variants[i], judge(workbench, options.variants[i], sources[i], options.quick)});
   }
   status.clear();
-  console.result(options.as_json ? as_json(task, choice, reference, judgements)
+  console.result(options.as_json ? as_json(open.task, choice, reference, judgements)
                                  : report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)},
                                                            options.counters));
   return judgements;

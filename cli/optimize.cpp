@@ -39,7 +39,7 @@ struct Options {
 // Everything that is resolved before anything runs.
 struct Plan {
   DeviceChoice choice;
-  task::Task task;
+  OpenTask open;
   prompt::Templates templates;
   search::Options search;
   store::Identity identity;
@@ -59,9 +59,9 @@ search::Options with_limits(search::Options search, const Options& options) {
 Plan make_plan(const Options& options) {
   const auto& run = options.run;
   auto choice = choose_device(run.device);
-  auto task = load_task(run.task, choice.device == "sim" ? host_memory_bytes() : choice.facts.memory_bytes);
-  Plan plan{std::move(choice), std::move(task), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
-  plan.identity = store::identity(plan.task, plan.search, run.model.models, plan.choice.identity(),
+  auto open = open_task(run.task, choice);
+  Plan plan{std::move(choice), std::move(open), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
+  plan.identity = store::identity(plan.open.task, plan.search, run.model.models, plan.choice.identity(),
                                   plan.choice.facts.driver, CUDAL1_VERSION, plan.templates.digest());
   plan.identity.precision = run.workbench.precision;
   plan.folder = options.folder.empty() ? store::default_folder(plan.identity) : std::filesystem::path(options.folder);
@@ -69,10 +69,10 @@ Plan make_plan(const Options& options) {
 }
 
 ExitCode dry_run(const Options& options, const Plan& plan, const Console& console) {
-  const auto models = open_models(options.run.model, plan.task, console, Purpose::looking);
-  Workbench workbench(plan.task, plan.choice, options.run.workbench);
+  const auto models = open_models(options.run.model, plan.open.task, console, Purpose::looking);
+  Workbench workbench(plan.open, plan.choice, options.run.workbench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};
-  const auto prompt = first_prompt(plan.task, start, plan.templates, plan.search);
+  const auto prompt = first_prompt(plan.open.task, start, plan.templates, plan.search);
   const auto expected = estimate(prompt, plan.search, models);
   std::vector<std::string> remote;
   for (const auto& model : models)
@@ -80,7 +80,7 @@ ExitCode dry_run(const Options& options, const Plan& plan, const Console& consol
   if (options.as_json) {
     json times = json::array();
     for (const auto& time : start.reference.times) times.push_back({{"workload", time.workload}, {"time_ms", time.ms}});
-    console.result(json{{"schema", 1}, {"task", plan.task.name()}, {"device", plan.choice.identity()}, {"reference", times},
+    console.result(json{{"schema", 1}, {"task", plan.open.task.name()}, {"device", plan.choice.identity()}, {"reference", times},
                         {"models", options.run.model.models}, {"remote", remote}, {"replies", expected.replies},
                         {"estimated_input_tokens", expected.input_tokens},
                         {"estimated_output_tokens", expected.output_tokens},
@@ -115,7 +115,7 @@ bool nothing_left(const store::RunFolder& folder, const search::Options& search)
 
 // Runs or goes on with the rounds; returns the signal that stopped them, or 0.
 int execute(const Options& options, const Plan& plan, store::RunFolder& folder, const Console& console) {
-  const auto models = open_models(options.run.model, plan.task, console, Purpose::asking);
+  const auto models = open_models(options.run.model, plan.open.task, console, Purpose::asking);
   std::vector<model::Model*> asked;
   for (const auto& model : models) {
     if (plan.search.cost_limit && !model->price(0, 0))
@@ -123,14 +123,15 @@ int execute(const Options& options, const Plan& plan, store::RunFolder& folder, 
     asked.push_back(model.get());
   }
 
+  require_fit(plan.open, console);
   Interruption interruption;
   const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
   WorkbenchOptions bench = options.run.workbench;
   bench.hangs = folder.path() / "hangs";
-  Workbench workbench(plan.task, plan.choice, bench);
+  Workbench workbench(plan.open, plan.choice, bench);
   search::JudgeReferee referee(workbench.judges());
   search::Observers observers({&folder, progress.get()});
-  search::run(plan.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
+  search::run(plan.open.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
   return interruption.signal();
 }
 
@@ -140,9 +141,11 @@ void write_reports(const store::Run& run) {
     base::write_file(run.folder / file, report::render(run, format));
 }
 
+// Faster, or where there is no time to beat, right.
 bool improved(const store::Run& run) {
   const auto* best = run.result.best();
-  return best != nullptr && best->verdict().verdict == outcome::Verdict::faster;
+  if (best == nullptr) return false;
+  return best->verdict().verdict == outcome::Verdict::faster || (run.result.start.reference.times.empty() && best->confirmation);
 }
 
 void write_output(const Options& options, const store::Run& run, const Console& console) {
@@ -185,7 +188,7 @@ ExitCode run(const Options& options, const Console& console) {
 
   int signal = 0;
   {
-    store::RunFolder folder(plan.folder, plan.task, plan.identity, existing(options));
+    store::RunFolder folder(plan.folder, plan.open.task, plan.identity, existing(options));
     if (nothing_left(folder, plan.search)) {
       console.note(folder.ended() == search::Stop::rounds
                        ? fmt::format("this run is finished; --again repeats it, --rounds {} goes on", plan.search.rounds + 1)

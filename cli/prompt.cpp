@@ -19,11 +19,11 @@ struct Options {
 
 ExitCode run(const Options& options, const Console& console) {
   const auto choice = choose_device(options.run.device);
-  const auto task = load_task(options.run.task, choice.device == "sim" ? host_memory_bytes() : choice.facts.memory_bytes);
+  const auto open = open_task(options.run.task, choice);
   console.note(choice.statement);
-  Workbench workbench(task, choice, options.run.workbench);
+  Workbench workbench(open, choice, options.run.workbench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};
-  const auto prompt = first_prompt(task, start, prompt_templates(options.run), search_options(options.run));
+  const auto prompt = first_prompt(open.task, start, prompt_templates(options.run), search_options(options.run));
   if (options.as_json) {
     console.result(json{{"schema", 1}, {"system", prompt.system}, {"user", prompt.user},
                         {"estimated_tokens", estimated_tokens(prompt)}, {"cut", prompt.cut}}

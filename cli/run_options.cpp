@@ -20,6 +20,10 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   add_task_options(app, options.task);
   add_model_options(app, options.model);
   add_device_options(app, options.device);
+  add_search_options(app, options);
+}
+
+void add_search_options(CLI::App& app, RunOptions& options) {
   auto& search = options.search;
   app.add_option("--rounds", search.rounds, "Contrastive rounds")
       ->option_text("N")

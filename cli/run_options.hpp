@@ -16,7 +16,7 @@
 
 namespace cudal1::cli {
 
-// What makes a run the run it is; shared by `optimize` and `prompt`.
+// What makes a run the run it is; shared by `optimize`, `sweep` and `prompt`.
 struct RunOptions {
   TaskOptions task;
   DeviceOptions device;
@@ -27,6 +27,7 @@ struct RunOptions {
   bool no_repair = false;
 };
 void add_run_options(CLI::App& app, RunOptions& options);
+void add_search_options(CLI::App& app, RunOptions& options);  // all but task, model and device
 
 // The search's options with every text resolved: the seed, the source to start from. Throws base::Error.
 search::Options search_options(const RunOptions& options);

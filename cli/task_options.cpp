@@ -2,6 +2,7 @@
 #include "task_options.hpp"
 
 #include "base/error.hpp"
+#include "task/module.hpp"
 
 #include <charconv>
 #include <cstdint>
@@ -14,6 +15,10 @@
 namespace cudal1::cli {
 
 namespace {
+
+constexpr std::size_t simulated_bytes = std::size_t{64} << 20;  // of a module's inputs and weights: seconds per variant
+
+}  // namespace
 
 std::map<std::string, std::int64_t> overrides(const std::vector<std::string>& set) {
   std::map<std::string, std::int64_t> values;
@@ -30,22 +35,49 @@ std::map<std::string, std::int64_t> overrides(const std::vector<std::string>& se
   return values;
 }
 
-}  // namespace
-
-void add_task_options(CLI::App& app, TaskOptions& options) {
-  app.add_option("TASK", options.task, "A kernel file: cudal1-kernel(5)")->required();
-  app.add_option("--set", options.set, "Another value for one of the task's sizes; may be given several times")
+void add_task_settings(CLI::App& app, TaskOptions& options) {
+  app.add_option("--set", options.set, "Another value for one of the task's sizes or constants; may be given several times")
       ->option_text("NAME=VALUE")
       ->allow_extra_args(false)
       ->delimiter(',');
+  app.add_option("--python", options.python, "The interpreter with PyTorch, for .py tasks [default: python3]")
+      ->option_text("PROGRAM");
 }
 
-task::Task load_task(const TaskOptions& options, std::size_t memory_bytes) {
-  if (options.task.ends_with(".py"))
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: Python tasks are not read; write the kernel file by hand, "
-                                                          "as cudal1-kernel(5) describes it",
-                                                          options.task));
-  return task::load(options.task, overrides(options.set), memory_bytes);
+void add_task_options(CLI::App& app, TaskOptions& options) {
+  app.add_option("TASK", options.task, "A kernel file, cudal1-kernel(5), or a PyTorch module, cudal1-kernelbench(7)")->required();
+  add_task_settings(app, options);
+}
+
+OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm) {
+  const bool simulated = choice.device == "sim";
+  const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
+  OpenTask open{std::move(warm), {}};
+  if (!pytorch::is_module(options.task)) {
+    open.task = task::load(options.task, overrides(options.set), memory_bytes);
+    return open;
+  }
+  if (!simulated)
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch modules are judged on the simulator only, not on {} yet; give --device sim",
+                                                          options.task, choice.device));
+  const auto set = overrides(options.set);
+  if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{options.python, "cpu", simulated_bytes});
+  open.task = open.pytorch->open(options.task, set, memory_bytes);
+  return open;
+}
+
+std::vector<pytorch::Defect> require_fit(const OpenTask& open, const Console& console) {
+  constexpr double tolerance = 1e-4;  // KernelBench's own for float32
+  if (!task::is_module(open.task)) return {};
+  for (const auto& note : open.pytorch->notes()) console.note(note);
+  auto defects = open.pytorch->examine(tolerance);
+  for (const auto& defect : defects) {
+    if (defect.kind == "unstable" || defect.kind == "not finite")
+      throw base::Error(base::Fault::bad_input, fmt::format("{}: TASK_{}: {}", open.task.path.string(),
+                                                            defect.kind == "unstable" ? "UNSTABLE" : "NOT_FINITE", defect.reason));
+    console.warn(fmt::format("degenerate ({}): {}", defect.kind, defect.reason));
+  }
+  return defects;
 }
 
 std::size_t host_memory_bytes() {

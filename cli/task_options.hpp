@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "device_options.hpp"
+
+#include "pytorch/host.hpp"
 #include "task/task.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,15 +17,31 @@
 
 namespace cudal1::cli {
 
-// Which kernel file, at which sizes.
+// Which kernel file or PyTorch module, at which sizes.
 struct TaskOptions {
   std::string task;
   std::vector<std::string> set;  // "N=64"
+  std::string python;            // interpreter for a module; empty: found by itself
 };
 void add_task_options(CLI::App& app, TaskOptions& options);
+void add_task_settings(CLI::App& app, TaskOptions& options);  // these but for the task itself
 
-// The task, checked against `memory_bytes`. Throws base::Error: bad_input for the file, usage for a --set that is none.
-task::Task load_task(const TaskOptions& options, std::size_t memory_bytes);
+// A task, and the process that holds its module where it is one.
+struct OpenTask {
+  std::unique_ptr<pytorch::Host> pytorch;
+  task::Task task;
+};
+
+// The task, checked against the memory of the device or, on the simulator, of this machine. A host that is `warm` is
+// used again. Throws base::Error: bad_input for the file, usage for a --set that is none or where Python lacks PyTorch.
+OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm = nullptr);
+
+// The task gate: says what makes a module unfit as a measure. Throws base::Error(bad_input) for one that nothing can be
+// verified against, because PyTorch does not agree with itself or its outputs are not finite.
+std::vector<pytorch::Defect> require_fit(const OpenTask& open, const Console& console);
+
+// The values of --set. Throws base::Error(usage).
+std::map<std::string, std::int64_t> overrides(const std::vector<std::string>& set);
 
 std::size_t host_memory_bytes();
 

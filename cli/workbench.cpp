@@ -9,8 +9,9 @@ namespace cudal1::cli {
 
 namespace {
 
-judge::Options judge_options(const DeviceChoice& choice, const WorkbenchOptions& options) {
+judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
   judge::Options result;
+  result.pytorch = open.pytorch.get();
   result.device = choice.device;
   result.gpu = choice.gpu;
   result.worker = worker_program("device");
@@ -74,12 +75,12 @@ compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {
   return result;
 }
 
-Workbench::Workbench(const task::Task& task, const DeviceChoice& choice, const WorkbenchOptions& options)
-    : compiler(compiler_options(options)), judge(task, compiler, judge_options(choice, options)) {
+Workbench::Workbench(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options)
+    : compiler(compiler_options(options)), judge(open.task, compiler, judge_options(open, choice, options)) {
   for (const auto& device : choice.others) {
-    auto settings = judge_options(choice, options);
+    auto settings = judge_options(open, choice, options);
     settings.device = device;
-    others.push_back(std::make_unique<judge::Judge>(task, compiler, std::move(settings)));
+    others.push_back(std::make_unique<judge::Judge>(open.task, compiler, std::move(settings)));
   }
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "device_options.hpp"
+#include "task_options.hpp"
 
 #include "compile/compiler.hpp"
 #include "judge/judge.hpp"
-#include "task/task.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -35,7 +35,7 @@ compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 // A compiler and a judge for one task on one device; with a choice of several devices one further judge for each. The
 // task must outlive it.
 struct Workbench {
-  Workbench(const task::Task& task, const DeviceChoice& choice, const WorkbenchOptions& options);
+  Workbench(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options);
   std::vector<judge::Judge*> judges();
   compile::Compiler compiler;
   judge::Judge judge;

@@ -65,6 +65,7 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
   if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
   judgement.errors = checked->errors;
   judgement.sanitizer = checked->sanitizer;
+  judgement.message = checked->message;
   const auto timed = predict(fresh, executable, key);
   if (!timed) return with_fault(std::move(judgement), timed.error());
   apply(*timed, judgement);
@@ -119,7 +120,7 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   result.estimate.mean = 0.5 * (result.estimate.mean + other.estimate.mean);
   apply(result, judgement);
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
-  for (std::size_t w = 0; w < judgement.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
+  for (std::size_t w = 0; w < other.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
   count(judgement, executable);
   if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
     sanitize(judgement, executable);

@@ -64,10 +64,12 @@ void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, b
     if (judgement.verdict == Verdict::faster) judgement.verdict = Verdict::inconclusive;
     judgement.message = fmt::format("{}: {}; no speed-up is earned", outcome::name(unsound->verdict), unsound->reason);
   }
-  if (!judgement.speedup || !judgement.message.empty()) return;
+  const bool kernelbench = judgement.message.starts_with("KernelBench");  // said beside a verdict, not why it is one
+  if (!judgement.speedup || (!judgement.message.empty() && !kernelbench)) return;
   const outcome::Speedup& speedup = *judgement.speedup;
-  judgement.message = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]{}", speedup.value, against ? options.against_name : "the reference", speedup.low, speedup.high,
-                                  judgement.predicted ? ", predicted" : "");
+  const std::string beside = kernelbench ? "; " + judgement.message : "";
+  judgement.message = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]{}{}", speedup.value, against ? options.against_name : "the reference", speedup.low,
+                                  speedup.high, judgement.predicted ? ", predicted" : "", beside);
 }
 
 }  // namespace cudal1::judge

@@ -10,6 +10,7 @@
 #include "bench/order.hpp"
 #include "judge/state.hpp"
 #include "task/neighbours.hpp"
+#include "task/module.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,6 +25,13 @@ using outcome::Verdict;
 
 constexpr std::size_t family_sample = 16;    // members tried of a family before the neighbours of the best
 constexpr int climbing_steps = 3;            // rounds of neighbours
+
+// What KernelBench's own comparison would say, beside the verdict; empty where PyTorch is not the reference.
+std::string kernelbench_says(double tolerance) {
+  if (tolerance < 0) return "";
+  return fmt::format("KernelBench's comparison {} it at 1e-4 and {} it at 1e-2 (it takes {:.2g})", tolerance <= 1e-4 ? "accepts" : "rejects",
+                     tolerance <= 1e-2 ? "accepts" : "rejects", tolerance);
+}
 
 }  // namespace
 
@@ -83,7 +91,17 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
 }
 
 ReferenceReply Judge::State::load_reference(DeviceHost& where) {
-  auto reply = ask<ReferenceReply>(where, ReferenceJob{reference}, true, "");
+  ReferenceJob job;
+  job.executable = reference;
+  if (task::is_module(task)) {
+    // A fresh process gets fresh inputs; the first one those of the run's seed.
+    auto made = options.pytorch->cases(&where == &host ? seed : random.next());
+    if (made.cases.empty())
+      throw base::Error(base::Fault::bad_input, fmt::format("{}: no trial has finite expected outputs", task.file.name));
+    job.cases = std::move(made.cases);
+    reference_note = made.precision;
+  }
+  auto reply = ask<ReferenceReply>(where, job, true, "");
   if (!reply)
     throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel does not run: {}",
                                                           task.file.name, reply.error().message));
@@ -119,11 +137,34 @@ void Judge::State::judge_task(const std::vector<outcome::TaskFinding>& found, Re
   }
 }
 
+// PyTorch is the reference: nothing is compiled, and it has no predicted time.
+const ReferenceFacts& Judge::State::ensure_module_reference() {
+  if (!options.against.empty())
+    throw base::Error(base::Fault::usage, "--against compares answers to kernel files, not to a PyTorch module");
+  const base::Seconds began = base::now();
+  for (const task::Workload& workload : task.checks) reference.checks.push_back(task::interface_plan(task, workload));
+  for (const task::Workload& workload : task.workloads) reference.workloads.push_back(task::interface_plan(task, workload));
+  ensure_ready();
+  ReferenceFacts result;
+  result.predicted = facts.simulated;
+  result.oracle = true;
+  result.note = reference_note;
+  result.judgement.errors = reference_reply.errors;
+  result.judgement.verdict = Verdict::equivalent;
+  result.judgement.message = "the PyTorch module";
+  result.judgement.speedup = outcome::Speedup{};
+  result.judgement.predicted = facts.simulated;
+  result.judgement.seconds = (base::now() - began).count();
+  reference_facts = std::move(result);
+  return *reference_facts;
+}
+
 const ReferenceFacts& Judge::State::ensure_reference() {
   if (reference_facts) {
     ensure_ready();
     return *reference_facts;
   }
+  if (task::is_module(task)) return ensure_module_reference();
   const base::Seconds began = base::now();
   const auto fail = [&](const Rejected& rejected) {
     const std::string detail =
@@ -238,11 +279,14 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
     fine.errors = evidence.errors;
     // The simulator is its own sanitizer.
     if (facts.simulated) fine.sanitizer = evidence.unchecked.empty() ? "passed" : "races not checked";
+    fine.message = kernelbench_says(evidence.kernelbench_tolerance);
     return fine;
   }
   Rejected judgement;
   judgement.verdict = *evidence.fault;
   judgement.message = std::move(evidence.message);
+  if (const std::string said = kernelbench_says(evidence.kernelbench_tolerance); !said.empty() && evidence.fault == Verdict::wrong_result)
+    judgement.message += "; " + said;
   judgement.findings = std::move(evidence.findings);
   judgement.first_wrong = std::move(evidence.first_wrong);
   judgement.worst_wrong = std::move(evidence.worst_wrong);
@@ -383,9 +427,16 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   if (!best) return *first_fault;
 
   Member& winner = members.at(*best);
+  if (facts.simulated && reference_predictions.empty()) {
+    reference_predictions = winner.timed->predictions;
+    auto relative = predict(host, *winner.executable, winner.key);
+    if (!relative) return relative.error();
+    winner.timed = *std::move(relative);
+  }
   outcome::Judgement judgement = describe(*winner.executable, winner.tunables);
   judgement.errors = winner.checked->errors;
   judgement.sanitizer = winner.checked->sanitizer;
+  judgement.message = winner.checked->message;
   apply(*winner.timed, judgement);
   if (judgement.verdict != Verdict::dropped) count(judgement, *winner.executable);
   return judgement;
@@ -427,6 +478,17 @@ outcome::Judgement Judge::screen(const std::string& source, const std::string& n
   }
   state_->finish(judgement, outcome::Level::screening, began);
   return judgement;
+}
+
+bool Judge::in_order() const { return task::is_module(state_->task) && state_->facts.simulated; }
+
+void Judge::recall(const std::string& source, const std::string& name, const outcome::Judgement& judgement) {
+  if (!task::is_module(state_->task) || !outcome::is_right(judgement.verdict)) return;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->facts.simulated || !state_->reference_predictions.empty()) return;
+  }
+  screen(source, name);
 }
 
 outcome::Judgement Judge::confirm(const std::string& source, const std::string& name,

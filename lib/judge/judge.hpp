@@ -7,6 +7,7 @@
 #include "outcome/judgement.hpp"
 #include "outcome/precision.hpp"
 #include "outcome/task_finding.hpp"
+#include "pytorch/host.hpp"
 #include "task/task.hpp"
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct Options {
   base::Seconds run_limit{10};        // one execution of a plan, before it counts as TIMEOUT
   double gpu_budget_ms = 250;         // device time per candidate for a screening interval
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
+  pytorch::Host* pytorch = nullptr;   // has the task open, when it is a module; must outlive the judge
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
   outcome::Precision precision = outcome::Precision::fp32;
@@ -34,7 +36,8 @@ struct Options {
   bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up
 };
 
-// The reference, verified and timed: what 1.00 means.
+// The reference, verified and timed: what 1.00 means. A PyTorch module has no predicted time: on the simulator `times`
+// is empty, and 1.00 is the first variant that is right.
 struct ReferenceFacts {
   struct Time {
     std::string workload;             // "N=4096 M=4096"
@@ -69,6 +72,13 @@ class Judge {
 
   // A screening verdict for an answer's text (a kernel file); never throws for what is the answer's fault.
   outcome::Judgement screen(const std::string& source, const std::string& name);
+
+  // Variants must be judged one after the other: the first right one is what 1.00 means.
+  bool in_order() const;
+
+  // A variant that an earlier execution of this run judged. The first right one of a task without a time to beat is
+  // judged again, because the others' speed-ups are relative to it.
+  void recall(const std::string& source, const std::string& name, const outcome::Judgement& judgement);
 
   // A final verdict: fresh processes, fresh inputs, full checks, for the family member `tunables`.
   outcome::Judgement confirm(const std::string& source, const std::string& name,

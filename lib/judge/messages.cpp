@@ -39,7 +39,12 @@ static json to(const OpenJob& job) {
           {"precision", outcome::name(job.precision)}, {"bare", job.bare}};
 }
 
-static json to(const ReferenceJob& job) { return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}}; }
+static json to(const ReferenceJob& job) {
+  json cases = json::array();
+  for (const reference::StoredCase& stored : job.cases)
+    cases.push_back({{"pattern", static_cast<int>(stored.trial.pattern)}, {"seed", stored.trial.seed}, {"path", stored.path}});
+  return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}, {"cases", std::move(cases)}};
+}
 
 static json to(const CheckJob& job) {
   return {{"executable", to(job.executable)}, {"where", static_cast<int>(job.where)},
@@ -82,6 +87,9 @@ static void from(const json& value, OpenJob& job) {
 static void from(const json& value, ReferenceJob& job) {
   from(value.at("executable"), job.executable);
   value.at("declared_trials").get_to(job.declared_trials);
+  for (const json& stored : value.at("cases"))
+    job.cases.push_back({{static_cast<reference::Pattern>(stored.at("pattern").get<int>()), stored.at("seed").get<std::uint64_t>()},
+                         stored.at("path").get<std::string>()});
 }
 
 static void from(const json& value, CheckJob& job) {

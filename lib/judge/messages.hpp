@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "kernel/plan.hpp"
+#include "reference/stored_case.hpp"
 #include "outcome/binary.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/judgement.hpp"
@@ -39,10 +40,12 @@ struct Executable {
   std::vector<kernel::Plan> checks, workloads, neighbours;
 };
 
-// Loads the reference, runs it on every trial and keeps what is right. Second, once.
+// Loads the reference, runs it on every trial and keeps what is right. Second, once. The task of a PyTorch module has
+// plans of buffers only for `executable`, and its trials are computed already.
 struct ReferenceJob {
   Executable executable;
   int declared_trials = 2;
+  std::vector<reference::StoredCase> cases;
 };
 
 // Verifies a variant, freshly loaded.

@@ -35,6 +35,8 @@ class Session {
   void check_neighbours(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   verify::CaseOptions check_options(std::size_t check) const;
   Loaded load(const outcome::Binary& binary);
+  ReferenceReply take(const std::vector<reference::StoredCase>& stored);
+  void note_errors(const verify::Case& subject, outcome::ErrorFigures& errors) const;
   const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
   void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   bool small_enough(const kernel::Plan& plan, std::size_t workload) const;

@@ -38,6 +38,7 @@ struct Judge::State {
   std::optional<ReferenceFacts> reference_facts;
   std::vector<PredictReply> reference_predictions;  // simulator only, per workload
   ReferenceReply reference_reply;
+  std::string reference_note;                   // how PyTorch's truth was taken
   std::set<std::string> hung;                   // what must not run again, by hang_key()
   std::string hang_key(const std::string& key) const;
   void remember_hang(const std::string& key);
@@ -77,6 +78,7 @@ struct Judge::State {
   void watch_gpu();
   void ensure_ready();
   const ReferenceFacts& ensure_reference();
+  const ReferenceFacts& ensure_module_reference();
 
   // Asks and unwraps. A worker that hung or died becomes a verdict; afterwards a fresh one must be made ready.
   template <typename Wanted>
@@ -107,6 +109,7 @@ struct Judge::State {
     std::vector<outcome::WorkloadTiming> workloads;
     outcome::Counters counters;
     outcome::LineCounters lines;
+    std::vector<PredictReply> predictions;      // simulator only, per workload
     std::string message;           // how the speed-up came about, where it was not measured directly
     std::vector<bench::Estimate> parts;
   };

@@ -46,6 +46,8 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
   const Step step(*this, "time");
   Timed result;
   std::vector<Estimate> estimates;
+  device::Prediction unit;
+  unit.ms = 1;
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
     PredictJob job;
     job.executable = executable;
@@ -60,8 +62,9 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
       if (judgement.verdict == Verdict::timeout) remember_hang(key);
       return tl::unexpected(std::move(judgement));
     }
+    // Before there is a time to beat, variants are compared with each other alone.
     const device::Prediction& mine = *reply->prediction;
-    const device::Prediction& theirs = *reference_predictions[w].prediction;
+    const device::Prediction& theirs = reference_predictions.empty() ? unit : *reference_predictions[w].prediction;
     Estimate estimate;
     estimate.mean = std::log(theirs.ms) - std::log(mine.ms);
     estimate.half_width = std::hypot(theirs.log_error, mine.log_error);
@@ -71,6 +74,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
     result.workloads.push_back(std::move(here));
     result.counters += mine.counters;
     if (w == 0) result.lines = mine.lines;
+    result.predictions.push_back(*std::move(reply));
   }
   result.estimate = bench::combine(estimates, weights(task));
   result.estimate.pairs = 0;

@@ -332,7 +332,8 @@ json to(const verify::Evidence& evidence) {
           {"first", to(evidence.first_wrong)},
           {"worst", to(evidence.worst_wrong)},
           {"errors", to(evidence.errors)},
-          {"unchecked", evidence.unchecked}};
+          {"unchecked", evidence.unchecked},
+          {"kernelbench", evidence.kernelbench_tolerance}};
 }
 
 void from(const json& value, verify::Evidence& evidence) {
@@ -343,6 +344,7 @@ void from(const json& value, verify::Evidence& evidence) {
   from(value.at("worst"), evidence.worst_wrong);
   from(value.at("errors"), evidence.errors);
   value.at("unchecked").get_to(evidence.unchecked);
+  value.at("kernelbench").get_to(evidence.kernelbench_tolerance);
 }
 
 }  // namespace cudal1::judge

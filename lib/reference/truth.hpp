@@ -23,6 +23,7 @@ struct Expected {
   std::vector<double> perturbed;   // y64 of inputs moved by one rounding of the precision class; empty: not taken
   double relative_noise = 0;       // of ‖y − truth‖ / ‖truth‖ to allow in addition; where truth is no oracle
   double operations = 1;           // behind one element: the length of its sums
+  bool kernelbench = false;        // `reference` is PyTorch's own output for the inputs that KernelBench draws
 
   // Indices of the largest or smallest element: `candidates` is what they choose from, along the extent `length` whose
   // elements lie `stride` apart. Then equal values are equal answers. Empty: an ordinary output.

@@ -8,14 +8,15 @@ namespace cudal1::search {
 
 namespace {
 
-// Variants worth a final verdict: right and not known to be slower.
-std::vector<std::size_t> candidates(const std::vector<Variant>& variants) {
+// Variants worth a final verdict: right and not known to be slower; where there is no time to beat, right.
+std::vector<std::size_t> candidates(const std::vector<Variant>& variants, bool unbeaten) {
   std::vector<std::size_t> list;
   for (std::size_t index = 0; index < variants.size(); ++index) {
     const auto& variant = variants[index];
     const auto verdict = variant.judgement.verdict;
     const bool open = verdict == outcome::Verdict::faster || verdict == outcome::Verdict::inconclusive;
-    if (variant.status == Variant::Status::judged && open && variant.judgement.score() > 1) list.push_back(index);
+    if (variant.status != Variant::Status::judged) continue;
+    if (unbeaten ? variant.right() : open && variant.judgement.score() > 1) list.push_back(index);
   }
   std::sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(-variants[a].judgement.score(), a) < std::pair(-variants[b].judgement.score(), b);
@@ -36,7 +37,8 @@ bool confirm_best(Result& result, Referee& referee, const Options& options, Obse
                   const std::stop_token& stop) {
   int tries = 0;
   bool complete = true;
-  for (const auto index : candidates(result.variants)) {
+  const bool unbeaten = result.start.reference.times.empty();
+  for (const auto index : candidates(result.variants, unbeaten)) {
     auto& variant = result.variants[index];
     const bool known = variant.confirmation.has_value();  // by an earlier call
     if (!known) variant.confirmation = recall.confirmation(variant.id);
@@ -50,7 +52,8 @@ bool confirm_best(Result& result, Referee& referee, const Options& options, Obse
     }
     ++tries;
     if (!known) observer.confirmed(variant);
-    if (variant.confirmation->verdict == outcome::Verdict::faster) {
+    const auto verdict = variant.confirmation->verdict;
+    if (verdict == outcome::Verdict::faster || (unbeaten && outcome::is_right(verdict))) {
       result.best_index = index;
       return true;
     }

@@ -20,6 +20,8 @@ class Referee {
   virtual const judge::ReferenceFacts& reference() = 0;
   virtual int parallel() const { return 1; }  // threads that may call screen() at once
   virtual outcome::Judgement screen(const std::string& source, const std::string& name) = 0;
+  // A variant whose judgement the run remembers.
+  virtual void recall(const std::string&, const std::string&, const outcome::Judgement&) {}
   virtual outcome::Judgement confirm(const std::string& source, const std::string& name,
                                      const std::map<std::string, std::int64_t>& tunables) = 0;
 };
@@ -31,8 +33,11 @@ class JudgeReferee final : public Referee {
   explicit JudgeReferee(std::vector<judge::Judge*> judges) : judges_(std::move(judges)), at_work_(judges_.size()) {}
   const outcome::DeviceFacts& device() override { return judges_.front()->device(); }
   const judge::ReferenceFacts& reference() override { return judges_.front()->reference(); }
-  int parallel() const override { return 2 * static_cast<int>(judges_.size()); }
+  int parallel() const override { return judges_.front()->in_order() ? 1 : 2 * static_cast<int>(judges_.size()); }
   outcome::Judgement screen(const std::string& source, const std::string& name) override;
+  void recall(const std::string& source, const std::string& name, const outcome::Judgement& judgement) override {
+    judges_.front()->recall(source, name, judgement);
+  }
   outcome::Judgement confirm(const std::string& source, const std::string& name,
                              const std::map<std::string, std::int64_t>& tunables) override {
     return judges_.front()->confirm(source, name, tunables);

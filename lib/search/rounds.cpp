@@ -7,6 +7,7 @@
 #include "search/exemplars.hpp"
 #include "search/fingerprint.hpp"
 #include "search/lessons.hpp"
+#include "task/module.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -260,6 +261,7 @@ void Rounds::settle(std::size_t most) {
     } else if (variant.status == Variant::Status::judged) {
       if (auto known = recall_.judgement(variant.id)) {
         variant.judgement = *std::move(known);
+        referee_.recall(variant.source, variant.id + ".cu", variant.judgement);
       } else {
         const auto print = fingerprint(variant.source);
         observer_.judging(variant);
@@ -439,7 +441,7 @@ std::vector<model::Exemplar> Rounds::exemplars(const model::Key& key) const {
   std::vector<model::Exemplar> shown;
   for (const auto index : choose_exemplars(earlier, options_, key)) shown.push_back(exemplar(earlier[index]));
   const auto wanted = static_cast<std::size_t>(std::max(options_.exemplars, 0));
-  if (shown.empty() || shown.size() >= wanted) return shown;
+  if (shown.empty() || shown.size() >= wanted || task::is_module(task_)) return shown;
   model::Exemplar reference{"reference", task_.file.source, "", result_.start.reference.judgement};
   if (!reference.judgement.speedup) reference.judgement.speedup = outcome::Speedup{};
   const auto slower = std::find_if(shown.begin(), shown.end(),

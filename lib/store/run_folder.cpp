@@ -11,6 +11,7 @@
 #include "store/folder_lock.hpp"
 #include "store/journal.hpp"
 #include "store/summary.hpp"
+#include "task/module.hpp"
 
 #include <map>
 #include <set>
@@ -122,7 +123,8 @@ struct RunFolder::State {
 
   void write_best(const search::Variant* best) {
     const auto path = folder / "best.cu";
-    if (!best || best->score() <= 1) {
+    // A module's first right variant is its 1.00, and worth having.
+    if (!best || (best->score() <= 1 && !task::is_module(task)) || best->score() <= 0) {
       std::error_code none;
       fs::remove(path, none);
       return;

@@ -8,6 +8,7 @@
 #include "kernel/plan.hpp"
 #include "kernel/workload.hpp"
 #include "task/check_sizes.hpp"
+#include "task/module.hpp"
 #include "task/neighbours.hpp"
 #include "tensor/evaluate.hpp"
 
@@ -56,8 +57,9 @@ void require_known_overrides(const kernel::File& file, const Overrides& override
 }
 
 // A plan for every workload and check size proves that shapes, grids and argument types fit before anything runs.
-void require_plan(const kernel::File& file, const Workload& workload, std::size_t memory_limit) {
-  const auto plan = value_or_refuse(kernel::resolve(file, workload.environment));
+void require_plan(const Task& task, const Workload& workload, std::size_t memory_limit) {
+  const auto& file = task.file;
+  const auto plan = is_module(task) ? interface_plan(task, workload) : value_or_refuse(kernel::resolve(file, workload.environment));
   double bytes = 0;
   for (const auto& buffer : plan.buffers) bytes += static_cast<double>(buffer.bytes);
   if (bytes > static_cast<double>(memory_limit))
@@ -123,7 +125,8 @@ void read_torch_line(Task& task) {
   }
   for (const auto& [name, value] : task.workloads.front().environment) sizes.push_back(name);
   auto graph = tensor::parse(text, inputs, sizes, outputs, task.file.name, place.line, place.column);
-  if (!graph && graph.error().severity == base::Diagnostic::Severity::warning) {
+  // A derived line that the evaluator cannot read is nobody's mistake: PyTorch itself is the oracle.
+  if (!graph && (is_module(task) || graph.error().severity == base::Diagnostic::Severity::warning)) {
     task.no_oracle_reason = graph.error().message;
     return;
   }
@@ -162,6 +165,24 @@ std::string Task::name() const { return file.task.empty() ? path.stem().string()
 std::filesystem::path Task::folder() const {
   const auto parent = path.parent_path();
   return parent.empty() ? std::filesystem::path(".") : parent;
+}
+
+bool is_module(const Task& task) { return task.path.extension() == ".py"; }
+
+kernel::Plan interface_plan(const Task& task, const Workload& workload) {
+  kernel::Plan plan;
+  for (const auto& buffer : task.file.buffers) {
+    kernel::PlanBuffer& placed = plan.buffers.emplace_back();
+    placed.role = buffer.role == Role::input    ? kernel::PlanBuffer::Role::input
+                  : buffer.role == Role::output ? kernel::PlanBuffer::Role::output
+                                                : kernel::PlanBuffer::Role::inout;
+    placed.name = buffer.name;
+    placed.dtype = buffer.dtype;
+    placed.shape = value_or_refuse(kernel::extents(buffer.shape, workload.environment));
+    placed.bytes = tensor::size_of(buffer.dtype);
+    for (const auto extent : placed.shape) placed.bytes *= static_cast<std::size_t>(extent);
+  }
+  return plan;
 }
 
 std::map<std::string, tensor::Type> Task::input_types() const { return types_of(*this, false); }
@@ -237,7 +258,7 @@ Task from_source(std::string source, const std::filesystem::path& path, const Ov
   const auto& file = task.file;
   if (std::none_of(file.buffers.begin(), file.buffers.end(), [](const auto& b) { return b.role != Role::input; }))
     refuse(fmt::format("{}: the task declares no output; add a line such as \"//@ output C: float32[N]\"", file.name));
-  if (file.plan.empty())
+  if (file.plan.empty() && !is_module(task))
     refuse(fmt::format("{}: the task has no launch; add a line such as \"//@ launch kernel<<<ceil_div(N, 256), 256>>>(A, "
                        "C, N)\", or draft one with: cudal1 init {}",
                        file.name, file.name));
@@ -251,9 +272,10 @@ Task from_source(std::string source, const std::filesystem::path& path, const Ov
         make_workload(assignment, value_or_refuse(kernel::environment(file, assignment, values_of(overrides)))));
   read_torch_line(task);
   add_checks(task, overrides);
-  for (const auto& workload : task.workloads) require_plan(file, workload, memory_limit);
-  for (const auto& workload : task.checks) require_plan(file, workload, memory_limit);
-  if (task.torch) require_shapes(task, *task.torch);
+  for (const auto& workload : task.workloads) require_plan(task, workload, memory_limit);
+  for (const auto& workload : task.checks) require_plan(task, workload, memory_limit);
+  if (task.torch && !is_module(task)) require_shapes(task, *task.torch);
+  if (task.torch && is_module(task) && !tensor::infer(*task.torch, task.input_types(), task.assignments())) task.torch.reset();
   return task;
 }
 

@@ -19,6 +19,7 @@ struct Evidence {
   std::optional<outcome::WrongElement> first_wrong, worst_wrong;
   outcome::ErrorFigures errors;
   std::string unchecked;                        // what the device could not look for, one line; empty: it looked for all
+  double kernelbench_tolerance = -1;            // of Comparison, the largest
 
   void merge(Evidence other);                   // keeps the first fault, the largest errors
 };

@@ -17,6 +17,9 @@ struct Comparison {
   std::optional<outcome::WrongElement> first, worst;
   double relative_l2 = 0, max_absolute = 0;        // errors against the truth
   double reference_relative_l2 = 0, reference_max_absolute = 0;
+  // The least tolerance at which KernelBench's own comparison passes (allclose against PyTorch's output, atol = rtol);
+  // negative where PyTorch is not the reference.
+  double kernelbench_tolerance = -1;
 };
 
 // Elementwise bounds |got − truth| ≤ absolute + relative·|truth|.

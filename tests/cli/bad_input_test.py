@@ -37,10 +37,10 @@ class Tasks(CliTest):
         self.write("bad.cu", TASK.replace("//@ launch ", "//@ lunch  "))
         self.refuses("optimize", "bad.cu", *SIM, code=6, says=["bad.cu:7:", "lunch", "launch`?", "^"])
 
-    def test_python_tasks_are_refused_by_name(self):
+    def test_a_module_without_pytorch_says_what_to_install(self):
         self.write("task.py", "class Model: pass\n")
-        self.refuses("optimize", "task.py", *SIM, code=6, says=["task.py"])
-        self.refuses("init", "task.py", code=6, says=["task.py"])
+        for command in (["optimize", "task.py", *SIM], ["init", "task.py"]):
+            self.refuses(*command, "--python", "/bin/false", code=2, says=["python3-torch", "--python"])
 
     def test_sizes_that_overflow_are_refused(self):
         self.write("task.cu", TASK)

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+#include "interruption.hpp"
+#include "run_options.hpp"
+#include "shard.hpp"
+#include "sweep_export.hpp"
+#include "sweep_journal.hpp"
+#include "sweep_tasks.hpp"
+
+#include "base/clock.hpp"
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "report/sweep.hpp"
+#include "search/search.hpp"
+#include "store/run.hpp"
+#include "store/run_folder.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cudal1::cli {
+
+namespace {
+
+using report::SweepRow;
+
+struct Options {
+  RunOptions run;
+  std::vector<std::string> roots;
+  Selection selection;
+  std::string folder, shard, format = "terminal";
+  double time_limit = 0, cost_limit = 0;   // of one task
+  std::vector<std::string> exports;
+  int jobs = 1;
+  bool merge = false, as_json = false;
+};
+
+// Everything that changes a task's result, but for the task itself.
+std::string options_text(const Options& options) {
+  const auto& search = options.run.search;
+  return fmt::format("rounds {} samples {} seed {} exemplars {} sampling {} tau {} repair {} hint {} set {} time limit {} cost limit {}",
+                     search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau,
+                     !options.run.no_repair, search.hint, fmt::join(options.run.task.set, ","), options.time_limit, options.cost_limit);
+}
+
+// Identifies a task's text before anything is started for it.
+std::string digest_of(const SweepTask& task, const Options& options) {
+  std::string text = base::read_file(task.file);
+  for (const auto& set : options.run.task.set) text += "\n--set " + set;
+  return base::sha256(text);
+}
+
+// One sweep as it runs: its tasks, taken by as many threads as there are jobs.
+class Sweeper {
+ public:
+  Sweeper(const Options& options, const Console& console, std::filesystem::path folder, std::vector<SweepTask> tasks, SweepJournal& journal,
+          const DeviceChoice& choice, const std::stop_token& stop)
+      : options_(options), console_(console), folder_(std::move(folder)), tasks_(std::move(tasks)), journal_(journal), choice_(choice),
+        stop_(stop), began_(base::now()) {}
+
+  bool run() {
+    std::vector<std::jthread> threads;
+    for (int job = 1; job < options_.jobs; ++job) threads.emplace_back([this, job] { work(job); });
+    work(0);
+    threads.clear();
+    return failed_;
+  }
+
+ private:
+  void work(int job) {
+    std::unique_ptr<pytorch::Host> host;   // warm from task to task
+    const DeviceChoice choice = device_of(job);
+    while (const auto next = take()) {
+      const SweepTask& task = tasks_[*next];
+      const base::Seconds began = base::now();
+      SweepRow row;
+      row.key = task.key;
+      row.level = task.level;
+      row.id = task.id;
+      row.device = choice.identity();
+      try {
+        row.digest = digest_of(task, options_);
+        if (const auto known = journal_.finished(task.key, row.digest)) {
+          finish(*known, true);
+          continue;
+        }
+        switch (sweep_one(task, choice, host, row)) {
+          case End::finished: break;
+          case End::waiting: continue;
+          case End::stopped: return;
+        }
+      } catch (const base::Error& error) {
+        row.status = error.fault() == base::Fault::bad_input && std::string_view(error.what()).find("TASK_") != std::string_view::npos
+                         ? SweepRow::Status::refused
+                         : SweepRow::Status::failed;
+        row.message = error.what();
+        // What no task can help ends the sweep; the same command goes on.
+        if (error.fault() == base::Fault::no_device || error.fault() == base::Fault::credentials) {
+          const std::lock_guard lock(mutex_);
+          if (!fatal_) fatal_ = std::current_exception();
+          return;
+        }
+      } catch (const std::exception& error) {
+        row.message = error.what();
+        host.reset();
+      }
+      row.seconds = (base::now() - began).count();
+      finish(row, false);
+    }
+  }
+
+  DeviceChoice device_of(int job) const {
+    if (job == 0 || choice_.device == "sim") return choice_;
+    auto device = options_.run.device;
+    device.device = fmt::format("cuda:{}", job);
+    return choose_device(device);
+  }
+
+  std::optional<std::size_t> take() {
+    const std::lock_guard lock(mutex_);
+    if (stop_.stop_requested() || fatal_ || next_ == tasks_.size()) return std::nullopt;
+    return next_++;
+  }
+
+  enum class End { finished, waiting, stopped };   // waiting: for replies; stopped: by the user, or there are no more replies
+
+  End sweep_one(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
+    RunOptions run = options_.run;
+    run.task.task = task.file.string();
+    const base::Seconds began = base::now();
+    OpenTask open = open_task(run.task, choice, std::move(host));
+    const base::Seconds opened = base::now();
+    Console quiet = console_;
+    quiet.options.quiet = true;
+    std::optional<base::Error> refusal;
+    try {
+      for (const auto& defect : require_fit(open, quiet)) row.defects.push_back(defect.kind);
+    } catch (const base::Error& error) {
+      refusal = error;
+    }
+    row.task = open.task.name();
+    row.breakdown = {{"load", (opened - began).count()}, {"task gate", (base::now() - opened).count()}};
+    if (refusal) {
+      row.defects.emplace_back(std::string_view(refusal->what()).find("TASK_UNSTABLE") == std::string_view::npos ? "not finite" : "unstable");
+      host = std::move(open.pytorch);
+      throw *refusal;
+    }
+    const search::Options search = search_options_of(run);
+    const auto templates = prompt_templates(run);
+    auto identity = store::identity(open.task, search, run.model.models, choice.identity(), choice.facts.driver, CUDAL1_VERSION,
+                                          templates.digest());
+    identity.precision = run.workbench.precision;
+    const auto place = folder_ / "tasks" / task.folder();
+    const base::Seconds judged = base::now();
+    {
+      const auto models = open_models(run.model, open.task, console_, Purpose::asking);
+      std::vector<model::Model*> asked;
+      for (const auto& model : models) {
+        if (search.cost_limit && !model->price(0, 0))
+          throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
+        asked.push_back(model.get());
+      }
+      store::RunFolder folder(place, open.task, identity);
+      Workbench workbench(open, choice, run.workbench);
+      search::JudgeReferee referee(workbench.judges());
+      search::Observers observers({&folder});
+      search::run(open.task, referee, asked, templates, search, observers, folder, stop_);
+    }
+    row.breakdown["search and judging"] = (base::now() - judged).count();
+    const auto result = store::load(place);
+    if (search::resumable(result.result.stopped_because)) {
+      host = std::move(open.pytorch);
+      const std::lock_guard lock(mutex_);
+      unfinished_ = result.result.reason;
+      return result.result.stopped_because == search::Stop::pending ? End::waiting : End::stopped;
+    }
+    describe(result, row);
+    for (const auto& form : options_.exports)
+      if (row.status == SweepRow::Status::verified) export_answer({folder_, form}, task, open, result.best_file);
+    host = std::move(open.pytorch);
+    return End::finished;
+  }
+
+  search::Options search_options_of(const RunOptions& run) const {
+    search::Options search = search_options(run);
+    if (options_.time_limit > 0) search.wall_limit = base::Seconds(options_.time_limit);
+    if (options_.cost_limit > 0) search.cost_limit = options_.cost_limit;
+    return search;
+  }
+
+  static void describe(const store::Run& run, SweepRow& row) {
+    for (const auto& variant : run.result.variants) {
+      row.answers += 1;
+      row.right += variant.right() ? 1 : 0;
+    }
+    row.cost = run.result.usage.cost;
+    const auto* best = run.result.best();
+    if (best == nullptr || !outcome::is_right(best->verdict().verdict)) {
+      row.status = SweepRow::Status::nothing_right;
+      row.message = row.answers == 0 ? run.result.reason : "no answer is right";
+      return;
+    }
+    const outcome::Judgement& judgement = best->verdict();
+    row.status = SweepRow::Status::verified;
+    row.message = judgement.message;
+    row.verdict = outcome::name(judgement.verdict, judgement.predicted);
+    row.predicted = judgement.predicted;
+    for (const auto label : judgement.labels) row.labels.emplace_back(outcome::name(label));
+    if (judgement.message.find("rejects it at 1e-4") != std::string::npos) row.labels.emplace_back("KernelBench rejects it at 1e-4");
+    const bool unbeaten = run.result.start.reference.times.empty();
+    if (judgement.speedup)
+      row.ratios[unbeaten ? "first right variant" : "reference"] = {judgement.speedup->value, judgement.speedup->low,
+                                                                                      judgement.speedup->high, ""};
+    if (!judgement.workloads.empty()) row.time_ms = judgement.workloads.front().variant_ms;
+    for (const auto& timing : judgement.workloads) row.share_of_limit = std::max(row.share_of_limit, timing.share_of_limit);
+    row.best = run.best_file;
+  }
+
+  void finish(const SweepRow& row, bool known) {
+    const std::lock_guard lock(mutex_);
+    if (!known) journal_.append(row);
+    ++done_;
+    if (!known) ++fresh_;
+    cost_ += row.cost;
+    failed_ = failed_ || row.status == SweepRow::Status::failed;
+    if (known) return;
+    const double elapsed = (base::now() - began_).count();
+    const double left = elapsed / fresh_ * static_cast<double>(tasks_.size() - static_cast<std::size_t>(done_));
+    std::vector<std::string> ratios;
+    for (const auto& [baseline, ratio] : row.ratios) ratios.push_back(fmt::format("{:.2f}x the {}", ratio.value, baseline));
+    console_.note(fmt::format("[{}/{}] {}: {} {}({:.1f} s; about {:.0f} s left; ${:.2f})", done_, tasks_.size(), row.key,
+                              row.verdict.empty() ? fmt::format("{}: {}", report::name(row.status), row.message) : row.verdict,
+                              ratios.empty() ? "" : fmt::format("{} ", fmt::join(ratios, ", ")), row.seconds, left, cost_));
+  }
+
+  const Options& options_;
+  const Console& console_;
+  std::filesystem::path folder_;
+  std::vector<SweepTask> tasks_;
+  SweepJournal& journal_;
+  const DeviceChoice& choice_;
+  const std::stop_token stop_;
+  base::Seconds began_;
+  std::mutex mutex_;
+  std::size_t next_ = 0;
+  int done_ = 0, fresh_ = 0;
+  double cost_ = 0;
+  bool failed_ = false;
+
+ public:
+  std::exception_ptr fatal_;
+  std::string unfinished_;   // why a task stopped before its end; empty: none did
+};
+
+void write_summaries(const std::filesystem::path& folder, const report::Sweep& sweep) {
+  for (const auto& [format, file] : {std::pair{"markdown", "summary.md"}, {"json", "summary.json"}, {"csv", "summary.csv"}, {"svg", "summary.svg"}})
+    base::write_file(folder / file, report::render(sweep, format));
+}
+
+ExitCode merge_folders(const Options& options, const Console& console) {
+  const auto sweep = merge({options.roots.begin(), options.roots.end()});
+  if (!options.folder.empty()) write_summaries(options.folder, sweep);
+  console.result(report::render(sweep, options.as_json ? "json" : options.format));
+  return ExitCode::success;
+}
+
+ExitCode run(const Options& options, const Console& console) {
+  if (options.merge) return merge_folders(options, console);
+  const Shard shard = parse_shard(options.shard, [](const char* name) { return std::getenv(name); });
+  if (shard.count > 1) console.note(fmt::format("shard {}/{} ({})", shard.index, shard.count, shard.source));
+  Selection selection = options.selection;
+  selection.seed = options.run.workbench.seed;
+  auto tasks = find_tasks(options.roots, selection);
+  const auto choice = choose_device(options.run.device);
+  console.note(choice.statement);
+
+  SweepIdentity identity{choice.identity(), fmt::format("{}", fmt::join(options.run.model.models, ", ")), options_text(options), shard.index,
+                         shard.count, {}};
+  for (const auto& task : tasks) identity.tasks.push_back(task.key);
+  std::erase_if(tasks, [&](const SweepTask& task) { return !shard.owns(task.key); });
+  std::filesystem::path folder = options.folder.empty() ? std::filesystem::path("cudal1-sweep") : std::filesystem::path(options.folder);
+  if (shard.count > 1) folder /= fmt::format("shard-{}-of-{}", shard.index, shard.count);
+  SweepJournal journal(folder, identity);
+  console.note(fmt::format("{} tasks in {}", tasks.size(), folder.string()));
+
+  Interruption interruption;
+  Sweeper sweeper(options, console, folder, std::move(tasks), journal, choice, interruption.token());
+  const bool failed = sweeper.run();
+  const auto sweep = merge({folder});
+  write_summaries(folder, sweep);
+  for (const auto& form : options.exports) finish_export({folder, form}, sweep);
+  if (sweeper.fatal_) std::rethrow_exception(sweeper.fatal_);
+  console.result(report::render(sweep, options.as_json ? "json" : options.format));
+  if (interruption.signal() != 0) {
+    console.warn("interrupted; the same command goes on");
+    return static_cast<ExitCode>(128 + interruption.signal());
+  }
+  if (!sweeper.unfinished_.empty()) {
+    console.warn(fmt::format("{}\nthe same command goes on", sweeper.unfinished_));
+    return ExitCode::resumable;
+  }
+  return failed ? ExitCode::failed_items : ExitCode::success;
+}
+
+}  // namespace
+
+void add_sweep(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = line.add("sweep", "Many tasks: a KernelBench folder, or a folder of kernel files", main_group,
+                           [options, &line] { return run(*options, line.console); });
+  app.add_option("TASKS", options->roots, "Folders or files of tasks; with --merge, folders of finished shards")->required();
+  app.add_option("--out", options->folder, "The sweep's folder [default: cudal1-sweep]")->option_text("DIR");
+  app.add_flag("--merge", options->merge, "Join the shards in these folders into one summary");
+  app.add_flag("--json", options->as_json, "Print one JSON object instead of the summary");
+  app.add_option("--format", options->format, "Of the summary that is printed")
+      ->option_text("terminal|markdown|json|csv|svg")
+      ->check(CLI::IsMember(report::sweep_formats()));
+  app.add_option("--export", options->exports, "Write the verified answers for KernelBench's scripts, for PyTorch, or for nvcc")
+      ->option_text("kernelbench|torch|host")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"kernelbench", "torch", "host"}));
+  const char* tasks = "Tasks";
+  app.add_option("--level", options->selection.levels, "Only these levels, such as 1,3")->option_text("N")->allow_extra_args(false)->group(tasks);
+  app.add_option("--id", options->selection.ids, "Only tasks with these numbers, such as 1,3-5")
+      ->option_text("N")
+      ->allow_extra_args(false)
+      ->group(tasks);
+  app.add_option("--match", options->selection.globs, "Only tasks whose path fits, such as 'level1/*Conv*'")
+      ->option_text("GLOB")
+      ->allow_extra_args(false)
+      ->group(tasks);
+  app.add_option("--order", options->selection.order, "The order of the tasks")
+      ->option_text("id|name|random")
+      ->check(CLI::IsMember({"id", "name", "random"}))
+      ->group(tasks);
+  app.add_option("--shard", options->shard, "Only one part of the tasks; auto reads Slurm's and Kubernetes' variables")
+      ->option_text("I/N|auto")
+      ->group(tasks);
+  app.add_option("--jobs", options->jobs, "Tasks at a time, each on a GPU of its own")->option_text("N")->check(CLI::Range(1, 64))->group(tasks);
+  app.add_option("--time-limit", options->time_limit, "Most seconds for one task")
+      ->option_text("SECONDS")
+      ->default_str("")
+      ->check(CLI::PositiveNumber)
+      ->group(tasks);
+  app.add_option("--cost-limit", options->cost_limit, "Most dollars for the replies of one task")
+      ->option_text("DOLLARS")
+      ->default_str("")
+      ->check(CLI::PositiveNumber)
+      ->group(tasks);
+  add_task_settings(app, options->run.task);
+  add_model_options(app, options->run.model);
+  add_device_options(app, options->run.device);
+  add_search_options(app, options->run);
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cudal1::cli {
+
+// A task of a sweep: a kernel file or a PyTorch module.
+struct SweepTask {
+  std::filesystem::path file;
+  std::string key;          // its path below the folder that was given; '/' between the parts
+  int level = 0, id = 0;    // level2/19_Name.py; 0 where the layout gives none
+
+  std::string folder() const;   // a name for its run: the key without what a file system may not like
+};
+
+struct Selection {
+  std::vector<std::string> levels, ids, globs;   // "1", "1,3-5", "level1/*Conv*"; empty: all
+  std::string order = "id";                      // id, name, random
+  std::uint64_t seed = 1;
+};
+
+// The tasks below `roots` (files or folders) that the selection takes, in its order. Files that are no task (without
+// `//@` directives, or Python without Model and get_inputs) are left out. Throws base::Error: usage for a selection that
+// is none, bad_input when nothing is left.
+std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const Selection& selection);
+
+// "2", "1,3-5", as a list. Throws base::Error(usage).
+std::vector<int> numbers(const std::vector<std::string>& texts, const std::string& option);
+
+}  // namespace cudal1::cli

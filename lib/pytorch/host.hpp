@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reference/stored_case.hpp"
+#include "task/task.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudal1::pytorch {
+
+struct Options {
+  std::string python;           // the interpreter; empty: the first of python3 and /usr/bin/python3 that has PyTorch
+  std::string device = "cpu";   // "cpu" or "cuda:N"
+  std::size_t input_limit = 0;  // bytes of one set of inputs and weights; 0: none
+};
+
+// Why a task cannot tell a fast answer from a wrong one.
+struct Defect {
+  std::string kind;             // "constant", "unstable", "range identity"
+  std::string reason;           // one sentence
+};
+
+// A process of the user's own Python that holds one task in KernelBench's form, and nothing from a model. It stays warm
+// from task to task; what it computes it hands over in shared memory. When it dies, the next question starts another.
+class Host {
+ public:
+  explicit Host(Options options);  // throws base::Error(usage) when no Python with PyTorch is found
+  ~Host();
+
+  std::string version() const;     // "PyTorch 2.1.0, Python 3.11.2"
+
+  // Reads a module; `overrides` replace its whole-number constants. The task's source is its interface as directives,
+  // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
+  task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
+                  std::size_t memory_limit);
+  const std::vector<std::string>& notes() const;   // of the open task: what a reader should know, one sentence each
+
+  // The trials of the open task, from one secret seed; those whose expected outputs are not finite are left out, and
+  // named in `dropped`. Valid until the next call.
+  struct Cases {
+    std::vector<reference::StoredCase> cases;
+    std::vector<std::string> dropped;
+    std::string precision;         // "PyTorch in float64"
+  };
+  Cases cases(std::uint64_t seed);
+
+  // What makes the open task unfit as a measure, most severe first; judged on the reference alone.
+  std::vector<Defect> examine(double tolerance);
+
+  // A verified answer to the open task for the users of PyTorch, from its output file (kernel/output.hpp):
+  // "kernelbench", a module whose ModelNew KernelBench's own scripts take, or "torch", a module with a function.
+  std::string exported(const std::string& format, const std::string& output_file);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A path that names a module instead of a kernel file.
+bool is_module(const std::filesystem::path& path);
+
+}  // namespace cudal1::pytorch

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a task can tell a fast answer from a wrong one; judged on the reference alone, before any model is asked."""
+
+import copy
+
+import torch
+
+from task_cases import Perturbation
+from task_module import WEIGHT_SEED, tensors_in
+
+SHARE = 0.7       # of the output within tolerance of one value: constant
+REACTION = 0.05   # of the output that must change with the inputs
+
+
+def close(left, right, tolerance):
+    """The share of elements that KernelBench's comparison takes for equal."""
+    if left.numel() == 0:
+        return 1.0
+    if not left.is_floating_point():
+        return (left == right).double().mean().item()
+    left, right = left.double(), right.double()
+    return ((left - right).abs() <= tolerance + tolerance * right.abs()).double().mean().item()
+
+
+def all_close(left, right, tolerance):
+    return all(a.shape == b.shape and close(a, b, tolerance) == 1.0 for a, b in zip(left, right))
+
+
+def share_close(left, right, tolerance):
+    total = sum(each.numel() for each in left) or 1
+    return sum(close(a, b, tolerance) * a.numel() for a, b in zip(left, right)) / total
+
+
+def is_input(outputs, arguments, tolerance):
+    inputs = list(tensors_in(arguments))
+    return all(any(each.numel() == out.numel() and each.dtype == out.dtype and each.is_floating_point()
+                   and close(each.reshape(-1), out.reshape(-1), tolerance) == 1.0 for each in inputs) for out in outputs)
+
+
+def examine(cases, tolerance):
+    """What is wrong with the task, most severe first: {"kind", "reason"} each. Empty: sound."""
+    task, found = cases.task, []
+
+    def add(kind, reason):
+        found.append({"kind": kind, "reason": reason})
+
+    model = cases.model({})
+    arguments = task.make_inputs(WEIGHT_SEED)
+    first = cases.reference(model, arguments, 0)
+    floating = any(each.is_floating_point() for each in first)
+    if not all(bool(torch.isfinite(each).all()) for each in first if each.is_floating_point()):
+        add("not finite", "the reference's own output holds NaN or an infinity")
+        return found
+    if not all_close(cases.reference(model, arguments, 1), first, tolerance):
+        add("unstable", "the reference draws random numbers: it does not agree with itself under another seed")
+    again = copy.deepcopy(model)
+    if not all_close(task.forward(again, arguments), first, tolerance) or not all_close(task.forward(again, arguments), first, tolerance):
+        add("stateful", "a second call of the same module gives another output; every expected output is taken from a fresh copy")
+    if floating:
+        zero = share_close([torch.zeros_like(each) for each in first], first, tolerance)
+        mean = share_close([each.double().mean().expand_as(each) if each.is_floating_point() else each for each in first], first, tolerance)
+        single = all(each.numel() < 2 for each in first)
+        if zero >= SHARE:
+            add("zero", f"{zero:.0%} of the output is 0 within {tolerance:g}")
+        elif mean >= SHARE and not single:
+            add("constant", f"{mean:.0%} of the output is its mean within {tolerance:g}")
+    other_inputs = cases.reference(model, task.make_inputs(WEIGHT_SEED + 1))
+    other_weights = cases.reference(cases.model({"weights": WEIGHT_SEED + 1}), arguments)
+    has_state = bool(task.state)
+    if list(tensors_in(arguments)):
+        same = share_close(other_inputs, first, tolerance) if all(a.shape == b.shape for a, b in zip(other_inputs, first)) else 0
+        if same > 1 - REACTION:
+            reacts = has_state and share_close(other_weights, first, tolerance) <= 1 - REACTION
+            kind = "weights only" if reacts else "input-independent"
+            add(kind, f"{same:.0%} of the output stays within {tolerance:g} when the inputs change: an earlier output passes")
+        if is_input(first, arguments, tolerance):
+            stressed = task.make_inputs(WEIGHT_SEED, "normal")
+            elsewhere = is_input(cases.reference(model, stressed), stressed, tolerance)
+            if elsewhere:
+                add("identity", "an input passes as the output")
+            else:
+                add("range identity", "an input passes as the output in the declared range, though not on other values")
+    if floating:
+        truth = cases.truth(model, arguments)
+        moved = cases.truth(model, arguments, Perturbation(task.device))
+        steady = share_close(moved, truth, tolerance)
+        if steady < 1 - REACTION:
+            add("ill-conditioned", f"one rounding of the inputs moves {1 - steady:.0%} of the output by more than {tolerance:g}")
+    return found

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudal1::report {
+
+// What became of one task of a sweep. Written to its journal as JSON, documented in cudal1-json(5).
+struct SweepRow {
+  enum class Status {
+    verified,        // a variant is right, whatever its speed
+    nothing_right,   // no answer was right
+    refused,         // the task gate: PyTorch does not agree with itself, or its outputs are not finite
+    failed,          // the task could not be read or run; `message` says why
+  };
+  std::string key;                          // "level1/19_ReLU.py": the path below the folder that was given
+  int level = 0, id = 0;                    // of KernelBench's layout; 0 where there is none
+  std::string task, digest, device;         // digest: of the source with its --set values
+  Status status = Status::failed;
+  std::string message;                      // one line: the verdict's, or why not
+  std::vector<std::string> defects;         // kinds found by the task gate; none: sound
+  std::string verdict;                      // "PREDICTED_FASTER"; empty without a right variant
+  std::vector<std::string> labels;
+  bool predicted = false;
+  // Baseline → ratio baseline time / answer time with its interval. A baseline that failed has a reason instead.
+  struct Ratio {
+    double value = 0, low = 0, high = 0;
+    std::string failed;
+  };
+  std::map<std::string, Ratio> ratios;
+  double share_of_limit = 0, time_ms = 0;   // of the answer, at the first workload
+  int answers = 0, right = 0;
+  double seconds = 0, cost = 0;             // wall time of this task; US dollars for its replies
+  std::map<std::string, double> breakdown;  // of `seconds`, by what took it
+  std::string best;                         // the winner's file; empty without one
+};
+std::string_view name(SweepRow::Status status);
+std::string to_json(const SweepRow& row);
+SweepRow sweep_row_from_json(std::string_view text);  // throws base::Error(bad_input)
+
+// A finished or interrupted sweep; several shards of one may be merged.
+struct Sweep {
+  std::string device, models;
+  std::vector<SweepRow> rows;               // in the order of level, id and key
+  std::vector<std::string> remarks;         // missing shards, tasks measured twice; one sentence each
+};
+
+// The figures of one baseline at one level.
+struct SweepFigures {
+  std::string baseline, level, aggregate;   // level "all" or a number; aggregate "all" or "sound"
+  int tried = 0, scored = 0, faster = 0, slower = 0;      // faster: above 1.01; slower: below 1.00
+  double mean = 0, mean_none_is_one = 0, max = 0, p75 = 0, median = 0, p25 = 0, success = 0, geomean = 0;
+  std::map<double, double> fast;            // p → share of all tried that is right and more than p times as fast
+};
+std::vector<SweepFigures> figures(const Sweep& sweep);
+
+// "terminal", "markdown", "json", "csv", "svg" (the distribution of the ratios).
+std::vector<std::string> sweep_formats();
+std::string render(const Sweep& sweep, std::string_view format);
+
+}  // namespace cudal1::report
