@@ -83,12 +83,13 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
               {false, false, true, true, true, true, false}};
   for (const auto& named : judgements) append_rows(named, table);
   document.push_back(std::move(table));
-  for (const auto& named : judgements)
+  for (const auto& named : judgements) {
     if (const auto at = named.judgement.message.find("KernelBench's comparison"); at != std::string::npos)
       document.push_back(Paragraph{fmt::format("{}: {}", named.name, named.judgement.message.substr(at))});
     for (const auto label : named.judgement.labels)
       if (const auto sentence = explanation(label); !sentence.empty())
         document.push_back(Paragraph{fmt::format("{}: {}: {}", named.name, outcome::name(label), sentence)});
+  }
   for (const auto& named : judgements) {
     const auto text = base::printable(evidence(named.judgement));
     if (text.empty()) continue;
