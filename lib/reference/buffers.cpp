@@ -58,7 +58,7 @@ Buffers::Place Buffers::place_for(const kernel::PlanBuffer& buffer) {
   place.region.offset = place.guard;
   place.region.bytes = buffer.bytes;
   if (place.guard != 0) {
-    device_.poison({place.region.memory, 0, place.total}, place.guard_word);
+    if (base::defended(base::Defence::check_poison)) device_.poison({place.region.memory, 0, place.total}, place.guard_word);
     place.front_digest = device_.digest({place.region.memory, 0, place.guard});
     place.behind_digest = device_.digest({place.region.memory, place.guard + buffer.bytes, behind_bytes(place)});
   }

@@ -21,6 +21,7 @@ struct Expected {
   std::vector<double> truth;       // y64; the reference's own output where there is no oracle
   std::vector<double> reference;   // the reference's output; empty when it is `truth` itself
   std::vector<double> perturbed;   // y64 of inputs moved by one rounding of the precision class; empty: not taken
+  bool summed = true;              // elements meet in sums, whose order is free: then what is perturbed is noise, too
   double relative_noise = 0;       // of ‖y − truth‖ / ‖truth‖ to allow in addition; where truth is no oracle
   double operations = 1;           // behind one element: the length of its sums
   bool kernelbench = false;        // `reference` is PyTorch's own output for the inputs that KernelBench draws

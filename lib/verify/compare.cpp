@@ -184,12 +184,12 @@ class Comparer {
     }
   }
 
-  // The error that a sound computation may make in one element: the reference's, or that of one rounding of the inputs.
+  // The error that a sound computation may make in one element: the reference's, or in a sum that of one rounding of the inputs.
   double noise(std::size_t index) const {
     const double truth = expected_.truth[index];
     double result = 0;
     if (!expected_.reference.empty()) result = std::fabs(expected_.reference[index] - truth);
-    if (!expected_.perturbed.empty()) result = std::max(result, std::fabs(expected_.perturbed[index] - truth));
+    if (expected_.summed && !expected_.perturbed.empty()) result = std::max(result, std::fabs(expected_.perturbed[index] - truth));
     return std::isfinite(result) ? result : 0;
   }
 

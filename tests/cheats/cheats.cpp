@@ -251,6 +251,13 @@ Result judge(const Row& row, const Expectation& expectation, Court& court) {
   return result;
 }
 
+// Whether a name contains one of the texts of a list that commas separate.
+bool listed(const std::string& name, std::string list) {
+  std::replace(list.begin(), list.end(), ',', ' ');
+  const auto texts = words_of(list);
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return name.find(text) != std::string::npos; });
+}
+
 std::string table(const std::vector<Row>& rows, const std::vector<Result>& results) {
   std::string text = "| row | kernel | how it works | with every defence | without … |\n| --- | --- | --- | --- | --- |\n";
   for (const Row& row : rows) {
@@ -266,7 +273,7 @@ std::string table(const std::vector<Row>& rows, const std::vector<Result>& resul
   return text;
 }
 
-int run(const std::string& device, const std::string& only, const std::string& output) {
+int run(const std::string& device, const std::string& only, const std::string& but, const std::string& output) {
   const auto rows = read_rows();
   struct Case {
     std::string court;                // equal: one judge serves both
@@ -277,7 +284,7 @@ int run(const std::string& device, const std::string& only, const std::string& o
   for (const Row& row : rows)
     for (const Expectation& expectation : row.expectations) {
       if (expectation.device != "all" && (expectation.device == "sim") != (device == "sim")) continue;
-      if (!only.empty() && row.name.find(only) == std::string::npos) continue;
+      if ((!only.empty() && !listed(row.name, only)) || listed(row.name, but)) continue;
       cases.push_back({fmt::format("{} {} {} {}", fmt::join(expectation.without, ","), row.task.empty() ? row.name : row.task,
                                    outcome::name(row.precision), row.limit),
                        &row, &expectation});
@@ -306,10 +313,10 @@ int run(const std::string& device, const std::string& only, const std::string& o
                 fmt::format("{}", fmt::join(one.expectation->without, " ")).c_str(), result.got.c_str(),
                 (base::now() - began).count(), result.message.substr(0, 150).c_str());
     std::fflush(stdout);
+    if (!output.empty()) base::write_file(output, table(rows, results));
   }
   const auto failed = std::count_if(results.begin(), results.end(), [](const Result& result) { return !result.as_expected; });
   std::printf("%zu of %zu as expected on %s\n", results.size() - static_cast<std::size_t>(failed), results.size(), device.c_str());
-  if (!output.empty()) base::write_file(output, table(rows, results));
   return failed == 0 && !results.empty() ? 0 : 1;
 }
 
@@ -328,16 +335,17 @@ bool defended(Defence defence) { return !absent.contains(std::string(defence_nam
 
 }  // namespace cudal1::base
 
-// cheats DEVICE [--only TEXT] [--markdown FILE] [--folder DIR]
+// cheats DEVICE [--only TEXTS] [--but TEXTS] [--markdown FILE] [--folder DIR]
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() >= 2 && arguments[0] == "worker") {
     if (arguments.size() > 2) leave_out(arguments[2]);
     return arguments[1] == "compile" ? compile::worker_main() : judge::worker_main();
   }
-  std::string device = "sim", only, output;
+  std::string device = "sim", only, but, output;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--only" && i + 1 < arguments.size()) only = arguments[++i];
+    else if (arguments[i] == "--but" && i + 1 < arguments.size()) but = arguments[++i];
     else if (arguments[i] == "--folder" && i + 1 < arguments.size()) folder = arguments[++i];
     else if (arguments[i] == "--markdown" && i + 1 < arguments.size()) output = arguments[++i];
     else device = arguments[i];
@@ -347,7 +355,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   try {
-    return run(device, only, output);
+    return run(device, only, but, output);
   } catch (const base::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;

@@ -136,3 +136,17 @@ TEST_CASE("the perturbed truth differs by about one rounding") {
   }
   CHECK(reference::operations(task, 1) >= 12);
 }
+
+TEST_CASE("a rounding of the inputs excuses errors of sums, and of single elements only where operands may be rounded") {
+  const auto summed = [](const std::string& torch, const std::string& output, outcome::Precision precision) {
+    const auto task = make_task(torch, output);
+    const auto inputs = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
+    const auto truth = reference::oracle(task, task.checks[0], inputs, precision, 1);
+    REQUIRE(truth);
+    CHECK_FALSE(truth->front().perturbed.empty());
+    return truth->front().summed;
+  };
+  CHECK(summed("C = torch.sin(A).sum(dim=1)", "float32[N]", outcome::Precision::fp32));
+  CHECK_FALSE(summed("C = torch.sin(2 * A).t()", "float32[M, N]", outcome::Precision::fp32));
+  CHECK(summed("C = torch.sin(2 * A).t()", "float32[M, N]", outcome::Precision::tf32));
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+//! row   P4
+//! how   __expf, which is right near 0
+//! task  exponential
+//! all   WRONG_RESULT
+//! all   right without patterns influence
+//@ launch  k<<<ceil_div(N, 256), 256>>>(A, C, N)
+__global__ void k(const float* A, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = __expf(A[i]);
+}
