@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
+#include "playbook/device_functions.hpp"
 #include "playbook/families.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
   // The last queries have the most keys: they go first.
   const int start = int(gridDim.x - 1 - blockIdx.x) * {queries};
   const size_t matrix = size_t(blockIdx.y) * {T} * {H};
-  const float scale = {scale};
+{range}  const float scale = {scale};  // of scores in powers of two
   for (int i = threadIdx.x; i < {queries} * HEAD; i += 256) {{
     const int row = i / HEAD, h = i % HEAD;
     q[row][h] = start + row < {T} && h < {H} ? {Q}[matrix + size_t(start + row) * {H} + h] * scale : 0.0f;
@@ -25,8 +26,7 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
   float result[R][C] = {{}}, largest[R], total[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) largest[r] = -1e30f, total[r] = 0;
-  const int end = {end};
-  for (int first = 0; first < end; first += KEYS) {{
+  for (int first = begin; first < end; first += KEYS) {{
     __syncthreads();
     for (int i = threadIdx.x; i < KEYS * HEAD; i += 256) {{
       const int row = i / HEAD, h = i % HEAD;
@@ -55,8 +55,8 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
 #pragma unroll
       for (int offset = 8; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, offset));
       most = fmaxf(most, largest[r]);
-      const float shrink = expf(largest[r] - most);
-      const float p0 = expf(score[r][0] - most), p1 = expf(score[r][1] - most);
+      const float shrink = exp2f(largest[r] - most);
+      const float p0 = exp2f(score[r][0] - most), p1 = exp2f(score[r][1] - most);
       p[ty * R + r][tx] = p0;
       p[ty * R + r][tx + 16] = p1;
       float sum = p0 + p1;
@@ -84,16 +84,156 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
 #pragma unroll
   for (int r = 0; r < R; ++r) {{
     const int row = start + ty * R + r;
-#pragma unroll
-    for (int c = 0; c < C; ++c)
-      if (row < {T} && tx + 16 * c < {H}) {O}[matrix + size_t(row) * {H} + tx + 16 * c] = result[r][c] / total[r];
+    if (row >= {T}) break;
+{row_store}#pragma unroll
+    for (int c = 0; c < C; ++c) {{
+      const int h = tx + 16 * c;
+      if (h < {H}) {store}
+    }}
   }}
+}}
+)";
+
+// Each warp keeps its queries' scores and results in the layout of the tensor cores' accumulators. A sum over keys may take
+// them in any order, so the scores of keys 2t and 2t + 1 serve as the columns t and t + 4 of the second product's left
+// factor without leaving their lane.
+constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({queries} * 2) {name}({parameters}) {{
+  // Sixteen queries of a warp by 32 keys at a time; the next keys and values are on their way meanwhile.
+  constexpr int HEAD = {head}, KEYS = 32, LINE = HEAD + 4;
+  extern __shared__ __align__(16) float tiles[];
+  const int lane = threadIdx.x % 32;
+  // The last queries have the most keys: they go first.
+  const int start = int(gridDim.x - 1 - blockIdx.x) * {queries}, first_row = start + threadIdx.x / 32 * 16 + lane / 4;
+  const size_t matrix = size_t(blockIdx.y) * {T} * {H};
+{range}  const float scale = {scale};  // of scores in powers of two
+  float q[HEAD / 8][4];
+#pragma unroll
+  for (int k = 0; k < HEAD / 8; ++k)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {{
+      const int row = first_row + i % 2 * 8, h = k * 8 + lane % 4 + i / 2 * 4;
+      q[k][i] = row < {T} && h < {H} ? {Q}[matrix + size_t(row) * {H} + h] * scale : 0.0f;
+    }}
+  const auto copy = [&](float* to, int first) {{
+    if (first < end)
+      for (int i = threadIdx.x; i < KEYS * HEAD / 4; i += {queries} * 2) {{
+        const int key = i / (HEAD / 4), h = i % (HEAD / 4) * 4;
+        const size_t from = matrix + size_t(first + key) * {H} + h;
+        float* k = to + key * LINE + h;
+        if ({H} % 4 == 0) {{
+          const bool inside = first + key < {T} && h < {H};
+          copy_async<16>(k, inside ? {K} + from : {K}, inside);
+          copy_async<16>(k + KEYS * LINE, inside ? {V} + from : {V}, inside);
+        }} else {{
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {{
+            const bool inside = first + key < {T} && h + j < {H};
+            copy_async<4>(k + j, inside ? {K} + from + j : {K}, inside);
+            copy_async<4>(k + KEYS * LINE + j, inside ? {V} + from + j : {V}, inside);
+          }}
+        }}
+      }}
+    asm volatile("cp.async.commit_group;");
+  }};
+  float result[HEAD / 8][4] = {{}}, largest[2] = {{-1e30f, -1e30f}}, total[2] = {{}};
+  copy(tiles, begin);
+  int stage = 0;
+  for (int first = begin; first < end; first += KEYS) {{
+    asm volatile("cp.async.wait_group 0;");
+    __syncthreads();
+    copy(tiles + (1 - stage) * 2 * KEYS * LINE, first + KEYS);
+    const float *k_tile = tiles + stage * 2 * KEYS * LINE, *v_tile = k_tile + KEYS * LINE;
+    stage = 1 - stage;
+    float score[KEYS / 8][4] = {{}};
+#pragma unroll
+    for (int k = 0; k < HEAD / 8; ++k) {{
+      unsigned high[4], low[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) halves(q[k][i], high[i], low[i]);
+#pragma unroll
+      for (int j = 0; j < KEYS / 8; ++j) {{
+        const float* at = k_tile + (j * 8 + lane / 4) * LINE + k * 8 + lane % 4;
+        float part[4] = {{}};
+        multiply_add_halves(part, high, low, at[0], at[4]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) score[j][i] += part[i];
+      }}
+    }}
+    unsigned p_high[KEYS / 8][4], p_low[KEYS / 8][4];
+    float shrink[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {{
+      float most = largest[r];
+#pragma unroll
+      for (int j = 0; j < KEYS / 8; ++j)
+#pragma unroll
+        for (int i = 2 * r; i < 2 * r + 2; ++i) {{
+          const int key = first + j * 8 + lane % 4 * 2 + i % 2;
+          if (key >= {T}{masked}) score[j][i] = -1e30f;
+          most = fmaxf(most, score[j][i]);
+        }}
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+      shrink[r] = exp2f(largest[r] - most);
+      largest[r] = most;
+      total[r] *= shrink[r];
+#pragma unroll
+      for (int j = 0; j < KEYS / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {{
+          const float p = exp2f(score[j][2 * r + i] - most);
+          total[r] += p;
+          halves(p, p_high[j][r + 2 * i], p_low[j][r + 2 * i]);
+        }}
+    }}
+#pragma unroll
+    for (int n = 0; n < HEAD / 8; ++n) {{
+      float part[4] = {{}};
+#pragma unroll
+      for (int j = 0; j < KEYS / 8; ++j) {{
+        const float* at = v_tile + (j * 8 + lane % 4 * 2) * LINE + n * 8 + lane / 4;
+        multiply_add_halves(part, p_high[j], p_low[j], at[0], at[LINE]);
+      }}
+#pragma unroll
+      for (int i = 0; i < 4; ++i) result[n][i] = result[n][i] * shrink[i / 2] + part[i];
+    }}
+  }}
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {{
+    const int row = first_row + r * 8;
+    total[r] += __shfl_xor_sync(0xffffffffu, total[r], 1);
+    total[r] += __shfl_xor_sync(0xffffffffu, total[r], 2);
+    if (row >= {T}) continue;
+{row_store}#pragma unroll
+    for (int c = 0; c < HEAD / 4; ++c) {{
+      const int h = c / 2 * 8 + lane % 4 * 2 + c % 2;
+      if (h < {H}) {store}
+    }}
+  }}
+}}
+)";
+
+// Adds up the parts of every row, each with its own largest score.
+constexpr std::string_view total_code = R"(__global__ void __launch_bounds__(256) {name}({parameters}) {{
+  const size_t rows = {rows}, at = size_t(blockIdx.x) * 256 + threadIdx.x, row = at / {H};
+  if (row >= rows) return;
+  const int parts = {parts};
+  float most = -1e30f, sum = 0, total = 0;
+  for (int part = 0; part < parts; ++part) most = fmaxf(most, {R}[(part * rows + row) * 2]);
+#pragma unroll 4
+  for (int part = 0; part < parts; ++part) {{
+    const float weight = exp2f({R}[(part * rows + row) * 2] - most);
+    total += weight * {R}[(part * rows + row) * 2 + 1];
+    sum += weight * {S}[part * rows * {H} + at];
+  }}
+  {O}[at] = sum / total;
 }}
 )";
 
 }  // namespace
 
-// Bound by arithmetic in fp32: the score matrix never exists; its rows are normalised as they pass (online softmax).
+// Bound by arithmetic: the score matrix never exists; its rows are normalised as they pass (online softmax). Where the
+// queries are too few for a large GPU, blocks share them by their keys.
 void write_attention(int id, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const Node& node = dag.nodes[static_cast<std::size_t>(id)];
   const std::size_t rank = node.shape.size();
@@ -102,40 +242,102 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::int64_t padded = (widest + 15) / 16 * 16;
   if (padded > 128) throw NotCovered{"attention with heads wider than 128"};
   const tensor::Extent batches = product_of(node.shape, 0, rank - 2, head.values.size());
+  const bool tensor_cores = file.style().tensor && node.dtype == tensor::Dtype::float32;
   std::vector<std::int64_t> queries;
-  for (std::int64_t rows : {32, 16, 64}) {
+  for (std::int64_t rows : tensor_cores ? std::vector<std::int64_t>{64, 32, 128} : std::vector<std::int64_t>{32, 64, 16}) {
     const std::int64_t bytes = 4 * ((rows + 64) * (padded + 4) + rows * 33);
-    if (bytes <= 48 * 1024) queries.push_back(rows);
+    if (tensor_cores || bytes <= 48 * 1024) queries.push_back(rows);
   }
-  const std::string name = file.unique("attention");
+  const std::int64_t blocks = (length.values[0] + queries[0] - 1) / queries[0] * batches.values[0];
+  const bool split = file.style().split && blocks < 264 && length.values[0] >= 512;
+  if (split && queries.size() > 2) queries.resize(2);
+  const std::string name = file.unique(tensor_cores ? "tensor_attention" : "attention");
   const std::string rows = file.tune("QUERIES", queries);
-  Arguments arguments(file.scalars());
+  const std::string part = split ? file.tune("PART", {256, 128, 512}) : "";
+  const std::string parts = fmt::format("ceil_div({}, {})", length.text, part);
+
+  Arguments arguments(file.scalars()), sums(file.scalars());
   const std::string q = arguments.pointer(buffers.at(node.operands[0]), node.dtype, false),
                     k = arguments.pointer(buffers.at(node.operands[1]), node.dtype, false),
-                    v = arguments.pointer(buffers.at(node.operands[2]), node.dtype, false),
-                    o = arguments.pointer(output, node.dtype, true);
+                    v = arguments.pointer(buffers.at(node.operands[2]), node.dtype, false);
   const std::string T = arguments.number(length), H = arguments.number(head);
   const bool causal = std::get<bool>(node.attributes.at("is_causal"));
+  const std::string last = causal ? fmt::format("min({}, start + {})", T, rows) : T;
+  const std::string result = tensor_cores ? "result[c / 2][r * 2 + c % 2]" : "result[r][c]";
+  std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store, store, partial, totals;
+  if (split) {
+    range = fmt::format("  const int begin = blockIdx.z * {0}, end = min({1}, begin + {0});\n  if (begin >= end) return;\n",
+                        part, last);
+    tensor::Extent count = literal(2, batches.values.size());
+    partial = file.unique("S");
+    file.scratch(partial, "float32", {{parts, {}}, batches, length, head});
+    totals = file.unique("S");
+    file.scratch(totals, "float32", {{parts, {}}, batches, length, count});
+    const std::string to = arguments.pointer(partial, tensor::Dtype::float32, true),
+                      beside = arguments.pointer(totals, tensor::Dtype::float32, true);
+    row_store = fmt::format(
+        "    const size_t line = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * {} + row;\n"
+        "    if ({} == 0) {}[line * 2] = largest[r], {}[line * 2 + 1] = total[r];\n",
+        T, tensor_cores ? "lane % 4" : "tx", beside, beside);
+    store = fmt::format("{}[line * {} + h] = {};", to, H, result);
+  } else {
+    store = fmt::format("{}[matrix + size_t(row) * {} + h] = {} / total[r];",
+                        arguments.pointer(output, node.dtype, true), H, result);
+  }
   const auto scale = node.attributes.find("scale");
+  if (tensor_cores) file.helper(device_functions::tensor_core_halves);
   file.code(fmt::format(
-      fmt::runtime(code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
-      fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q),
-      fmt::arg("K", k), fmt::arg("V", v), fmt::arg("O", o),
-      fmt::arg("scale", scale == node.attributes.end() ? fmt::format("1 / sqrtf(float({}))", H)
-                                                       : fmt::format("{:.9g}f * 1", std::get<double>(scale->second))),
-      fmt::arg("end", causal ? fmt::format("start + {0} < {1} ? start + {0} : {1}", rows, T) : T),
+      fmt::runtime(tensor_cores ? tensor_code : code), fmt::arg("name", name),
+      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows),
+      fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q), fmt::arg("K", k), fmt::arg("V", v),
+      fmt::arg("scale", scale == node.attributes.end()
+                            ? fmt::format("1.44269504f / sqrtf(float({}))", H)
+                            : fmt::format("{:.9g}f", std::get<double>(scale->second) * 1.4426950408889634)),
+      fmt::arg("range", range), fmt::arg("row_store", row_store), fmt::arg("store", store),
+      fmt::arg("masked", causal ? " || key > first_row + r * 8" : ""),
       fmt::arg("masked0", causal ? " || first + tx > row" : ""),
       fmt::arg("masked1", causal ? " || first + tx + 16 > row" : "")));
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}){}), 256>>>({})", name, length.text, rows,
-                          is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
+  std::string grid = fmt::format("dim3(ceil_div({}, {})", length.text, rows);
+  if (split) grid += fmt::format(", {}, {}", batches.text, parts);
+  else if (!is_one(batches)) grid += ", " + batches.text;
+  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} * 2, {}>>>({})", name, grid, rows, 4 * 32 * (padded + 4) * 4,
+                                         arguments.passed())
+                           : fmt::format("{}<<<{}), 256>>>({})", name, grid, arguments.passed()));
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
-  file.traffic(16 * b * t * h, (causal ? 2 : 4) * b * t * t * h);
+  const double idle = split ? 1 : std::max(1.0, 132.0 / static_cast<double>(blocks));
+  file.traffic(16 * b * t * h, (tensor_cores ? 0.5 : 1) * (causal ? 2 : 4) * b * t * t * h * idle);
+  if (split) {
+    const std::string kernel = file.unique(name + "_total");
+    const std::string from = sums.pointer(partial, tensor::Dtype::float32, false),
+                      beside = sums.pointer(totals, tensor::Dtype::float32, false),
+                      to = sums.pointer(output, node.dtype, true);
+    const std::string length_of = sums.number(length), head_of = sums.number(head);
+    file.code(fmt::format(
+        fmt::runtime(total_code), fmt::arg("name", kernel), fmt::arg("H", head_of), fmt::arg("R", beside),
+        fmt::arg("S", from), fmt::arg("O", to), fmt::arg("rows", sums.number(times(batches, length))),
+        fmt::arg("parts", causal ? fmt::format("int(row % {}) / {} + 1", length_of, part)
+                                 : fmt::format("({0} + {1} - 1) / {1}", length_of, part)),
+        fmt::arg("parameters", sums.parameters())));
+    file.launch(fmt::format("{}<<<ceil_div({}, 256), 256>>>({})", kernel,
+                            times(times(batches, length), head).text, sums.passed()));
+    file.traffic(4 * b * t * h * (2 + t / 256 * (causal ? 0.5 : 1)), 0);
+    file.technique("split keys",
+                   fmt::format("Too few queries for a large GPU: blocks of `{}` take {} keys each, `{}` adds them up.",
+                               name, part, kernel));
+  }
   file.technique(
       "online softmax",
       fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
   file.technique("tiling",
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
+  if (tensor_cores) {
+    file.technique("tensor cores",
+                   fmt::format("`{}` cuts queries, keys, weights and values into a high and a low half of TF32 precision; "
+                               "three products of them are as exact as one in fp32.",
+                               name));
+    file.technique("asynchronous copies", "The next keys are on their way to shared memory while the present ones are used.");
+  }
   if (causal)
     file.technique("work skipping", "Tiles above the diagonal are not visited; blocks with the most keys start first.");
   file.end_family();

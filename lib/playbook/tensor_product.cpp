@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
+#include "playbook/device_functions.hpp"
 #include "playbook/epilogue.hpp"
 #include "playbook/factors.hpp"
 #include "playbook/families.hpp"
@@ -11,20 +12,10 @@
 namespace cudal1::playbook {
 namespace {
 
-// Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-// performance" (2022): three TF32 products of the halves, and sums outside the tensor cores, which cut rather than
-// round.
 constexpr std::string_view tensor_tiles =
     R"(// In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
 template <bool ALONG_DEPTH, int TILE, int STEP>
 __device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * (TILE + 8);
-
-template <int BYTES>
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
-  const unsigned at = unsigned(__cvta_generic_to_shared(to));
-  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
-}
 
 // TILE lines by STEP depths of a factor, zero beyond its edges. ALONG_DEPTH: neighbours in memory lie along the depth.
 // WHOLE: packs of four are aligned and never cross an edge.
@@ -64,16 +55,7 @@ __device__ __forceinline__ void fragment(const float* tile, int line, int k, uns
     for (int i = 0; i < 4; ++i) held[i] = __float_as_uint(tile[(k + lane % 4 + i / 2 * 4) * (TILE + 8) + line + lane / 4 + i % 2 * 8]);
   }
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    high[i] = (held[i] + 0x1000u) & 0xffffe000u;
-    low[i] = __float_as_uint(__uint_as_float(held[i]) - __uint_as_float(high[i])) + 0x1000u;
-  }
-}
-
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
 }
 
 // The tile's share of the product from depth `begin` to `end`. Four warps own a quarter of it each.
@@ -189,6 +171,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
           : fmt::format("        const float produced = sum[i][j][q];\n{}        {}\n", after.statements, after.store);
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
   const std::string whole = factors.whole(arguments);
+  file.helper(device_functions::tensor_core_halves);
   file.helper(tensor_tiles);
   file.code(fmt::format(
       R"(__global__ void __launch_bounds__(128, 2) {name}({parameters}) {{

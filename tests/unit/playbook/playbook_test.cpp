@@ -110,6 +110,9 @@ TEST_CASE("an argmin of columns carries the index along") { becomes("argmin_colu
 TEST_CASE("the parts of a concatenation go straight to their places") { becomes("cat", "as written/fused"); }
 TEST_CASE("slices are read where they lie") { becomes("slices", "as written/fused"); }
 TEST_CASE("attention never writes its scores") { becomes("attention", "as written/fused"); }
+TEST_CASE("attention with few queries goes to the tensor cores in parts of its keys") {
+  becomes("split_attention", "as written/tensor cores");
+}
 TEST_CASE("without a torch line the task's own kernel is changed") {
   becomes("own_kernel", "own kernel/geometry, read-only, unrolled");
 }

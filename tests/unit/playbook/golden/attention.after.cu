@@ -1,9 +1,9 @@
 //@ of      attention.before.cu sha256:61f87e53443826ed1fffb9ff7c3281888a44adef3d308f81ed7751d8328005a0
-//@ tune    QUERIES = 32 | 16 | 64
-//@ launch  attention<<<dim3(ceil_div(T, QUERIES), B), 256>>>(Q, K, V, O, T, H)
+//@ tune    QUERIES = 32 | 64 | 16
+//@ launch  attention<<<dim3(ceil_div(T, QUERIES), B), 256>>>(Q, K, V, T, H, O)
 // playbook: as written/fused
 
-__global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, float* __restrict__ O, int T, int H) {
+__global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ O) {
   // Queries of a block by 32 keys at a time; 16x16 threads hold R rows of scores and of the result each.
   constexpr int HEAD = 32, KEYS = 32, R = QUERIES / 16, C = HEAD / 16;
   __shared__ __align__(16) float q[QUERIES][HEAD + 4], k[KEYS][HEAD + 4], v[KEYS][HEAD + 4], p[QUERIES][KEYS + 1];
@@ -11,7 +11,8 @@ __global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, co
   // The last queries have the most keys: they go first.
   const int start = int(gridDim.x - 1 - blockIdx.x) * QUERIES;
   const size_t matrix = size_t(blockIdx.y) * T * H;
-  const float scale = 1 / sqrtf(float(H));
+  const int begin = 0, end = min(T, start + QUERIES);
+  const float scale = 1.44269504f / sqrtf(float(H));  // of scores in powers of two
   for (int i = threadIdx.x; i < QUERIES * HEAD; i += 256) {
     const int row = i / HEAD, h = i % HEAD;
     q[row][h] = start + row < T && h < H ? Q[matrix + size_t(start + row) * H + h] * scale : 0.0f;
@@ -19,8 +20,7 @@ __global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, co
   float result[R][C] = {}, largest[R], total[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) largest[r] = -1e30f, total[r] = 0;
-  const int end = start + QUERIES < T ? start + QUERIES : T;
-  for (int first = 0; first < end; first += KEYS) {
+  for (int first = begin; first < end; first += KEYS) {
     __syncthreads();
     for (int i = threadIdx.x; i < KEYS * HEAD; i += 256) {
       const int row = i / HEAD, h = i % HEAD;
@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, co
 #pragma unroll
       for (int offset = 8; offset > 0; offset /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, offset));
       most = fmaxf(most, largest[r]);
-      const float shrink = expf(largest[r] - most);
-      const float p0 = expf(score[r][0] - most), p1 = expf(score[r][1] - most);
+      const float shrink = exp2f(largest[r] - most);
+      const float p0 = exp2f(score[r][0] - most), p1 = exp2f(score[r][1] - most);
       p[ty * R + r][tx] = p0;
       p[ty * R + r][tx + 16] = p1;
       float sum = p0 + p1;
@@ -78,8 +78,11 @@ __global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, co
 #pragma unroll
   for (int r = 0; r < R; ++r) {
     const int row = start + ty * R + r;
+    if (row >= T) break;
 #pragma unroll
-    for (int c = 0; c < C; ++c)
-      if (row < T && tx + 16 * c < H) O[matrix + size_t(row) * H + tx + 16 * c] = result[r][c] / total[r];
+    for (int c = 0; c < C; ++c) {
+      const int h = tx + 16 * c;
+      if (h < H) O[matrix + size_t(row) * H + h] = result[r][c] / total[r];
+    }
   }
 }

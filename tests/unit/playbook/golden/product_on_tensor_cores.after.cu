@@ -4,16 +4,37 @@
 //@ launch  tensor_matmul<<<dim3(ceil_div(M, TILE_M) * ceil_div(N, TILE_N)), 128, (TILE_N + TILE_M > 192 ? 3 : 4) * (TILE_N * (32 + 4) + TILE_M * (32 + 4)) * 4>>>(X, W, bias, Y, N, M, K)
 // playbook: as written/tensor cores
 
-// In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
-template <bool ALONG_DEPTH, int TILE, int STEP>
-__device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * (TILE + 8);
-
 template <int BYTES>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
   const unsigned at = unsigned(__cvta_generic_to_shared(to));
   if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0));
   else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
 }
+
+// As high and low halves of TF32 precision.
+__device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
+  high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
+  low = __float_as_uint(value - __uint_as_float(high)) + 0x1000u;
+}
+
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&high)[4], const unsigned (&low)[4], float b0, float b1) {
+  unsigned b0_high, b0_low, b1_high, b1_low;
+  halves(b0, b0_high, b0_low);
+  halves(b1, b1_high, b1_low);
+  multiply_add(sum, low, b0_high, b1_high);
+  multiply_add(sum, high, b0_low, b1_low);
+  multiply_add(sum, high, b0_high, b1_high);
+}
+
+// In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
+template <bool ALONG_DEPTH, int TILE, int STEP>
+__device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * (TILE + 8);
 
 // TILE lines by STEP depths of a factor, zero beyond its edges. ALONG_DEPTH: neighbours in memory lie along the depth.
 // WHOLE: packs of four are aligned and never cross an edge.
@@ -53,16 +74,7 @@ __device__ __forceinline__ void fragment(const float* tile, int line, int k, uns
     for (int i = 0; i < 4; ++i) held[i] = __float_as_uint(tile[(k + lane % 4 + i / 2 * 4) * (TILE + 8) + line + lane / 4 + i % 2 * 8]);
   }
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    high[i] = (held[i] + 0x1000u) & 0xffffe000u;
-    low[i] = __float_as_uint(__uint_as_float(held[i]) - __uint_as_float(high[i])) + 0x1000u;
-  }
-}
-
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
 }
 
 // The tile's share of the product from depth `begin` to `end`. Four warps own a quarter of it each.
