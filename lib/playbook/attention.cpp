@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/arguments.hpp"
-#include "playbook/device_functions.hpp"
 #include "playbook/families.hpp"
+#include "playbook/tensor_tiles.hpp"
 
 #include <algorithm>
 
@@ -285,7 +285,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                         arguments.pointer(output, node.dtype, true), H, result);
   }
   const auto scale = node.attributes.find("scale");
-  if (tensor_cores) file.helper(device_functions::tensor_core_halves);
+  if (tensor_cores) file.helper(tensor_core_halves);
   file.code(fmt::format(
       fmt::runtime(tensor_cores ? tensor_code : code), fmt::arg("name", name),
       fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows),

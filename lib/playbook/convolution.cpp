@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/epilogue.hpp"
 #include "playbook/families.hpp"
+#include "playbook/tensor_tiles.hpp"
 #include "playbook/windows.hpp"
 
 #include <algorithm>
@@ -95,6 +96,81 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
 }}
 )";
 
+constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__(128, 2) {name}({parameters}) {{
+  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
+  constexpr int STEP = 32, STAGES = {stages}, NOWHERE = -(1 << 28);
+  constexpr int LEFT = tile_floats<true, {tile_o}, STEP>, BOTH = LEFT + tile_floats<false, {tile_p}, STEP>;
+  struct Tap {{ int from, weight, d, h, w; }};
+  extern __shared__ __align__(16) float tiles[];
+  __shared__ Tap taps[2][STEP];
+{part}  const int depth = {channels} * TD * TH * TW, positions = {batch} * QD * QH * QW;
+  if (int(blockIdx.x) * {tile_p} >= positions) return;
+  const int o_start = blockIdx.y * {tile_o};
+  const auto tap = [&](int k) {{
+    if (k >= depth) return Tap{{0, -1, 0, 0, NOWHERE}};
+    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
+    return Tap{{((channel * {D} + d * {step_d}) * {H} + h * {step_h}) * {W} + w * {step_w},
+               channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
+               d * {step_d}, h * {step_h}, w * {step_w}}};
+  }};
+  // The position that this thread gathers for.
+  const int own = threadIdx.x % {tile_p}, position = blockIdx.x * {tile_p} + own;
+  const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
+  const int w0 = position < positions ? position % QW * {times_w} + add_w : NOWHERE;
+  const float* x = {X} + (size_t(position < positions ? position / (QD * QH * QW) : 0) * {all_channels} + group * {channels}) * {plane};
+  const int base = (d0 * {H} + h0) * {W} + w0;
+  const float* kernel = {K} + size_t(group) * {weight_group};
+  // The taps of a step are in their table one step before its copies start.
+  const auto tabulate = [&](int step) {{
+    if (threadIdx.x < STEP) taps[step % 2][threadIdx.x] = tap(step * STEP + threadIdx.x);
+  }};
+  const auto copy = [&](int step) {{
+    if (step * STEP < depth) {{
+      float *left = tiles + step % STAGES * BOTH, *right = left + LEFT;
+      const Tap* table = taps[step % 2];
+{copy_weights}#pragma unroll 8
+      for (int k = threadIdx.x / {tile_p}; k < STEP; k += 128 / {tile_p}) {{
+        const Tap at = table[k];
+        const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;
+        const bool there = {there};
+        copy_async<4>(right + k * ({tile_p} + 8) + own, there ? x + (base + at.from) : {X}, there);
+      }}
+    }}
+    asm volatile("cp.async.commit_group;");
+  }};
+  for (int step = 0; step < STAGES - 1; ++step) {{
+    tabulate(step);
+    __syncthreads();
+    copy(step);
+  }}
+  tabulate(STAGES - 1);
+  float sum[{tile_o} / 32][{tile_p} / 16][4] = {{}};
+  for (int step = 0; step * STEP < depth; ++step) {{
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+    __syncthreads();
+    copy(step + STAGES - 1);
+    tabulate(step + STAGES);
+    const float* left = tiles + step % STAGES * BOTH;
+    multiply_tiles<true, false, {tile_o}, {tile_p}, STEP>(sum, left, left + LEFT);
+  }}
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < {tile_p} / 8; ++j) {{
+    const int at = blockIdx.x * {tile_p} + warp % 2 * ({tile_p} / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2;
+    if (at >= positions) continue;
+    const int at_b = at / (QD * QH * QW), at_d = {result_d}, at_h = {result_h}, at_w = {result_w};
+#pragma unroll
+    for (int i = 0; i < {tile_o} / 16; ++i) {{
+      const int o = o_start + warp / 2 * ({tile_o} / 2) + i * 8 + lane / 4;
+      if (o >= {O}) continue;
+      const int at_o = group * {O} + o;
+      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
+{epilogue}      {store}
+    }}
+  }}
+}}
+)";
+
 constexpr const char* axis_names[] = {"d", "h", "w"};
 constexpr const char* upper_names[] = {"D", "H", "W"};
 
@@ -136,20 +212,23 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     return extent;
   };
   const tensor::Extent results = per_group(node.shape[1]), channels = per_group(input.shape[1]);
-  const std::string name = file.unique(transposed ? "transposed_convolution" : "convolution");
   const std::int64_t o = results.values[0];
+  const bool tensor_cores = file.style().tensor && o > 16;
+  const std::string name = file.unique(fmt::format("{}{}convolution", tensor_cores ? "tensor_" : "", transposed ? "transposed_" : ""));
   const bool wide = file.style().wide;
   const std::string tile_o = file.tune("TILE_O", o <= 16   ? std::vector<std::int64_t>{16}
                                                  : o <= 32 ? std::vector<std::int64_t>{32}
                                                  : o <= 64 ? std::vector<std::int64_t>{64, 32}
-                                                 : wide    ? std::vector<std::int64_t>{128, 64}
+                                                 : wide || tensor_cores ? std::vector<std::int64_t>{128, 64}
                                                            : std::vector<std::int64_t>{64, 128});
   const std::string tile_p =
-      file.tune("TILE_P", wide ? std::vector<std::int64_t>{256, 128} : std::vector<std::int64_t>{128, 64});
+      file.tune("TILE_P", wide && !tensor_cores ? std::vector<std::int64_t>{256, 128} : std::vector<std::int64_t>{128, 64});
   double depth = static_cast<double>(channels.values[0]);
   for (const Windows::Axis& axis : windows.axes) depth *= static_cast<double>(axis.window.taps.values[0]);
   const std::string step =
-      file.tune("STEP", depth >= 96 ? std::vector<std::int64_t>{16, 8} : std::vector<std::int64_t>{8, 16});
+      tensor_cores ? "32" : file.tune("STEP", depth >= 96 ? std::vector<std::int64_t>{16, 8} : std::vector<std::int64_t>{8, 16});
+
+  const std::string stages = fmt::format("({} + {} > 192 ? 3 : 4)", tile_o, tile_p);
 
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
@@ -206,6 +285,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("tile_o", tile_o);
   set("tile_p", tile_p);
   set("step", step);
+  set("stages", stages);
   set("part", part);
   set("channels", own);
   set("all_channels", arguments.number(input.shape[1]));
@@ -219,10 +299,27 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("K", k);
   set("O", O);
   set("there", there);
+  // Weights lie along the depth, unless the convolution is transposed.
+  set("copy_weights",
+      transposed ? fmt::format(R"(#pragma unroll 8
+      for (int line = threadIdx.x / STEP; line < {0}; line += 128 / STEP) {{
+        const int o = o_start + line, from = table[threadIdx.x % STEP].weight;
+        const bool inside = o < {1} && from >= 0;
+        copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + o * {2} + from : kernel, inside);
+      }}
+)",
+                               tile_o, O, taps)
+                 : fmt::format("      if (depth % 4 == 0) copy_tile<true, true, {0}, STEP>(left, kernel, o_start, {1}, step * STEP, depth);\n"
+                               "      else copy_tile<false, true, {0}, STEP>(left, kernel, o_start, {1}, step * STEP, depth);\n",
+                               tile_o, O));
   set("epilogue", after.statements);
   set("store", after.store);
   set("parameters", arguments.parameters());
-  file.code(fmt::vformat(code, store));
+  if (tensor_cores) {
+    file.helper(tensor_core_halves);
+    file.helper(tensor_tiles);
+  }
+  file.code(fmt::vformat(tensor_cores ? tensor_code : code, store));
   // The first residue has the most results.
   tensor::Extent positions = input.shape[0];
   for (const Windows::Axis& axis : windows.axes) {
@@ -233,21 +330,31 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   }
   std::string layers = classes;
   if (groups != 1) layers += fmt::format("{}{}", layers.empty() ? "" : " * ", groups);
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, positions.text, tile_p,
-                          results.text, tile_o, layers.empty() ? "" : ", " + layers, arguments.passed()));
+  const std::string block =
+      tensor_cores ? fmt::format("128, {} * ({} * 36 + 32 * ({} + 8)) * 4", stages, tile_o, tile_p) : "256";
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), {}>>>({})", name, positions.text, tile_p,
+                          results.text, tile_o, layers.empty() ? "" : ", " + layers, block, arguments.passed()));
   double read = 4, written = 4, operations = 2 * depth;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
   for (const tensor::Extent& extent : node.shape)
     written *= static_cast<double>(extent.values[0]), operations *= static_cast<double>(extent.values[0]);
   if (transposed)
     for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
-  file.traffic(read + written, operations);
+  file.traffic(read + written, (tensor_cores ? 0.8 : 1) * operations);
   file.technique("implicit product", fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in "
                                                  "registers; the gathered matrix never exists.",
                                                  name));
   file.technique("tiling",
                  fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name,
                              tile_o, tile_p));
+  if (tensor_cores) {
+    file.technique("tensor cores",
+                   fmt::format("`{}` cuts weights and inputs into a high and a low half of TF32 precision; three "
+                               "products of them are as exact as one in fp32. An infinite input gives NaN.",
+                               name));
+    file.technique("asynchronous copies",
+                   "The next inputs are gathered into shared memory while the present ones are multiplied.");
+  }
   if (transposed && !classes.empty())
     file.technique(
         "work skipping",

@@ -147,36 +147,4 @@ __device__ Found<T> exchange(Found<T> found, int offset) {
 }
 )";
 
-// Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-// performance" (2022): three TF32 products of the halves, and sums outside the tensor cores, which cut rather than
-// round.
-inline constexpr std::string_view tensor_core_halves = R"(template <int BYTES>
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
-  const unsigned at = unsigned(__cvta_generic_to_shared(to));
-  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
-}
-
-// As high and low halves of TF32 precision.
-__device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
-  low = __float_as_uint(value - __uint_as_float(high)) + 0x1000u;
-}
-
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&high)[4], const unsigned (&low)[4], float b0, float b1) {
-  unsigned b0_high, b0_low, b1_high, b1_low;
-  halves(b0, b0_high, b0_low);
-  halves(b1, b1_high, b1_low);
-  multiply_add(sum, low, b0_high, b1_high);
-  multiply_add(sum, high, b0_low, b1_low);
-  multiply_add(sum, high, b0_high, b1_high);
-}
-)";
-
 }  // namespace cudal1::playbook::device_functions

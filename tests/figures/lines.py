@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The playbook on torch lines: which of them it answers, whether rightly, and how fast.
 
-  lines.py CUDAL1 lines/seen.cu [--device cuda:0] [--only NAME,NAME] [--torch FILE...] [--out DIR] [-- OPTION OF OPTIMIZE...]
+  lines.py CUDAL1 FILE.cu... [--device cuda:0] [--pytorch] [--markdown FILE] [--only NAME,NAME] [--out DIR] [-- OPTION OF OPTIMIZE...]
 
-On the simulator the times are predictions, and --small makes the workloads small. --torch names output of torch_times.py
-for the same lines, --write writes their files for it and stops. Files that hold one task only (examples) are taken as
-well. Exits with 0 when every line is answered and no variant was wrong.
+FILE is lines/seen.cu and its like, with many tasks, or holds one task only (../../examples/*.cu). On the simulator the
+times are predictions, and --small makes the workloads small. --pytorch times the same lines in PyTorch afterwards, with
+torch_times.py; --torch takes what it printed earlier. Seconds are those of the whole run, to a verdict confirmed in fresh
+processes. Exits with 0 when every line is answered and no variant was wrong.
 """
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import re
@@ -52,12 +54,52 @@ def optimise(cudal1, task, options, limit):
     best = result["best"]
     if not best:
         return row | {"verdict": "UNANSWERED" if not row["tried"] else "WRONG", "note": run.stderr.strip().splitlines()[-1:]}
+    row["steps"] = {}
+    for judgement in [v[each] for v in result["variants"] for each in ("judgement", "confirmation") if v[each]]:
+        for step, seconds in judgement["step_seconds"].items():
+            row["steps"][step] = row["steps"].get(step, 0) + seconds
     winner = [v for v in result["variants"] if v["id"] == best["id"]][0]
     judgement = winner["confirmation"] or winner["judgement"]
     work = judgement["workloads"][0]
-    return row | {"verdict": best["verdict"], "speedup": best.get("speedup") or best["predicted_speedup"],
+    return row | {"verdict": best["verdict"], "level": best["level"], "speedup": best.get("speedup") or best["predicted_speedup"],
                   "ms": work["time_ms"], "share": work["share_of_limit"],
                   "id": re.search("// playbook: (.*)|$", (task.parent / best["file"]).read_text() if best["file"] else "")[1]}
+
+
+def pytorch_times(files, out):
+    """Lines of JSON by torch_times.py, compiled side by side first, since compiling takes longer than timing."""
+    script = [sys.executable, str(pathlib.Path(__file__).with_name("torch_times.py"))]
+    with concurrent.futures.ThreadPoolExecutor(8) as side_by_side:
+        list(side_by_side.map(lambda file: subprocess.run([*script, "--warm", file], capture_output=True), files))
+    out.write_text(subprocess.run([*script, *files], capture_output=True, text=True).stdout)
+    return out
+
+
+def read_times(path, pytorch):
+    for line in path.read_text().splitlines():
+        taken = json.loads(line)
+        row = pytorch.setdefault(taken["task"], {})
+        if "eager" in taken:
+            row["tf32_ms" if path.stem.endswith("tf32") else "eager_ms"] = taken["eager"]["ms"]
+        if "compile" in taken:
+            row["compile_ms"] = taken["compile"]["ms"]
+
+
+def number(value, form):
+    return format(value, form) if value else "-"
+
+
+def ratio(row, key):
+    return number(row.get("ms") and row.get(key) and row[key] / row["ms"], ".2f")
+
+
+COLUMNS = ["line", "verdict", "speed-up", "ms", "limit", "eager", "compile", "tf32", "s"]
+
+
+def cells(name, row):
+    return [name, row["verdict"] + (" (screening)" if row.get("level") == "screening" else ""), number(row.get("speedup"), ".2f"),
+            number(row.get("ms"), ".4f"), number(row.get("share"), ".0%"), ratio(row, "eager_ms"), ratio(row, "compile_ms"),
+            ratio(row, "tf32_ms"), f"{row['seconds']:.1f}"]
 
 
 def main():
@@ -67,7 +109,8 @@ def main():
     parser.add_argument("--device", default="sim")
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--torch", type=pathlib.Path, nargs="*", default=[])
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--pytorch", action="store_true")
+    parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="the workload has the check sizes: right or wrong only")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one task")
     parser.add_argument("--out", type=pathlib.Path)
@@ -79,18 +122,9 @@ def main():
     passing = None if options.out else tempfile.TemporaryDirectory()
     folder = options.out or pathlib.Path(passing.name)
     folder.mkdir(parents=True, exist_ok=True)
-    pytorch = {}
-    for path in options.torch:
-        for line in path.read_text().splitlines():
-            taken = json.loads(line)
-            kind = "tf32" if path.stem.endswith("tf32") else "eager"
-            row = pytorch.setdefault(taken["task"], {})
-            if "eager" in taken:
-                row[f"{kind}_ms"] = taken["eager"]["ms"]
-            if "compile" in taken:
-                row["compile_ms"] = taken["compile"]["ms"]
     rows = {}
-    print(f"{'line':40} {'verdict':20} {'speed-up':>9} {'ms':>9} {'limit':>6} {'eager':>7} {'compile':>8} {'tf32':>7} {'s':>5}")
+    show = lambda texts, note="": print(f"{texts[0]:40} {texts[1]:20} " + " ".join(f"{text:>9}" for text in texts[2:]) + f" {note}", flush=True)
+    show(COLUMNS)
     for path in options.files:
         for name, text in split(path).items():
             if options.only and name not in options.only:
@@ -101,22 +135,30 @@ def main():
                               text, count=1, flags=re.M)
             task = folder / f"{name}.cu"
             task.write_text(text)
-            if options.write:
-                continue
-            row = optimise(cudal1, task, ["--device", options.device, *there], options.limit)
-            row |= pytorch.get(name, {})
-            rows[name] = row
-            ms = row.get("ms")
-            ratio = lambda key: number(ms and row.get(key) and row[key] / ms, "7.2f")
-            number = lambda value, form: format(value, form) if value else "-"
-            print(f"{name:40} {row['verdict']:20} {number(row.get('speedup'), '9.2f'):>9} {number(ms, '9.4f'):>9} "
-                  f"{number(row.get('share'), '6.0%'):>6} {ratio('eager_ms'):>7} {ratio('compile_ms'):>8} {ratio('tf32_ms'):>7} {row['seconds']:5.1f} {row.get('note', '')}",
-                  flush=True)
-            (folder / "table.json").write_text(json.dumps(rows, indent=1))
+            rows[name] = optimise(cudal1, task, ["--device", options.device, *there], options.limit)
+            show(cells(name, rows[name]), rows[name].get("note", ""))
+    pytorch = {}
+    if options.pytorch:
+        options.torch.append(pytorch_times([str(folder / f"{name}.cu") for name in rows], folder / "pytorch.txt"))
+    for path in options.torch:
+        read_times(path, pytorch)
+    if pytorch:
+        show(COLUMNS)
+    for name, row in rows.items():
+        row |= pytorch.get(name, {})
+        if pytorch:
+            show(cells(name, row))
+    (folder / "table.json").write_text(json.dumps(rows, indent=1))
+    if options.markdown:
+        table = [COLUMNS, ["---"] * 2 + ["---:"] * 7, *(cells(name, row) for name, row in rows.items())]
+        options.markdown.write_text("".join(f"| {' | '.join(line)} |\n" for line in table))
     right = [name for name, row in rows.items() if "speedup" in row]
     wrong = [name for name, row in rows.items() if any(v in ("WRONG_RESULT", "RUNTIME_FAILED", "COMPILE_FAILED", "INVALID_PLAN", "TAMPERED")
                                                        for v in row.get("tried", []))]
     print(f"{len(rows)} lines, {len(right)} answered and right; some variant wrong: {', '.join(wrong) or 'none'}")
+    confirmed = [row["seconds"] for row in rows.values() if row["verdict"].endswith("FASTER") and row["level"] == "final"]
+    if confirmed:
+        print(f"confirmed as faster: {len(confirmed)}, after a median of {statistics.median(confirmed):.1f} s")
     for column in ("eager_ms", "compile_ms", "tf32_ms"):
         ratios = [row[column] / row["ms"] for row in rows.values() if row.get(column) and row.get("ms")]
         if ratios:
