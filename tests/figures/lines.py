@@ -58,6 +58,11 @@ def optimise(cudal1, task, options, limit):
     for judgement in [v[each] for v in result["variants"] for each in ("judgement", "confirmation") if v[each]]:
         for step, seconds in judgement["step_seconds"].items():
             row["steps"][step] = row["steps"].get(step, 0) + seconds
+    # Of every variant which candidate it is and how fast it was, to replay the playbook's choices on.
+    variants = pathlib.Path(task.parent / result["run"]) / "variants"
+    row["candidates"] = [[re.search("// playbook: (.*)|$", (variants / f"{v['id']}.cu").read_text())[1],
+                          (v["judgement"].get("speedup") or v["judgement"].get("predicted_speedup") or {}).get("value", 0)]
+                         for v in result["variants"] if v["judgement"] and (variants / f"{v['id']}.cu").exists()]
     winner = [v for v in result["variants"] if v["id"] == best["id"]][0]
     judgement = winner["confirmation"] or winner["judgement"]
     work = judgement["workloads"][0]
@@ -153,8 +158,8 @@ def main():
         table = [COLUMNS, ["---"] * 2 + ["---:"] * 7, *(cells(name, row) for name, row in rows.items())]
         options.markdown.write_text("".join(f"| {' | '.join(line)} |\n" for line in table))
     right = [name for name, row in rows.items() if "speedup" in row]
-    wrong = [name for name, row in rows.items() if any(v in ("WRONG_RESULT", "RUNTIME_FAILED", "COMPILE_FAILED", "INVALID_PLAN", "TAMPERED")
-                                                       for v in row.get("tried", []))]
+    sound = ("FASTER", "EQUIVALENT", "INCONCLUSIVE", "SLOWER", "DROP", "UNSUPPORTED")
+    wrong = [name for name, row in rows.items() if any(not v.endswith(sound) for v in row.get("tried", []))]
     print(f"{len(rows)} lines, {len(right)} answered and right; some variant wrong: {', '.join(wrong) or 'none'}")
     confirmed = [row["seconds"] for row in rows.values() if row["verdict"].endswith("FASTER") and row["level"] == "final"]
     if confirmed:

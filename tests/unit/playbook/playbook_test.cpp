@@ -95,6 +95,9 @@ TEST_CASE("a convolution is a product of gathered tiles") { becomes("convolution
 TEST_CASE("a transposed convolution multiplies only the taps that meet an input") {
   becomes("transposed_convolution", "as written/fused");
 }
+TEST_CASE("a convolution on the tensor cores gathers while it multiplies") {
+  becomes("convolution_on_tensor_cores", "as written/tensor cores");
+}
 TEST_CASE("a depthwise convolution is computed directly") { becomes("depthwise", "as written/fused"); }
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }

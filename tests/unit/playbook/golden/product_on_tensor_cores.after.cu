@@ -77,13 +77,39 @@ __device__ __forceinline__ void fragment(const float* tile, int line, int k, uns
   for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
 }
 
-// The tile's share of the product from depth `begin` to `end`. Four warps own a quarter of it each.
+// Adds the product of two tiles to the sums. Four warps own a quarter of them each.
+template <bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP>
+__device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right) {
+  const int warp = threadIdx.x / 32, row = warp / 2 * (ROWS / 2), column = warp % 2 * (COLUMNS / 2);
+#pragma unroll
+  for (int k = 0; k < STEP; k += 8) {
+    unsigned b_high[COLUMNS / 32][4], b_low[COLUMNS / 32][4];
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 32; ++j)
+      fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k, b_high[j], b_low[j]);
+#pragma unroll
+    for (int i = 0; i < ROWS / 32; ++i) {
+      unsigned a_high[4], a_low[4];
+      fragment<LEFT_ALONG, ROWS, STEP>(left, row + i * 16, k, a_high, a_low);
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 16; ++j) {
+        float part[4] = {};
+        multiply_add(part, a_low, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
+        multiply_add(part, a_high, b_low[j / 2][j % 2], b_low[j / 2][j % 2 + 2]);
+        multiply_add(part, a_high, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
+#pragma unroll
+        for (int q = 0; q < 4; ++q) sum[i][j][q] += part[q];
+      }
+    }
+  }
+}
+
+// The tile's share of the product from depth `begin` to `end`.
 template <bool WHOLE, bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP, int STAGES>
 __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right,
                                             int row_start, int column_start, int rows, int columns, int depth, int begin, int end) {
   extern __shared__ __align__(16) float tiles[];
   constexpr int LEFT = tile_floats<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + tile_floats<RIGHT_ALONG, COLUMNS, STEP>;
-  const int warp = threadIdx.x / 32, row = warp / 2 * (ROWS / 2), column = warp % 2 * (COLUMNS / 2);
   const auto copy = [&](int stage, int k) {
     if (k < end) {
       copy_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
@@ -100,27 +126,7 @@ __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16
     copy((now + STAGES - 1) % STAGES, start + (STAGES - 1) * STEP);
     const float* left_tile = tiles + now * BOTH;
     now = (now + 1) % STAGES;
-#pragma unroll
-    for (int k = 0; k < STEP; k += 8) {
-      unsigned b_high[COLUMNS / 32][4], b_low[COLUMNS / 32][4];
-#pragma unroll
-      for (int j = 0; j < COLUMNS / 32; ++j)
-        fragment<RIGHT_ALONG, COLUMNS, STEP>(left_tile + LEFT, column + j * 16, k, b_high[j], b_low[j]);
-#pragma unroll
-      for (int i = 0; i < ROWS / 32; ++i) {
-        unsigned a_high[4], a_low[4];
-        fragment<LEFT_ALONG, ROWS, STEP>(left_tile, row + i * 16, k, a_high, a_low);
-#pragma unroll
-        for (int j = 0; j < COLUMNS / 16; ++j) {
-          float part[4] = {};
-          multiply_add(part, a_low, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
-          multiply_add(part, a_high, b_low[j / 2][j % 2], b_low[j / 2][j % 2 + 2]);
-          multiply_add(part, a_high, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
-#pragma unroll
-          for (int q = 0; q < 4; ++q) sum[i][j][q] += part[q];
-        }
-      }
-    }
+    multiply_tiles<LEFT_ALONG, RIGHT_ALONG, ROWS, COLUMNS, STEP>(sum, left_tile, left_tile + LEFT);
   }
 }
 
