@@ -130,7 +130,7 @@ __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16
   }
 }
 
-__global__ void __launch_bounds__(128, 2) tensor_transposed_convolution(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int V, int n5, int H, int n7, int C, int O, int B, int n11, int n12, int n13) {
+__global__ void __launch_bounds__(128, 2) tensor_transposed_convolution(const float* __restrict__ X, const float* __restrict__ weight_, const float* __restrict__ bias, float* __restrict__ Y, int V, int n5, int H, int n7, int C, int O, int B, int n11, int n12, int n13) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
   constexpr int STEP = 32, STAGES = (TILE_O + TILE_P > 192 ? 3 : 4), NOWHERE = -(1 << 28);
   constexpr int LEFT = tile_floats<true, TILE_O, STEP>, BOTH = LEFT + tile_floats<false, TILE_P, STEP>;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(128, 2) tensor_transposed_convolution(const fl
   const int w0 = position < positions ? position % QW * 1 + add_w : NOWHERE;
   const float* x = X + (size_t(position < positions ? position / (QD * QH * QW) : 0) * C + group * C) * n13;
   const int base = (d0 * H + h0) * V + w0;
-  const float* kernel = weight + size_t(group) * C * O * 9;
+  const float* kernel = weight_ + size_t(group) * C * O * 9;
   // The taps of a step are in their table one step before its copies start.
   const auto tabulate = [&](int step) {
     if (threadIdx.x < STEP) taps[step % 2][threadIdx.x] = tap(step * STEP + threadIdx.x);
