@@ -67,7 +67,34 @@ model::Settings settings_of(const ModelOptions& options, const Console& console,
   return settings;
 }
 
+// Where the service of one model is, and its key.
+void place(model::Settings& settings, const ModelOptions& options, const std::string& model) {
+  settings.base_url = value_for(options.base_urls, model);
+  settings.key_variable = value_for(options.key_variables, model);
+  settings.key_command = words_of(value_for(options.key_commands, model));
+  if (!settings.key_variable.empty() && !base::named_like_a_key(settings.key_variable))
+    throw base::Error(base::Fault::usage,
+                      fmt::format("--key-variable {}: its name must hold KEY, TOKEN or SECRET, so that it is withheld from "
+                                  "processes that have no use for it",
+                                  settings.key_variable));
+}
+
 }  // namespace
+
+void add_service_options(CLI::App& app, ModelOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* text, const char* help) {
+    return app.add_option(name, value, help)->option_text(text)->group("Model");
+  };
+  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the models' service")->allow_extra_args(false);
+  add("--key-variable", options.key_variables, "[PROVIDER=]NAME", "The environment variable that holds the service's key")
+      ->allow_extra_args(false);
+  add("--key-command", options.key_commands, "[PROVIDER=]COMMAND",
+      "A program, with arguments separated by spaces, that prints the service's key")
+      ->allow_extra_args(false);
+  add("--ca-bundle", options.settings.ca_bundle, "FILE", "Certificates of the authorities that services are trusted by");
+  add("--connect-limit", options.connect_limit, "SECONDS", "Longest wait for a connection; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+}
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text, const char* help) {
@@ -79,13 +106,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
       ->allow_extra_args(false)
       ->delimiter(',');
   app.add_flag("--allow-remote", options.allow_remote, "Agree that the task's source is sent to a remote model")->group("Model");
-  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the models' service")->allow_extra_args(false);
-  add("--key-variable", options.key_variables, "[PROVIDER=]NAME", "The environment variable that holds the service's key")
-      ->allow_extra_args(false);
-  add("--key-command", options.key_commands, "[PROVIDER=]COMMAND",
-      "A program, with arguments separated by spaces, that prints the service's key")
-      ->allow_extra_args(false);
-  add("--ca-bundle", settings.ca_bundle, "FILE", "Certificates of the authorities that services are trusted by");
+  add_service_options(app, options);
   add("--effort", settings.effort, "WORD", "Reasoning effort, in the service's own words");
   add("--output-tokens", settings.output_tokens, "N", "Most tokens that one reply may take")->check(CLI::PositiveNumber);
   add("--context-tokens", settings.context_tokens, "N", "Most tokens that prompt and reply take together (ollama)")
@@ -94,8 +115,6 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   add("--parallel", settings.parallel, "N", "Most requests to one service at once")->check(CLI::Range(1, 256));
   add("--retries", settings.retries, "N", "Most times that a request is tried again")->check(CLI::Range(0, 100));
   add("--longest-wait", options.longest_wait, "SECONDS", "Longest pause that a service may ask for")->check(CLI::NonNegativeNumber);
-  add("--connect-limit", options.connect_limit, "SECONDS", "Longest wait for a connection; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
   add("--first-byte-limit", options.first_byte_limit, "SECONDS", "Longest wait for a part of a reply; 0: no limit")
       ->check(CLI::NonNegativeNumber);
   add("--idle-limit", options.idle_limit, "SECONDS", "Longest silence within a reply; 0: no limit")
@@ -121,18 +140,27 @@ std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& optio
   const auto known = all_providers(&task);
   std::vector<std::unique_ptr<model::Model>> models;
   for (const auto& name : options.models) {
-    settings.base_url = value_for(options.base_urls, name);
-    settings.key_variable = value_for(options.key_variables, name);
-    settings.key_command = words_of(value_for(options.key_commands, name));
-    if (!settings.key_variable.empty() && !base::named_like_a_key(settings.key_variable))
-      throw base::Error(base::Fault::usage,
-                        fmt::format("--key-variable {}: its name must hold KEY, TOKEN or SECRET, so that it is withheld from "
-                                    "processes that have no use for it",
-                                    settings.key_variable));
+    place(settings, options, name);
     models.push_back(model::open(name, settings, known));
     if (purpose == Purpose::asking) require_consent(*models.back(), task, options.allow_remote, console);
   }
   return models;
+}
+
+std::unique_ptr<model::Model> open_service(const ModelOptions& options, const std::string& provider, const Console& console) {
+  std::vector<std::string> prefixes;
+  for (const auto& known : model::providers()) {
+    if (!known.prefix.ends_with('/')) continue;
+    prefixes.push_back(known.prefix);
+    if (known.prefix != provider + '/' && known.prefix != provider) continue;
+    auto settings = settings_of(options, console, Purpose::asking);
+    place(settings, options, known.prefix);
+    return known.open("", settings);
+  }
+  const auto near = base::nearest(provider + '/', prefixes);
+  throw base::Error(base::Fault::usage,
+                    fmt::format("{} is no provider with a service{}; `cudal1 models` lists them, as in `cudal1 models ollama`", provider,
+                                near ? fmt::format("; did you mean {}?", near->substr(0, near->size() - 1)) : ""));
 }
 
 }  // namespace cudal1::cli

@@ -24,6 +24,7 @@ struct ModelOptions {
   bool allow_remote = false, verbose = false;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
+void add_service_options(CLI::App& app, ModelOptions& options);  // those of them that say where a service is, and its key
 
 // Every provider: those of the part `model`, and the playbook. Without a task the playbook can be listed, not opened.
 std::vector<model::Provider> all_providers(const task::Task* task);
@@ -37,5 +38,8 @@ enum class Purpose {
 // Opens the models. Throws base::Error.
 std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task,
                                                        const Console& console, Purpose purpose);
+
+// The service of one provider ("ollama"), for whatever model. Throws base::Error.
+std::unique_ptr<model::Model> open_service(const ModelOptions& options, const std::string& provider, const Console& console);
 
 }  // namespace cudal1::cli

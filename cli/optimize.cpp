@@ -125,7 +125,7 @@ int execute(const Options& options, const Plan& plan, store::RunFolder& folder, 
 
   require_fit(plan.open, console);
   Interruption interruption;
-  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples);
+  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples, options.run.model.settings.arrivals);
   WorkbenchOptions bench = options.run.workbench;
   bench.hangs = folder.path() / "hangs";
   Workbench workbench(plan.open, plan.choice, bench);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_progress.hpp"
 
+#include "status_line.hpp"
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
 #include "report/wording.hpp"
 
-#include "base/text.hpp"
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,64 +46,86 @@ std::string elapsed(base::Seconds since) {
 // For a person: a repainted line on a terminal, few lines elsewhere.
 class TextProgress final : public search::Observer {
  public:
-  TextProgress(const Console& console, int rounds, int samples, bool animated)
-      : line_(console), rounds_(rounds), samples_(samples), animated_(animated) {
-    if (animated_) line_.show("compiling and timing the reference");
+  TextProgress(const Console& console, int rounds, int samples, bool animated, std::shared_ptr<const model::Arrivals> arrivals)
+      : line_(console), rounds_(rounds), samples_(samples), animated_(animated), arrivals_(std::move(arrivals)) {
+    if (!animated_) return;
+    line_.show("compiling and timing the reference");
+    ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
   }
 
   void started(const search::Start& start) override {
     for (const auto& time : start.reference.times)
-      line_.keep(fmt::format("reference {}: {}{}{}", time.workload, report::milliseconds(time.ms),
-                             start.reference.predicted ? " predicted" : "",
-                             time.limited_by.empty() ? "" : ", limited by " + time.limited_by));
-    last_line_ = base::now();
+      keep(fmt::format("reference {}: {}{}{}", time.workload, report::milliseconds(time.ms),
+                       start.reference.predicted ? " predicted" : "",
+                       time.limited_by.empty() ? "" : ", limited by " + time.limited_by));
   }
   void asked(const model::Question& question, const std::string& model) override {
-    where_ = question.undo.empty()
-                 ? fmt::format("round {}/{} · sample {}/{}", question.key.round, rounds_, question.key.sample, samples_)
-                 : fmt::format("{} without {}", question.exemplars.front().id, fmt::join(question.undo, " and "));
-    show("asking " + model);
+    show("asking " + model, question.undo.empty()
+                                ? fmt::format("round {}/{} · sample {}/{}", question.key.round, rounds_, question.key.sample, samples_)
+                                : fmt::format("{} without {}", question.exemplars.front().id, fmt::join(question.undo, " and ")));
   }
-  void judging(const search::Variant& variant) override { show("judging " + variant.id); }
+  void judging(const search::Variant& variant) override { show("judging " + variant.id, where_); }
   void judged(const search::Variant& variant) override {
     ++judged_;
     if (animated_) {
-      line_.keep(base::printable(fmt::format("{:<14} {}", variant.id, verdict_of(variant))));
+      keep(base::printable(fmt::format("{:<14} {}", variant.id, verdict_of(variant))));
     } else if (base::now() - last_line_ > base::Seconds(60)) {
       keep(fmt::format("{}: {} judged, best {:.3g}x", where_, judged_, best_));
     }
   }
-  void improved(const search::Variant& variant) override { best_ = variant.score(); }
+  void improved(const search::Variant& variant) override {
+    const std::lock_guard lock(mutex_);
+    best_ = variant.score();
+  }
   void round_finished(const search::Round& round) override {
     keep(fmt::format("round {}/{}: {} answers, {} right, {} faster; best so far {:.3g}x", round.round, rounds_,
                      round.answers, round.right, round.faster, round.best_so_far));
   }
   void confirming(const search::Variant& variant) override {
-    where_ = "final verdict";
-    show("confirming " + variant.id + " in fresh processes");
+    show("confirming " + variant.id + " in fresh processes", "final verdict");
   }
   void confirmed(const search::Variant& variant) override {
     keep(base::printable(fmt::format("{:<14} final: {}", variant.id, verdict_of(variant))));
   }
-  void stopped(const search::Result&) override { line_.clear(); }
+  void stopped(const search::Result&) override {
+    ticker_ = {};
+    line_.clear();
+  }
 
  private:
-  void show(const std::string& what) {
-    if (animated_)
-      line_.show(fmt::format("{} · {} · best {:.3g}x · {}", where_, what, best_, elapsed(begun_)));
+  void show(const std::string& what, const std::string& where) {
+    const std::lock_guard lock(mutex_);
+    what_ = what;
+    where_ = where;
+    repaint();
+  }
+  void repaint() {
+    if (!animated_ || what_.empty()) return;
+    const auto arriving = arrivals_->text();
+    line_.show(fmt::format("{} · {}{}{} · best {:.3g}x · {}", where_, what_, arriving.empty() ? "" : ": ", arriving, best_, elapsed(begun_)));
   }
   void keep(const std::string& text) {
+    const std::lock_guard lock(mutex_);
     line_.keep(text);
     last_line_ = base::now();
+  }
+  // Replies come without an event of the search.
+  void tick(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; }) && !stop.stop_requested()) repaint();
   }
 
   StatusLine line_;
   int rounds_, samples_;
   bool animated_;
+  std::shared_ptr<const model::Arrivals> arrivals_;
   int judged_ = 0;
   double best_ = 1;
-  std::string where_ = "start";
+  std::string where_ = "start", what_;
   base::Seconds begun_ = base::now(), last_line_ = begun_;
+  std::mutex mutex_;  // of everything that is shown
+  std::condition_variable_any ended_;
+  std::jthread ticker_;  // only on a terminal
 };
 
 // For a program: one object per line.
@@ -149,12 +178,13 @@ class JsonProgress final : public search::Observer {
 
 }  // namespace
 
-std::unique_ptr<search::Observer> run_progress(const Console& console, int rounds, int samples) {
+std::unique_ptr<search::Observer> run_progress(const Console& console, int rounds, int samples,
+                                               std::shared_ptr<const model::Arrivals> arrivals) {
   const std::string& kind = console.options.progress;
   if (kind == "json") return std::make_unique<JsonProgress>();
   if (kind == "none" || console.options.quiet) return std::make_unique<search::Observer>();
   const bool animated = kind == "auto" && console.terminal(stderr);
-  return std::make_unique<TextProgress>(console, rounds, samples, animated);
+  return std::make_unique<TextProgress>(console, rounds, samples, animated, std::move(arrivals));
 }
 
 }  // namespace cudal1::cli

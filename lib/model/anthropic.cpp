@@ -128,6 +128,7 @@ class Messages final : public Dialect {
       : model_(std::move(model)), bearer_(bearer), settings_(settings) {}
 
   std::string path() const override { return "/v1/messages"; }
+  std::string list_path() const override { return "/v1/models?limit=1000"; }
 
   std::vector<std::string> headers(const Secret* key) const override {
     std::vector<std::string> headers = {"anthropic-version: 2023-06-01"};

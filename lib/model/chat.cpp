@@ -138,6 +138,7 @@ class Chat final : public Dialect {
       : server_(server), model_(std::move(model)), settings_(settings) {}
 
   std::string path() const override { return "/chat/completions"; }
+  std::string list_path() const override { return "/models"; }
 
   std::vector<std::string> headers(const Secret* key) const override {
     std::vector<std::string> headers;

@@ -48,7 +48,8 @@ class Reader {
 class Dialect {
  public:
   virtual ~Dialect() = default;
-  virtual std::string path() const = 0;  // below the service's address
+  virtual std::string path() const = 0;       // below the service's address
+  virtual std::string list_path() const = 0;  // of the list of its models
   virtual std::vector<std::string> headers(const Secret* key) const = 0;
   virtual std::string body(const Question& question) const = 0;  // JSON
   virtual std::unique_ptr<Reader> reader(const Question& question) const = 0;

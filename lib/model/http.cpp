@@ -73,12 +73,17 @@ std::string certificates(const std::string& chosen) {
   return "";
 }
 
-void prepare(CURL* handle, const HttpRequest& request, const HttpLimits& limits, const List& headers, const std::string& bundle) {
+enum class Method { get, post };
+
+void prepare(CURL* handle, Method method, const HttpRequest& request, const HttpLimits& limits, const List& headers,
+             const std::string& bundle) {
   curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-  curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
+  if (method == Method::post) {
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.data());
+  }
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "cudal1");
   curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "identity");  // what is compressed arrives late
@@ -147,10 +152,8 @@ bool sent(CURL* handle) {
   return curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &before_transfer) == CURLE_OK && before_transfer > 0;
 }
 
-}  // namespace
-
-HttpResponse post(const HttpRequest& request, const HttpLimits& limits, const std::function<bool(std::string_view)>& take,
-                  const std::stop_token& stop) {
+HttpResponse perform(Method method, const HttpRequest& request, const HttpLimits& limits,
+                     const std::function<bool(std::string_view)>& take, const std::stop_token& stop) {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
   List headers;
@@ -161,7 +164,7 @@ HttpResponse post(const HttpRequest& request, const HttpLimits& limits, const st
   const Easy easy(curl_easy_init());
   const Multi multi(curl_multi_init());
   if (!easy || !multi) throw base::Error(base::Fault::internal, "libcurl cannot be started");
-  prepare(easy.get(), request, limits, headers, bundle);
+  prepare(easy.get(), method, request, limits, headers, bundle);
   char said[CURL_ERROR_SIZE] = "";
   Transfer transfer;
   transfer.handle = easy.get();
@@ -208,6 +211,24 @@ HttpResponse post(const HttpRequest& request, const HttpLimits& limits, const st
     if (message->msg == CURLMSG_DONE) explain(response, message->data.result, said, bundle, limits);
   curl_multi_remove_handle(multi.get(), easy.get());
   return std::move(response);
+}
+
+}  // namespace
+
+HttpResponse post(const HttpRequest& request, const HttpLimits& limits, const std::function<bool(std::string_view)>& take,
+                  const std::stop_token& stop) {
+  return perform(Method::post, request, limits, take, stop);
+}
+
+HttpResponse get(const HttpRequest& request, const HttpLimits& limits, const std::stop_token& stop) {
+  std::string body;
+  const auto keep = [&](std::string_view bytes) {
+    body += bytes;
+    return true;
+  };
+  auto response = perform(Method::get, request, limits, keep, stop);
+  if (response.status == 200) response.body = std::move(body);
+  return response;
 }
 
 }  // namespace cudal1::model

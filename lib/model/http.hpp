@@ -35,7 +35,7 @@ struct HttpResponse {
   std::string problem;                         // one clause unless complete
   int status = 0;                              // 0: no answer came
   std::map<std::string, std::string> headers;  // names in lower case
-  std::string body;                            // of an answer other than 200, its first 64 KiB
+  std::string body;                            // of an answer other than 200 to post(), its first 64 KiB
 };
 
 // Posts, and passes the body of a 200 on as it arrives; `take` says whether the bytes held a part of an answer, as
@@ -43,5 +43,8 @@ struct HttpResponse {
 // first is there. Redirects are not followed.
 HttpResponse post(const HttpRequest& request, const HttpLimits& limits, const std::function<bool(std::string_view)>& take,
                   const std::stop_token& stop);
+
+// Gets a short answer; of a 200 the body is kept too.
+HttpResponse get(const HttpRequest& request, const HttpLimits& limits, const std::stop_token& stop);
 
 }  // namespace cudal1::model

@@ -76,6 +76,7 @@ class Ollama final : public Dialect {
   Ollama(std::string model, const Settings& settings) : model_(std::move(model)), settings_(settings) {}
 
   std::string path() const override { return "/api/chat"; }
+  std::string list_path() const override { return "/api/tags"; }
 
   std::vector<std::string> headers(const Secret* key) const override {
     if (key == nullptr) return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/arrivals.hpp"
 #include "model/model.hpp"
 #include "model/pause.hpp"
 #include "model/prices.hpp"
@@ -38,6 +39,7 @@ struct Settings {
   std::shared_ptr<Prices> prices = std::make_shared<Prices>();
   std::shared_ptr<QuirkStore> quirks = std::make_shared<QuirkStore>(std::filesystem::path());
   std::shared_ptr<Pauses> pauses = std::make_shared<Pauses>();
+  std::shared_ptr<Arrivals> arrivals = std::make_shared<Arrivals>();
 };
 
 // One kind of model: its prefix as written in --model and how to open it from the rest of the name.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/service.hpp"
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "model/json_access.hpp"
 #include "model/thinking.hpp"
 
 #include <algorithm>
@@ -19,6 +21,7 @@ using End = Transcript::End;
 using Kind = Trouble::Kind;
 
 constexpr std::uint64_t pause_stream = 3;
+constexpr Seconds list_limit{30};  // for a list, which no model has to compute
 
 class Service final : public Model {
  public:
@@ -44,9 +47,40 @@ class Service final : public Model {
 
   const std::string& address() const { return url_; }
 
+  std::vector<Served> list() const {
+    HttpRequest request = unsent();
+    request.url = options_.place.address.url(options_.dialect->list_path());
+    const auto fail = [&](base::Fault fault, const std::string& message) -> base::Error {
+      return {fault, without_key(fmt::format("{} {}", request.url, message))};
+    };
+    settings_.note("asking " + request.url);
+    const auto response = get(request, {settings_.connect_limit, list_limit, list_limit}, {});
+    if (response.status == 0 || response.end != HttpResponse::End::complete)
+      throw fail(base::Fault::model_unreachable, response.problem);
+    if (response.status != 200) {
+      const auto trouble = trouble_of(response);
+      const bool denied = trouble.kind == Kind::denied;
+      throw fail(denied ? base::Fault::credentials : base::Fault::model_unreachable, trouble.message);
+    }
+    const auto body = nlohmann::json::parse(response.body, nullptr, false);
+    const auto& models = member(body, member(body, "data").is_array() ? "data" : "models");
+    if (!models.is_array()) throw fail(base::Fault::model_unreachable, "answered without a list of models: " + beginning(response.body));
+    std::vector<Served> list;
+    for (const auto& model : models) {
+      Served served;
+      served.name = text_at(model, "id");
+      if (served.name.empty()) served.name = text_at(model, "name");
+      for (const char* name : {"max_model_len", "context_length"})
+        if (served.context_tokens == 0) served.context_tokens = count_at(model, name).value_or(0);
+      if (!served.name.empty()) list.push_back(std::move(served));
+    }
+    return list;
+  }
+
   Reply answer(const Question& question, std::stop_token stop) override {
     const auto begin = base::now();
     Reply reply = ask(question, stop);
+    settings_.arrivals->end(question.key);
     reply.seconds = base::now() - begin;
     for (auto* text : {&reply.text, &reply.reason, &reply.reasoning, &reply.finish, &reply.served}) *text = without_key(*text);
     return reply;
@@ -91,27 +125,33 @@ class Service final : public Model {
     settings_.pauses->wait(whom, stop);
   }
 
-  Transcript exchange(const Question& question, const std::stop_token& stop) {
+  HttpRequest unsent() const {
     HttpRequest request;
+    request.headers = options_.dialect->headers(options_.place.key ? &*options_.place.key : nullptr);
+    request.direct = options_.place.address.loopback();
+    request.ca_bundle = settings_.ca_bundle;
+    return request;
+  }
+
+  Transcript exchange(const Question& question, const std::stop_token& stop) {
+    HttpRequest request = unsent();
     request.url = url_;
-    const Secret* key = options_.place.key ? &*options_.place.key : nullptr;
-    request.headers = options_.dialect->headers(key);
     request.headers.push_back("Content-Type: application/json");
     request.headers.push_back("Accept: text/event-stream, application/x-ndjson, application/json");
     request.body = with_quirks(options_.dialect->body(question), settings_.quirks->of(service_));
-    request.direct = options_.place.address.loopback();
-    request.ca_bundle = settings_.ca_bundle;
-    const HttpLimits limits{settings_.connect_limit, settings_.first_byte_limit, settings_.idle_limit};
 
+    const HttpLimits limits{settings_.connect_limit, settings_.first_byte_limit, settings_.idle_limit};
     const auto reader = options_.dialect->reader(question);
     const auto begin = base::now();
     std::optional<Seconds> first;
+    settings_.arrivals->tell(question.key, 0, 0);
     settings_.trace(fmt::format("{}: POST {}, {} bytes", question.key.text(), url_, request.body.size()));
     const auto response = post(
         request, limits,
         [&](std::string_view bytes) {
           const bool part = reader->feed(bytes);
           if (part && !first) first = base::now() - begin;
+          settings_.arrivals->tell(question.key, reader->transcript.reasoning.size(), reader->transcript.text.size());
           return part;
         },
         stop);
@@ -224,6 +264,12 @@ long long estimated_tokens(const Question& question) { return estimated_tokens(q
 std::string address_of(const Model& model) {
   const auto* service = dynamic_cast<const Service*>(&model);
   return service == nullptr ? "" : service->address();
+}
+
+std::vector<Served> served_models(const Model& model) {
+  const auto* service = dynamic_cast<const Service*>(&model);
+  if (service == nullptr) throw base::Error(base::Fault::usage, fmt::format("{} is no service that has a list of models", model.name()));
+  return service->list();
 }
 
 std::unique_ptr<Model> open_service(ServiceOptions options, const Settings& settings) {

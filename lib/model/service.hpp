@@ -36,6 +36,16 @@ struct ServiceOptions {
 // Where a model's questions go; empty: to no service.
 std::string address_of(const Model& model);
 
+// A model that a service has.
+struct Served {
+  std::string name;              // as the service is asked for it
+  long long context_tokens = 0;  // most that prompt and reply take; 0: it does not tell
+};
+
+// What the service of an opened model has, in its own order. Throws base::Error for one that is none, cannot be reached,
+// does not take the key, or keeps no list.
+std::vector<Served> served_models(const Model& model);
+
 // A model behind HTTP: asks, reads the stream, tries again when that helps, and counts what it costs.
 std::unique_ptr<Model> open_service(ServiceOptions options, const Settings& settings);
 

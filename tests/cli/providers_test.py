@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import json
+import os
 import pathlib
+import pty
 import shutil
 import signal
 import ssl
@@ -98,6 +101,31 @@ class Providers(CliTest):
             self.run_cli(*self.optimize(service, samples=4), code=3)
             self.assertEqual([request["others"] for request in service.requests][:2], [0, 0])
             self.assertEqual(service.most_under_way, 3)
+
+    def test_models_of_a_service_are_listed_as_values_of_model(self):
+        with Service(Say()) as service:
+            self.assertEqual(self.run_cli("models", "vllm", "--base-url", service.url).out.split(),
+                             ["vllm/m-1", "context", "of", "4096", "tokens", "vllm/[31mm-2"])
+            listed = self.run_cli("models", "vllm", "--base-url", service.url, "--json").json()["models"]
+            self.assertEqual(listed[0], {"model": "vllm/m-1", "context_tokens": 4096})
+            self.refuses("models", "ollama", "--base-url", service.url, code=7, says=["/api/tags answered 404"])
+        self.refuses("models", "olama", code=2, says=["did you mean ollama?"])
+        self.refuses("models", "vllm", code=2, says=["--base-url"])
+
+    def test_a_terminal_shows_what_the_replies_are_at(self):
+        main, terminal = pty.openpty()
+        self.addCleanup(os.close, main)
+        with Service(Say(reply(FASTER), after=2.5)) as service:
+            command = [BINARY, *map(str, self.optimize(service, "--no-input"))]
+            process = subprocess.Popen(command, cwd=self.work, env=self.environment, stdout=subprocess.DEVNULL, stderr=terminal)
+            os.close(terminal)
+            shown = b""
+            with contextlib.suppress(OSError):  # how a terminal ends
+                while part := os.read(main, 4096):
+                    shown += part
+            self.assertEqual(process.wait(), 0, shown)
+        self.assertIn("sample 1/1 · asking compat/m: 1 waits for a first token".encode(), shown)
+        self.assertRegex(shown.decode(), r"0:0[2-9]\r")  # it ticks
 
     def test_an_interrupt_ends_a_question_at_once(self):
         self.write("slow.sh", "#!/bin/sh\ncat > /dev/null\nexec sleep 600\n").chmod(0o755)

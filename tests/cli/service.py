@@ -48,7 +48,8 @@ class Say:
 
 
 class Service:
-    """The n-th request gets the n-th answer, later ones the last. `watch` is called while each request waits."""
+    """The n-th request gets the n-th answer, later ones the last. `watch` is called while each request waits. A GET gets
+    the list of models."""
 
     def __init__(self, *answers, watch=None, context=None):
         self.answers, self.watch, self.requests, self.closing = answers, watch, [], threading.Event()
@@ -57,6 +58,14 @@ class Service:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                models = {"/v1/models": {"data": [{"id": "m-1", "max_model_len": 4096}, {"id": "\x1b[31mm-2"}]}}.get(self.path, {})
+                body = json.dumps(models).encode()
+                self.send_response(200 if models else 404)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
