@@ -49,6 +49,8 @@ class Composer {
                                   : write_product(region, dag_, buffers_, file_);
     if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
+    if (file_.style().tiles && producer.kind == Kind::pool && is_strip_pool(producer, node(producer.operands[0])))
+      return write_pool(region, dag_, buffers_, file_);
     write_windows(region, dag_, buffers_, file_);
   }
 

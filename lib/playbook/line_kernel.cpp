@@ -438,18 +438,21 @@ class LineWriter {
     return low ? "-0x7fffffff - 1" : "0x7fffffff";
   }
 
+  static std::string first(const Node& reduce) { return reduce.function == "argmax" ? "FirstLarger" : "FirstSmaller"; }
+
   static std::string combine(const Node& reduce) {
     if (reduce.function == "sum") return "Sum()";
     if (reduce.function == "prod") return "Product()";
     if (reduce.function == "max") return "Larger()";
     if (reduce.function == "min") return "Smaller()";
-    return reduce.function == "argmax" ? "FirstLarger()" : "FirstSmaller()";
+    return first(reduce) + "()";
   }
 
   std::string accumulator_type(int id) const {
     const Node& reduce = node(id);
     if (!finds_index(reduce)) return compute_type(reduce.dtype);
-    return fmt::format("Found<{}>", compute_type(dag_.nodes[static_cast<std::size_t>(reduce.operands[0])].dtype));
+    return fmt::format("Found<{}, {}>", compute_type(dag_.nodes[static_cast<std::size_t>(reduce.operands[0])].dtype),
+                       index_);
   }
 
   // Everything that one pass does with one element.
@@ -469,8 +472,7 @@ class LineWriter {
       for (const auto& [id, text] : sums) {
         const Node& reduce = node(id);
         if (finds_index(reduce))
-          line(fmt::format("acc{0} = {1}(acc{0}, {2}{{{3}, {4}}});", id, combine(reduce), accumulator_type(id), text,
-                           spot.element));
+          line(fmt::format("{}::take(acc{}, {}, {});", first(reduce), id, text, converted(index_, spot.element)));
         else if (reduce.function == "sum" || reduce.function == "prod")
           line(fmt::format("acc{} {}= {};", id, reduce.function == "sum" ? "+" : "*", text));
         else
@@ -539,7 +541,8 @@ class LineWriter {
       const int id = static_cast<int>(i);
       if (!reducing(phase, id)) continue;
       if (finds_index(node(id)))
-        line(fmt::format("{} acc{} = {{{}, 0x7fffffffffffffffLL}};", accumulator_type(id), id, neutral(node(id))));
+        line(fmt::format("{} acc{} = {{{}, {}}};  // where all are as low, its first counts", accumulator_type(id), id,
+                         neutral(node(id)), converted(index_, lane_ + (walk_ == Walk::columns ? "" : " * VEC"))));
       else line(fmt::format("{} acc{} = {};", accumulator_type(id), id, neutral(node(id))));
     }
     if (phase == last_phase_ && splits_ == 1) {

@@ -38,10 +38,43 @@ tensor::Extent Windows::taps() const {
   return constant ? literal(result.values[0], result.values.size()) : result;
 }
 
+constexpr const char* input_names[] = {"d", "h", "w"};
+
+std::string divisor(const Node& node, const Windows& windows, const std::vector<std::string>& at, std::size_t indent,
+                    Arguments& arguments, std::string& before) {
+  if (const auto fixed = node.attributes.find("divisor_override"); fixed != node.attributes.end())
+    return fmt::format("{}.0f", std::get<std::int64_t>(fixed->second));
+  const bool include = std::get<bool>(node.attributes.at("count_include_pad"));
+  const std::string margin(indent, ' ');
+  std::string result;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Windows::Axis& axis = windows.axes[i];
+    if (axis.dim < 0) continue;
+    const auto& [stride, padding, dilation, outputs, taps] = axis.window;
+    bool whole = include || padding == 0;  // no window is cut
+    for (std::size_t k = 0; k < outputs.values.size(); ++k)
+      whole = whole && (outputs.values[k] - 1) * stride + taps.values[k] <= axis.input.values[k] + 2 * padding;
+    std::string count = arguments.number(taps);
+    if (!whole) {
+      const std::string start = fmt::format("start_{}", input_names[i]);
+      const std::string extent = arguments.number(axis.input);
+      before +=
+          fmt::format("{}const int {} = {} * {} - {};\n", margin, start,
+                      at[static_cast<std::size_t>(axis.dim)].empty() ? "0" : at[static_cast<std::size_t>(axis.dim)],
+                      stride, padding);
+      before += fmt::format("{5}const int count_{0} = min({1} + {2}, {3}) - {4};\n", input_names[i], start, count,
+                            include ? fmt::format("{} + {}", extent, padding) : extent,
+                            include ? start : fmt::format("max({}, 0)", start), margin);
+      count = fmt::format("count_{}", input_names[i]);
+    }
+    result += (result.empty() ? "" : " * ") + count;
+  }
+  return fmt::format("float({})", result);
+}
+
 namespace {
 
 constexpr const char* tap_names[] = {"a", "b", "c"};
-constexpr const char* input_names[] = {"d", "h", "w"};
 
 // Loops over the taps of one result; `body` sees the inputs' coordinates d, h, w and the taps a, b, c.
 std::string tap_loops(const Windows& windows, const std::vector<std::string>& at, bool transposed,
@@ -94,38 +127,6 @@ std::string flat(const Windows& windows, const char* const* names, bool taps, Ar
   return text;
 }
 
-// How many elements a mean divides by.
-std::string divisor(const Node& node, const Windows& windows, const std::vector<std::string>& at, Arguments& arguments,
-                    std::string& before) {
-  if (const auto fixed = node.attributes.find("divisor_override"); fixed != node.attributes.end())
-    return fmt::format("{}.0f", std::get<std::int64_t>(fixed->second));
-  const bool include = std::get<bool>(node.attributes.at("count_include_pad"));
-  std::string result;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Windows::Axis& axis = windows.axes[i];
-    if (axis.dim < 0) continue;
-    const auto& [stride, padding, dilation, outputs, taps] = axis.window;
-    bool whole = include || padding == 0;  // no window is cut
-    for (std::size_t k = 0; k < outputs.values.size(); ++k)
-      whole = whole && (outputs.values[k] - 1) * stride + taps.values[k] <= axis.input.values[k] + 2 * padding;
-    std::string count = arguments.number(taps);
-    if (!whole) {
-      const std::string start = fmt::format("start_{}", input_names[i]);
-      const std::string extent = arguments.number(axis.input);
-      before +=
-          fmt::format("  const int {} = {} * {} - {};\n", start,
-                      at[static_cast<std::size_t>(axis.dim)].empty() ? "0" : at[static_cast<std::size_t>(axis.dim)],
-                      stride, padding);
-      before += fmt::format("  const int count_{0} = min({1} + {2}, {3}) - {4};\n", input_names[i], start, count,
-                            include ? fmt::format("{} + {}", extent, padding) : extent,
-                            include ? start : fmt::format("max({}, 0)", start));
-      count = fmt::format("count_{}", input_names[i]);
-    }
-    result += (result.empty() ? "" : " * ") + count;
-  }
-  return fmt::format("float({})", result);
-}
-
 }  // namespace
 
 // Bound by memory, or by the cache that serves overlapping windows: a thread per result, neighbours beside each other.
@@ -161,7 +162,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
         arguments);
     body += loops;
     if (!most) {
-      const std::string by = divisor(node, windows, at, arguments, body);
+      const std::string by = divisor(node, windows, at, 2, arguments, body);
       body += fmt::format("  produced /= {};\n", by);
     }
   } else {

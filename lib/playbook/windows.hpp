@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "playbook/arguments.hpp"
 #include "playbook/dag.hpp"
 
+#include <string>
 #include <vector>
 
 namespace cudal1::playbook {
@@ -21,5 +23,9 @@ struct Windows {
 };
 
 Windows windows_of(const Node& node, const Node& input);
+
+// How many elements the mean pool `node` divides by, at the result that `at` names; what it needs goes to `before`.
+std::string divisor(const Node& node, const Windows& windows, const std::vector<std::string>& at, std::size_t indent,
+                    Arguments& arguments, std::string& before);
 
 }  // namespace cudal1::playbook

@@ -103,6 +103,13 @@ def measure(path, flush, compiles=True):
     return result
 
 
+def warm(path):
+    sizes, inputs = read(path)
+    with torch.no_grad():
+        torch.compile(function(path, sizes, list(inputs)))(*inputs.values())
+    torch._dynamo.reset()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
@@ -115,10 +122,7 @@ def main():
     torch.backends.cudnn.allow_tf32 = options.tf32
     if options.warm:
         for path in options.files:
-            sizes, inputs = read(path)
-            with torch.no_grad():
-                torch.compile(function(path, sizes, list(inputs)))(*inputs.values())
-            torch._dynamo.reset()
+            warm(path)
         return
     flush = torch.empty(1 << 28, dtype=torch.int8, device="cuda")
     for path in options.files:

@@ -52,30 +52,41 @@ struct Smaller {
   template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
 
-// A value and where it stands; of equal values the first counts.
-template <typename T>
+// A value and where it stands; of equal values the first counts. take() is for the elements that one thread sees, in
+// their order.
+template <typename T, typename Index>
 struct Found {
   T value;
-  long long index;
+  Index index;
 };
 struct FirstLarger {
-  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+  template <typename T, typename Index>
+  __device__ Found<T, Index> operator()(Found<T, Index> a, Found<T, Index> b) const {
     const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
     const bool equal = a.value == b.value || (nan_a && nan_b);
     const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value > b.value);
     return first ? a : b;
   }
+  template <typename T, typename Index>
+  __device__ static void take(Found<T, Index>& best, T value, Index index) {
+    if (value > best.value || (value != value && best.value == best.value)) best = {value, index};
+  }
 };
 struct FirstSmaller {
-  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+  template <typename T, typename Index>
+  __device__ Found<T, Index> operator()(Found<T, Index> a, Found<T, Index> b) const {
     const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
     const bool equal = a.value == b.value || (nan_a && nan_b);
     const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value < b.value);
     return first ? a : b;
   }
+  template <typename T, typename Index>
+  __device__ static void take(Found<T, Index>& best, T value, Index index) {
+    if (value < best.value || (value != value && best.value == best.value)) best = {value, index};
+  }
 };
-template <typename T>
-__device__ Found<T> exchange(Found<T> found, int offset) {
+template <typename T, typename Index>
+__device__ Found<T, Index> exchange(Found<T, Index> found, int offset) {
   return {exchange(found.value, offset), exchange(found.index, offset)};
 }
 
@@ -105,7 +116,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, long long
   const bool live = first < N;
   const int line = live ? first : N - 1;  // idle threads keep the barriers whole
   const float* X_0_line = X + size_t(line) * M;
-  Found<float> acc1 = {__int_as_float(0xff800000), 0x7fffffffffffffffLL};
+  Found<float, int> acc1 = {__int_as_float(0xff800000), int(threadIdx.x * VEC)};  // where all are as low, its first counts
   Pack<float, VEC> X_0_kept[ITEMS];
   #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
@@ -119,7 +130,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, long long
     for (int i = 0; i < VEC; ++i) {
       const float v0 = X_0_kept[item].at[i];
       if (column + (WHOLE ? 0 : i) < M) {
-        acc1 = FirstLarger()(acc1, Found<float>{v0, column + i});
+        FirstLarger::take(acc1, v0, int(column + i));
       }
     }
   }
@@ -130,7 +141,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, long long
     for (int i = 0; i < VEC; ++i) {
       const float v0 = X_0_pack.at[i];
       if (column + (WHOLE ? 0 : i) < M) {
-        acc1 = FirstLarger()(acc1, Found<float>{v0, column + i});
+        FirstLarger::take(acc1, v0, int(column + i));
       }
     }
   }

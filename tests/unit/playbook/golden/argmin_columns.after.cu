@@ -52,30 +52,41 @@ struct Smaller {
   template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
 
-// A value and where it stands; of equal values the first counts.
-template <typename T>
+// A value and where it stands; of equal values the first counts. take() is for the elements that one thread sees, in
+// their order.
+template <typename T, typename Index>
 struct Found {
   T value;
-  long long index;
+  Index index;
 };
 struct FirstLarger {
-  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+  template <typename T, typename Index>
+  __device__ Found<T, Index> operator()(Found<T, Index> a, Found<T, Index> b) const {
     const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
     const bool equal = a.value == b.value || (nan_a && nan_b);
     const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value > b.value);
     return first ? a : b;
   }
+  template <typename T, typename Index>
+  __device__ static void take(Found<T, Index>& best, T value, Index index) {
+    if (value > best.value || (value != value && best.value == best.value)) best = {value, index};
+  }
 };
 struct FirstSmaller {
-  template <typename T> __device__ Found<T> operator()(Found<T> a, Found<T> b) const {
+  template <typename T, typename Index>
+  __device__ Found<T, Index> operator()(Found<T, Index> a, Found<T, Index> b) const {
     const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
     const bool equal = a.value == b.value || (nan_a && nan_b);
     const bool first = equal ? a.index < b.index : nan_a || (!nan_b && a.value < b.value);
     return first ? a : b;
   }
+  template <typename T, typename Index>
+  __device__ static void take(Found<T, Index>& best, T value, Index index) {
+    if (value < best.value || (value != value && best.value == best.value)) best = {value, index};
+  }
 };
-template <typename T>
-__device__ Found<T> exchange(Found<T> found, int offset) {
+template <typename T, typename Index>
+__device__ Found<T, Index> exchange(Found<T, Index> found, int offset) {
   return {exchange(found.value, offset), exchange(found.index, offset)};
 }
 
@@ -98,11 +109,11 @@ __global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict_
   const bool live = first < M;
   const int line = live ? first : M - 1;  // idle threads keep the barriers whole
   const float* X_0_line = X + line;
-  Found<float> acc1 = {__int_as_float(0x7f800000), 0x7fffffffffffffffLL};
+  Found<float, int> acc1 = {__int_as_float(0x7f800000), int(threadIdx.y)};  // where all are as low, its first counts
   #pragma unroll 4
   for (int column = threadIdx.y; column < N; column += THREADS) {
     const float v0 = X_0_line[size_t(column) * M];
-    acc1 = FirstSmaller()(acc1, Found<float>{v0, column});
+    FirstSmaller::take(acc1, v0, int(column));
   }
   const long long v1 = reduce_column<THREADS, 32>(acc1, FirstSmaller()).index;
   if (live && threadIdx.y == 0) Y[line] = v1;

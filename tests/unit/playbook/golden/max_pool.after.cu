@@ -1,29 +1,99 @@
 //@ of      max_pool.before.cu sha256:5bd3693981c7743abb30fd1035c1b8a9832a390fbb9d3efbf7244bc83eb6f96c
-//@ tune    THREADS = 256 | 128 | 512
-//@ launch  pool<<<ceil_div(((B * C) * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1), THREADS), THREADS>>>(X, Y, ((B * C) * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1), (W - 1) / 2 + 1, (H - 1) / 2 + 1, C, B, H * W, H, W, ((H - 1) / 2 + 1) * ((W - 1) / 2 + 1), (C * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1))
+//@ tune    THREADS = 128 | 256
+//@ tune    OUT_ROWS = 2 | 4 | 1
+//@ launch  pool<<<ceil_div((B * C) * 1 * ceil_div((H - 1) / 2 + 1, OUT_ROWS) * ceil_div((W - 1) / 2 + 1, 64) * 16, THREADS), THREADS>>>(X, Y, C, B, (C * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((W - 1) / 2 + 1), (W - 1) / 2 + 1, H, W, B * C, H * W, (H - 1) / 2 + 1)
 // playbook: as written/fused
 
-__global__ void __launch_bounds__(THREADS) pool(const float* __restrict__ X, float* __restrict__ Y, int n2, int n3, int n4, int C, int B, int n7, int H, int W, int n10, int n11) {
-  const int index = int(blockIdx.x) * THREADS + threadIdx.x;
-  if (index >= n2) return;
-  const int at3 = index % n3;
-  const int at2 = index / n3 % n4;
-  const int at1 = index / n3 / n4 % C;
-  const int at0 = index / n3 / n4 / C;
-  const float* x = X + size_t(index / n10) * n7;
-  float produced = __int_as_float(0xff800000);
+struct Sum {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct Product {
+  template <typename T> __device__ T operator()(T a, T b) const { return a * b; }
+};
+// Of a NaN and a number the NaN wins, as in torch.
+struct Larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return a > b || a != a ? a : b; }
+};
+struct Smaller {
+  template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
+};
+
+// Four neighbours of a row, `outside` where it has none. WHOLE: they are aligned, and all or none of them exist.
+template <bool WHOLE>
+__device__ __forceinline__ void fetch_pack(float* to, const float* row, int column, int columns, bool there, float outside) {
+  if (WHOLE) {
+    const bool inside = there && unsigned(column) < unsigned(columns);
+    const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
+    to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
+  } else {
 #pragma unroll
-    for (int b = 0; b < 3; ++b) {
-      const int h = at2 * 2 - 1 + b;
-      if (h < 0 || h >= H) continue;
+    for (int i = 0; i < 4; ++i) to[i] = there && unsigned(column + i) < unsigned(columns) ? row[column + i] : outside;
+  }
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __restrict__ Y, int C, int B, int n4, int n5, int n6, int H, int W, int n9, int n10, int n11) {
+  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows; results
+  // change lanes in shared memory, so that neighbours are stored by neighbours.
+  constexpr int LANES = 16, PACKS = 3, FIRST = 3, INPUT_ROWS = (OUT_ROWS - 1) * 2 + 3;
+  __shared__ __align__(16) float results[THREADS / 32][OUT_ROWS][128];
+  const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
+  const int chunks = (n6 + LANES * 4 - 1) / (LANES * 4), strips = (n11 + OUT_ROWS - 1) / OUT_ROWS;
+  const int place = (int(blockIdx.x) * THREADS + threadIdx.x) / LANES;
+  const int chunk = place % chunks, strip = place / chunks % strips;
+  const int plane = place / chunks / strips;
+  const bool live = plane < n9;
+  const float* x = X + size_t(live ? plane : 0) * n10;
+  const int w0 = (chunk * LANES + lane) * 8 - 4, h0 = strip * OUT_ROWS * 2 - 1;
+  float held[OUT_ROWS][4];
 #pragma unroll
-      for (int c = 0; c < 3; ++c) {
-        const int w = at3 * 2 - 1 + c;
-        if (w < 0 || w >= W) continue;
-        const float value = x[(h) * W + w];
-        produced = value > produced || value != value ? value : produced;
-      }
+  for (int j = 0; j < OUT_ROWS; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) held[j][i] = __int_as_float(0xff800000);
+#pragma unroll
+  for (int r = 0; r < INPUT_ROWS; ++r) {
+    const bool there = live && unsigned(h0 + r) < unsigned(H);
+    float row[PACKS * 4], across[4];
+#pragma unroll
+    for (int q = 0; q < PACKS; ++q)
+      fetch_pack<WHOLE>(row + q * 4, x + size_t(h0 + r) * W, w0 + q * 4, W, there, __int_as_float(0xff800000));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      across[i] = row[FIRST + i * 2];
+#pragma unroll
+      for (int c = 1; c < 3; ++c) across[i] = Larger()(across[i], row[FIRST + i * 2 + c * 1]);
     }
-  const float v1 = produced < 0 ? 0 : produced;
-  Y[size_t(at0) * n11 + size_t(at1) * n10 + size_t(at2) * n3 + at3] = v1;
+#pragma unroll
+    for (int j = 0; j < OUT_ROWS; ++j) {
+      const int b = r - j * 2;
+      if (b < 0 || b % 1 != 0 || b / 1 >= 3) continue;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) held[j][i] = Larger()(held[j][i], across[i]);
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < OUT_ROWS; ++j)
+    *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
+  __syncwarp();
+  if (!live) return;
+  const int at1 = plane % C;
+  const int at0 = plane / C;
+#pragma unroll
+  for (int j = 0; j < OUT_ROWS; ++j) {
+    const int at_h = strip * OUT_ROWS + j;
+    if (at_h >= n11) break;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int at_w = (chunk * 4 + i) * LANES + lane;
+      if (at_w >= n6) break;
+      float produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
+      const float v1 = produced < 0 ? 0 : produced;
+      Y[size_t(at0) * n4 + size_t(at1) * n5 + size_t(at_h) * n6 + at_w] = v1;
+    }
+  }
+}
+
+__global__ void __launch_bounds__(THREADS) pool(const float* __restrict__ X, float* __restrict__ Y, int C, int B, int n4, int n5, int n6, int H, int W, int n9, int n10, int n11) {
+  if (W % 4 == 0) pool_body<true>(X, Y, C, B, n4, n5, n6, H, W, n9, n10, n11);
+  else pool_body<false>(X, Y, C, B, n4, n5, n6, H, W, n9, n10, n11);
 }

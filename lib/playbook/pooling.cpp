@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/device_functions.hpp"
+#include "playbook/epilogue.hpp"
+#include "playbook/families.hpp"
+#include "playbook/windows.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+namespace {
+
+constexpr std::string_view fetch_pack =
+    R"(// Four neighbours of a row, `outside` where it has none. WHOLE: they are aligned, and all or none of them exist.
+template <bool WHOLE>
+__device__ __forceinline__ void fetch_pack(float* to, const float* row, int column, int columns, bool there, float outside) {
+  if (WHOLE) {
+    const bool inside = there && unsigned(column) < unsigned(columns);
+    const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
+    to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) to[i] = there && unsigned(column + i) < unsigned(columns) ? row[column + i] : outside;
+  }
+}
+)";
+
+constexpr std::string_view code = R"(template <bool WHOLE>
+__device__ __forceinline__ void {name}_body({parameters}) {{
+  // A thread makes four neighbouring results of {rows} rows. It combines along a row first, then the rows; results
+  // change lanes in shared memory, so that neighbours are stored by neighbours.
+  constexpr int LANES = {lanes}, PACKS = {packs}, FIRST = {first}, INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
+  __shared__ __align__(16) float results[{threads} / 32][{rows}][128];
+  const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
+  const int chunks = ({OW} + LANES * 4 - 1) / (LANES * 4), strips = ({OH} + {rows} - 1) / {rows};
+  const {index} place = ({index}(blockIdx.x) * {threads} + threadIdx.x) / LANES;
+  const int chunk = place % chunks, strip = place / chunks % strips;
+{depth}  const {index} plane = place / chunks / strips{per_depth};
+  const bool live = plane < {planes};
+  const float* x = {X} + size_t(live ? plane : 0) * {volume};
+  const int w0 = (chunk * LANES + lane) * {step_w} - {before_w}, h0 = strip * {rows} * {stride_h} - {padding_h};
+  float held[{rows}][4];
+#pragma unroll
+  for (int j = 0; j < {rows}; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) held[j][i] = {neutral};
+{open}#pragma unroll
+  for (int r = 0; r < INPUT_ROWS; ++r) {{
+    const bool there = live && unsigned(h0 + r) < unsigned({H});
+    float row[PACKS * 4], across[4];
+#pragma unroll
+    for (int q = 0; q < PACKS; ++q)
+      fetch_pack<WHOLE>(row + q * 4, x + {row}, w0 + q * 4, {W}, there, {neutral});
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {{
+      across[i] = row[FIRST + i * {stride_w}];
+#pragma unroll
+      for (int c = 1; c < {taps_w}; ++c) across[i] = {combine}(across[i], row[FIRST + i * {stride_w} + c * {dilation_w}]);
+    }}
+#pragma unroll
+    for (int j = 0; j < {rows}; ++j) {{
+      const int b = r - j * {stride_h};
+      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) held[j][i] = {combine}(held[j][i], across[i]);
+    }}
+  }}
+{close}#pragma unroll
+  for (int j = 0; j < {rows}; ++j)
+    *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
+  __syncwarp();
+  if (!live) return;
+{coordinates}#pragma unroll
+  for (int j = 0; j < {rows}; ++j) {{
+    const int at_h = strip * {rows} + j;
+    if (at_h >= {OH}) break;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {{
+      const int at_w = (chunk * 4 + i) * LANES + lane;
+      if (at_w >= {OW}) break;
+      float produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
+{divide}{epilogue}      {store}
+    }}
+  }}
+}}
+
+__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
+  if ({W} % 4 == 0) {name}_body<true>({forwarded});
+  else {name}_body<false>({forwarded});
+}}
+)";
+
+std::int64_t span(const Windows::Axis& axis) { return (axis.window.taps.values[0] - 1) * axis.window.dilation + 1; }
+
+// What stands before a thread's first window in its first pack, and how many packs its windows take.
+struct Packs {
+  std::int64_t before, count;
+};
+Packs packs_of(const Windows::Axis& w) {
+  const std::int64_t before = (w.window.padding + 3) / 4 * 4;
+  return {before, (before - w.window.padding + 3 * w.window.stride + span(w) + 3) / 4};
+}
+
+}  // namespace
+
+bool is_strip_pool(const Node& node, const Node& input) {
+  const Windows windows = windows_of(node, input);
+  const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
+  if (!d.fixed || !h.fixed || !w.fixed) return false;
+  // Beyond that, unrolling makes more code than it saves work.
+  return packs_of(w).count <= 16 && d.window.taps.values[0] * span(h) * w.window.taps.values[0] <= 256;
+}
+
+// Bound by memory: every input is loaded once per strip of rows, sixteen bytes at a time.
+void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+  if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
+  const Windows windows = windows_of(node, input);
+  const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
+  const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
+  const bool most = node.function == "max";
+  const std::string name = file.unique("pool");
+  const std::string threads = file.tune("THREADS", {128, 256});
+  const bool overlap = span(h) > h.window.stride;
+  const std::string rows = file.tune("OUT_ROWS", h.dim < 0  ? std::vector<std::int64_t>{1}
+                                                 : overlap ? std::vector<std::int64_t>{2, 4, 1}
+                                                           : std::vector<std::int64_t>{1, 2});
+  Arguments arguments(file.scalars());
+  const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false);
+  declare_epilogue(region, dag, arguments);
+  const tensor::Extent planes = product_of(node.shape, 0, front, region.assignments);
+  std::vector<std::string> at;
+  std::string before = coordinates({node.shape.begin(), node.shape.begin() + static_cast<std::ptrdiff_t>(front)}, "plane",
+                                   at, arguments);
+  at.resize(rank);
+  if (d.dim >= 0) at[static_cast<std::size_t>(d.dim)] = "at_d";
+  if (h.dim >= 0) at[static_cast<std::size_t>(h.dim)] = "at_h";
+  at[static_cast<std::size_t>(w.dim)] = "at_w";
+  std::string divide;
+  if (!most) {
+    const std::string by = divisor(node, windows, at, 6, arguments, divide);
+    divide += fmt::format("      produced /= {};\n", by);
+  }
+  const Epilogue after = epilogue(region, dag, at, 6, arguments);
+  std::int64_t lanes = 1;
+  while (lanes < 32 && lanes * 4 < w.window.outputs.values[0]) lanes *= 2;
+  const std::string H = arguments.number(h.input), W = arguments.number(w.input);
+  const std::string OD = arguments.number(d.window.outputs);
+  std::string open, close, row = fmt::format("size_t(h0 + r) * {}", W);
+  if (d.dim >= 0) {
+    open = fmt::format(
+        "#pragma unroll\n  for (int a = 0; a < {}; ++a) {{\n  const int d = at_d * {} - {} + a * {};\n  if "
+        "(unsigned(d) >= unsigned({})) continue;\n",
+        d.window.taps.values[0], d.window.stride, d.window.padding, d.window.dilation, arguments.number(d.input));
+    close = "  }\n";
+    row = fmt::format("(size_t(d) * {} + h0 + r) * {}", H, W);
+  }
+  const tensor::Extent results = product_of(node.shape, 0, rank, region.assignments);
+  const std::string count = arguments.number(planes),
+                    volume = arguments.number(product_of(input.shape, front, rank, region.assignments)),
+                    OH = arguments.number(h.window.outputs), OW = arguments.number(w.window.outputs);
+  file.helper(device_functions::operations);
+  file.helper(fetch_pack);
+  file.code(fmt::format(
+      fmt::runtime(code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
+      fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("rows", rows),
+      fmt::arg("lanes", lanes), fmt::arg("packs", packs_of(w).count),
+      fmt::arg("first", packs_of(w).before - w.window.padding), fmt::arg("before_w", packs_of(w).before),
+      fmt::arg("step_w", 4 * w.window.stride), fmt::arg("stride_w", w.window.stride),
+      fmt::arg("dilation_w", w.window.dilation), fmt::arg("taps_w", w.window.taps.values[0]),
+      fmt::arg("stride_h", h.window.stride), fmt::arg("dilation_h", h.window.dilation),
+      fmt::arg("taps_h", h.window.taps.values[0]), fmt::arg("padding_h", h.window.padding),
+      fmt::arg("span_h", span(h)), fmt::arg("index", index_type(*std::max_element(results.values.begin(), results.values.end()))),
+      fmt::arg("depth", d.dim < 0 ? "" : fmt::format("  const int at_d = place / chunks / strips % {};\n", OD)),
+      fmt::arg("per_depth", d.dim < 0 ? "" : " / " + OD), fmt::arg("planes", count), fmt::arg("volume", volume),
+      fmt::arg("X", x), fmt::arg("H", H), fmt::arg("W", W), fmt::arg("OH", OH), fmt::arg("OW", OW),
+      fmt::arg("neutral", most ? "__int_as_float(0xff800000)" : "0.0f"), fmt::arg("combine", most ? "Larger()" : "Sum()"),
+      fmt::arg("open", open), fmt::arg("close", close), fmt::arg("row", row), fmt::arg("coordinates", before),
+      fmt::arg("divide", divide), fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
+  file.launch(fmt::format("{}<<<ceil_div({} * {} * ceil_div({}, {}) * ceil_div({}, {}) * {}, {}), {}>>>({})", name,
+                          in_parentheses(planes.text), in_parentheses(d.window.outputs.text), h.window.outputs.text, rows,
+                          w.window.outputs.text, lanes * 4, lanes, threads, threads, arguments.passed()));
+  double bytes = 4 * static_cast<double>(results.values[0]);
+  double read = 4;
+  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
+  file.traffic(bytes + read, 0);
+  file.technique("vectorisation", fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
+  file.technique("register tiling",
+                 fmt::format("A thread of `{}` makes {} rows of four results, so that overlapping windows share what it has "
+                             "loaded, and combines along rows before it combines rows.",
+                             name, rows));
+  if (region.instances.size() > 1)
+    file.technique("fusion", fmt::format("What follows happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::playbook

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// candidates TASK… > FILE: every member of every kernel file that the playbook offers for the tasks, with its launches
+// at the first workload, one JSON object per line: what candidate_times.py times on a GPU.
+#include "base/error.hpp"
+#include "kernel/plan.hpp"
+#include "playbook/candidate.hpp"
+#include "task/task.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace cudal1;
+using nlohmann::json;
+
+namespace {
+
+json steps_of(const kernel::Plan& plan) {
+  json steps = json::array();
+  for (const kernel::PlanStep& step : plan.steps) {
+    if (const auto* memset = std::get_if<kernel::Memset>(&step)) {
+      steps.push_back({{"memset", memset->buffer}, {"value", memset->value}});
+      continue;
+    }
+    const auto& launch = std::get<kernel::Launch>(step);
+    json arguments = json::array();
+    for (const kernel::Argument& argument : launch.arguments) {
+      if (const auto* buffer = std::get_if<kernel::BufferArgument>(&argument)) {
+        arguments.push_back({{"buffer", buffer->buffer}, {"offset", buffer->byte_offset}});
+        continue;
+      }
+      const auto& scalar = std::get<kernel::ScalarArgument>(argument);
+      std::string bytes;
+      for (std::size_t i = 0; i < scalar.size; ++i) bytes += fmt::format("{:02x}", std::to_integer<int>(scalar.bytes[i]));
+      arguments.push_back({{"bytes", bytes}});
+    }
+    steps.push_back({{"kernel", launch.kernel}, {"grid", launch.grid}, {"block", launch.block},
+                     {"shared", launch.shared_bytes}, {"arguments", arguments}});
+  }
+  return steps;
+}
+
+void print(const task::Task& task) {
+  std::set<std::string> seen;
+  const playbook::Candidates candidates = playbook::candidates_for(task);
+  if (candidates.list.empty()) fmt::print(stderr, "{}: {}\n", task.name(), candidates.refusal);
+  for (const playbook::Candidate& candidate : candidates.list) {
+    const auto file = kernel::bind(task.file, kernel::parse(candidate.source, "answer.cu").value()).value();
+    const std::vector<kernel::Environment> members = kernel::family(file).value();
+    for (const kernel::Environment& member : members) {
+      kernel::Environment environment = task.workloads[0].environment;
+      environment.insert(member.begin(), member.end());
+      const kernel::Plan plan = kernel::resolve(file, environment).value();
+      json row{{"task", task.name()}, {"id", candidate.id}, {"bytes", task.necessary_bytes(0)},
+               {"source", kernel::tunable_prelude(member) + candidate.source}, {"steps", steps_of(plan)}};
+      for (const auto& [name, value] : member) row["tunables"][name] = std::get<std::int64_t>(value);
+      for (const kernel::PlanBuffer& buffer : plan.buffers)
+        row["buffers"].push_back({{"name", buffer.name}, {"bytes", buffer.bytes}});
+      json what = row["steps"];
+      what.push_back(kernel::code(file));
+      what.push_back(row["tunables"]);
+      if (seen.insert(what.dump()).second) fmt::print("{}\n", row.dump());
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    for (int i = 1; i < count; ++i) print(task::load(arguments[i]));
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "candidates: {}\n", problem.what());
+    return 1;
+  }
+}
