@@ -46,6 +46,12 @@ int diag(Lowering& l) {
                      l.type().dtype);
 }
 
+int eye(Lowering& l) {
+  const tensor::Shape shape = l.type().shape;
+  const int on = l.pointwise("eq", {l.coordinate(shape[0], 0, 2), l.coordinate(shape[1], 1, 2)});
+  return l.pointwise("where", {on, l.literal_number(1), l.literal_number(0)}, l.type().dtype);
+}
+
 int triangle(Lowering& l, const char* comparison) {
   const int operand = first(l);
   const tensor::Shape shape = l.at(operand).shape;
@@ -65,7 +71,7 @@ std::vector<LoweringRow> view_lowerings() {
   return {{"reshape", reshaped}, {"reshape_as", reshaped}, {"flatten", reshaped}, {"unflatten", reshaped},
           {"squeeze", reshaped}, {"unsqueeze", reshaped},  {"permute", permuted}, {"transpose", transposed},
           {"expand", expanded},  {"expand_as", expanded},  {"full", full},        {"full_like", full},
-          {"diag", diag},        {"triu", triu},           {"tril", tril}};
+          {"diag", diag},        {"eye", eye},        {"triu", triu},           {"tril", tril}};
 }
 
 }  // namespace cudal1::playbook

@@ -22,6 +22,11 @@ bool dead_operations(Dag& dag);
 bool chain_order(Dag& dag);
 bool transposed_product(Dag& dag);
 bool reversed_scan(Dag& dag);
+bool identity(Dag& dag);
+bool symmetric(Dag& dag);
+bool shift(Dag& dag);
+bool constants(Dag& dag);
+bool strength(Dag& dag);
 
 const std::vector<Rule>& rules();  // in the order in which they are applied
 

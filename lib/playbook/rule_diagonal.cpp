@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "playbook/builder.hpp"
 #include "playbook/rule.hpp"
 
 namespace cudal1::playbook {
@@ -21,15 +22,6 @@ int diagonal_of(const Dag& dag, int id) {
   return node.operands[1];
 }
 
-int reshaped(Dag& dag, int operand, tensor::Shape shape) {
-  Node node;
-  node.kind = Kind::reshape;
-  node.operands = {operand};
-  node.dtype = dag.nodes[static_cast<std::size_t>(operand)].dtype;
-  node.shape = std::move(shape);
-  return dag.add(node);
-}
-
 }  // namespace
 
 bool diagonal(Dag& dag) {
@@ -47,7 +39,7 @@ bool diagonal(Dag& dag) {
     if (left >= 0) {
       const tensor::Shape& row = dag.nodes[static_cast<std::size_t>(left)].shape;
       const tensor::Shape column = {row[1], row[0]};
-      scaled.operands = {reshaped(dag, left, column), product.operands[1]};
+      scaled.operands = {Builder(dag).reshaped(left, column), product.operands[1]};
     } else {
       scaled.operands = {product.operands[0], right};
     }

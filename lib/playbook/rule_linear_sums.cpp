@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "playbook/builder.hpp"
 #include "playbook/rule.hpp"
 
 #include <algorithm>
@@ -9,10 +10,7 @@ namespace {
 
 class Puller {
  public:
-  explicit Puller(Dag& dag) : dag_(dag) {
-    for (const Node& node : dag.nodes)
-      for (const tensor::Extent& extent : node.shape) assignments_ = std::max(assignments_, extent.values.size());
-  }
+  explicit Puller(Dag& dag) : build_(dag) {}
 
   // The sum of `id` over `dims` (kept with extent 1) without computing `id`; nothing when no product or convolution
   // is saved by it.
@@ -20,17 +18,18 @@ class Puller {
     const Node node = at(id);
     if (node.kind == Kind::product) return of_product(node, dims);
     if (node.kind == Kind::convolution) return of_convolution(node, dims);
+    if (node.kind == Kind::pool) return of_pool(node, dims);
     if (node.kind != Kind::pointwise) return std::nullopt;
     if (node.function == "neg") {
       const auto inner = sum(node.operands[0], dims);
-      return inner ? std::optional(pointwise("neg", {*inner})) : std::nullopt;
+      return inner ? std::optional(build_.pointwise("neg", {*inner})) : std::nullopt;
     }
     if (node.function == "mul" || node.function == "div") {
       for (std::size_t side = 0; side < (node.function == "mul" ? 2u : 1u); ++side) {
         const int factor = node.operands[1 - side];
         if (!constant_along(factor, node, dims) || !same_shape(node.operands[side], node)) continue;
         if (const auto inner = sum(node.operands[side], dims))
-          return pointwise(node.function,
+          return build_.pointwise(node.function,
                            side == 0 ? std::vector<int>{*inner, factor} : std::vector<int>{factor, *inner});
       }
       return std::nullopt;
@@ -41,7 +40,7 @@ class Puller {
       for (int operand : node.operands) {
         std::optional<int> part;
         if (constant_along(operand, node, dims)) {
-          part = pointwise("mul", {operand, count(node, dims)});
+          part = build_.pointwise("mul", {operand, count(node, dims)});
         } else {
           if (!same_shape(operand, node)) return std::nullopt;
           part = sum(operand, dims);
@@ -50,13 +49,13 @@ class Puller {
         if (!part) return std::nullopt;
         parts.push_back(*part);
       }
-      return saved ? std::optional(pointwise(node.function, parts)) : std::nullopt;
+      return saved ? std::optional(build_.pointwise(node.function, parts)) : std::nullopt;
     }
     return std::nullopt;
   }
 
  private:
-  const Node& at(int id) const { return dag_.nodes[static_cast<std::size_t>(id)]; }
+  const Node& at(int id) const { return build_.at(id); }
 
   bool same_shape(int id, const Node& node) const { return at(id).shape == node.shape; }
 
@@ -69,65 +68,9 @@ class Puller {
   }
 
   int count(const Node& node, const std::vector<int>& dims) {
-    tensor::Extent total = literal(1, assignments_);
+    tensor::Extent total = literal(1, build_.assignments());
     for (int dim : dims) total = times(total, node.shape[static_cast<std::size_t>(dim)]);
-    Node number;
-    number.kind = Kind::number;
-    number.function = total.text;
-    number.extent = total;
-    number.dtype = node.dtype;
-    return dag_.add(number);
-  }
-
-  int pointwise(const std::string& function, const std::vector<int>& operands) {
-    Node node;
-    node.kind = Kind::pointwise;
-    node.function = function;
-    node.operands = operands;
-    std::size_t rank = 0;
-    for (int operand : operands) rank = std::max(rank, at(operand).shape.size());
-    node.shape.assign(rank, literal(1, assignments_));
-    for (int operand : operands) {
-      if (at(operand).kind != Kind::number) node.dtype = at(operand).dtype;
-      const tensor::Shape& shape = at(operand).shape;
-      for (std::size_t i = 0; i < shape.size(); ++i)
-        if (!is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
-    }
-    return dag_.add(node);
-  }
-
-  int reduce(int operand, const std::vector<int>& dims) {
-    if (dims.empty()) return operand;
-    Node node;
-    node.kind = Kind::reduce;
-    node.function = "sum";
-    node.operands = {operand};
-    node.dims = dims;
-    node.dtype = at(operand).dtype;
-    node.shape = at(operand).shape;
-    for (int dim : dims) node.shape[static_cast<std::size_t>(dim)] = literal(1, assignments_);
-    return dag_.add(node);
-  }
-
-  int swapped(int operand) {
-    Node node;
-    node.kind = Kind::permute;
-    node.operands = {operand};
-    node.dtype = at(operand).dtype;
-    node.shape = at(operand).shape;
-    for (std::size_t i = 0; i < node.shape.size(); ++i) node.dims.push_back(static_cast<int>(i));
-    std::swap(node.dims[node.dims.size() - 1], node.dims[node.dims.size() - 2]);
-    std::swap(node.shape[node.shape.size() - 1], node.shape[node.shape.size() - 2]);
-    return dag_.add(node);
-  }
-
-  int reshaped(int operand, tensor::Shape shape) {
-    Node node;
-    node.kind = Kind::reshape;
-    node.operands = {operand};
-    node.dtype = at(operand).dtype;
-    node.shape = std::move(shape);
-    return dag_.add(node);
+    return build_.number(total, node.dtype);
   }
 
   // Sums over rows go to the left factor, sums over columns to the right one.
@@ -137,15 +80,15 @@ class Puller {
                columns = std::find(dims.begin(), dims.end(), rank - 1) != dims.end();
     if (dims.size() != static_cast<std::size_t>((rows ? 1 : 0) + (columns ? 1 : 0))) return std::nullopt;
     int left = product.operands[0], right = product.operands[1];
-    if (rows) left = reduce(left, {static_cast<int>(at(left).shape.size()) - 2});
-    if (columns) right = reduce(right, {static_cast<int>(at(right).shape.size()) - 1});
+    if (rows) left = build_.sum(left, {static_cast<int>(at(left).shape.size()) - 2});
+    if (columns) right = build_.sum(right, {static_cast<int>(at(right).shape.size()) - 1});
     // What remains is a product with a vector.
     if (columns) {
-      const int terms = pointwise("mul", {left, swapped(right)});
-      return reduce(terms, {static_cast<int>(at(terms).shape.size()) - 1});
+      const int terms = build_.pointwise("mul", {left, build_.swapped(right)});
+      return build_.sum(terms, {static_cast<int>(at(terms).shape.size()) - 1});
     }
-    const int terms = pointwise("mul", {swapped(left), right});
-    return reduce(terms, {static_cast<int>(at(terms).shape.size()) - 2});
+    const int terms = build_.pointwise("mul", {build_.swapped(left), right});
+    return build_.sum(terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
 
   // Over all positions every tap of the weight meets a fixed window of the input: the sums of those windows, times the
@@ -165,25 +108,61 @@ class Puller {
     sums.windows = convolution.windows;
     sums.shape = {input.shape[0], input.shape[1]};
     for (std::size_t i = 0; i < spatial; ++i) sums.shape.push_back(weight.shape[i + 2]);
-    const int windows = dag_.add(sums);
-    const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), assignments_),
-                         one = literal(1, assignments_);
+    const int windows = build_.add(sums);
+    const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), build_.assignments()),
+                         one = literal(1, build_.assignments());
     const tensor::Extent batch = input.shape[0], channels = input.shape[1];
     const bool transposed = convolution.function == "conv_transpose";
     const tensor::Extent results = weight.shape[transposed ? 1 : 0];
     // [b, ci, 1, taps] * [ci, co, taps], or [b, 1, ci, taps] * [co, ci, taps].
-    const int left = reshaped(
+    const int left = build_.reshaped(
         windows, transposed ? tensor::Shape{batch, channels, one, taps} : tensor::Shape{batch, one, channels, taps});
-    const int right = reshaped(convolution.operands[1], {weight.shape[0], weight.shape[1], taps});
-    const int terms = pointwise("mul", {left, right});
-    const int total = reduce(terms, transposed ? std::vector<int>{1, 3} : std::vector<int>{2, 3});
+    const int right = build_.reshaped(convolution.operands[1], {weight.shape[0], weight.shape[1], taps});
+    const int terms = build_.pointwise("mul", {left, right});
+    const int total = build_.sum(terms, transposed ? std::vector<int>{1, 3} : std::vector<int>{2, 3});
     tensor::Shape shape = {batch, results};
     shape.resize(2 + spatial, one);
-    return reshaped(total, shape);
+    return build_.reshaped(total, shape);
   }
 
-  Dag& dag_;
-  std::size_t assignments_ = 1;
+  // Windows that tile the input meet every value once. Others meet it as often as its place says: sums of windows again.
+  std::optional<int> of_pool(const Node& pool, const std::vector<int>& dims) {
+    const std::size_t spatial = pool.windows.size(), front = pool.shape.size() - spatial;
+    std::vector<int> all;
+    for (std::size_t i = front; i < pool.shape.size(); ++i) all.push_back(static_cast<int>(i));
+    if (pool.function != "mean" || dims != all) return std::nullopt;
+    const Node input = at(pool.operands[0]);
+    const bool include = std::get<bool>(pool.attributes.at("count_include_pad"));
+    bool tiles = true, even = true;  // even: all windows divide by the same number
+    double taps = 1;
+    for (std::size_t i = 0; i < spatial; ++i) {
+      const Node::Window& window = pool.windows[i];
+      taps *= static_cast<double>(window.taps.values[0]);
+      for (std::size_t k = 0; k < window.taps.values.size(); ++k) {
+        const std::int64_t extent = input.shape[front + i].values[k], own = window.taps.values[k];
+        if (own != window.taps.values[0]) return std::nullopt;
+        tiles = tiles && window.padding == 0 && window.stride == own && window.outputs.values[k] * own == extent;
+        even = even && (window.padding == 0 || include) &&
+               (window.outputs.values[k] - 1) * window.stride + own <= extent + 2 * window.padding;
+      }
+    }
+    if (const auto fixed = pool.attributes.find("divisor_override"); fixed != pool.attributes.end())
+      taps = static_cast<double>(std::get<std::int64_t>(fixed->second)), even = true;
+    const int divisor = build_.number(taps, pool.dtype);
+    if (tiles) return build_.pointwise("div", {build_.sum(pool.operands[0], dims), divisor});
+    if (!even || front != 2 || taps > 64) return std::nullopt;
+    Node sums;
+    sums.kind = Kind::window_sums;
+    sums.function = "conv";
+    sums.operands = pool.operands;
+    sums.dtype = pool.dtype;
+    sums.windows = pool.windows;
+    sums.shape = {input.shape[0], input.shape[1]};
+    for (const Node::Window& window : pool.windows) sums.shape.push_back(window.taps);
+    return build_.pointwise("div", {build_.sum(build_.add(sums), dims), divisor});
+  }
+
+  Builder build_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "playbook/builder.hpp"
 #include "playbook/rule.hpp"
 
 namespace cudal1::playbook {
@@ -38,18 +39,6 @@ bool plain(const Dag& dag, const Node& product) {
   return product.kind == Kind::product && product.shape.size() == 2 &&
          dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.size() == 2 &&
          dag.nodes[static_cast<std::size_t>(product.operands[1])].shape.size() == 2;
-}
-
-int swapped(Dag& dag, int operand) {
-  const Node from = dag.nodes[static_cast<std::size_t>(operand)];
-  if (from.kind == Kind::permute && from.dims == std::vector<int>{1, 0}) return from.operands[0];
-  Node node;
-  node.kind = Kind::permute;
-  node.operands = {operand};
-  node.dtype = from.dtype;
-  node.dims = {1, 0};
-  node.shape = {from.shape[1], from.shape[0]};
-  return dag.add(node);
 }
 
 }  // namespace
@@ -93,7 +82,8 @@ bool transposed_product(Dag& dag) {
     if (node.kind != Kind::permute || node.dims != std::vector<int>{1, 0}) continue;
     const Node product = dag.nodes[static_cast<std::size_t>(node.operands[0])];
     if (!plain(dag, product) || uses(dag, node.operands[0]) != 1) continue;
-    const int left = swapped(dag, product.operands[1]), right = swapped(dag, product.operands[0]);
+    Builder build(dag);
+    const int left = build.swapped(product.operands[1]), right = build.swapped(product.operands[0]);
     redirect(dag, static_cast<int>(i), dag.add(product_of_two(dag, left, right)));
     any = true;
   }

@@ -8,10 +8,15 @@ namespace cudal1::playbook {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> list = {
       {"diagonal", "diag(a) @ B = a[:, None] * B, and B @ diag(a) = B * a", diagonal},
+      {"identity", "eye @ B = B, and B @ eye = B", identity},
+      {"symmetric", "the transpose of a symmetric matrix is itself", symmetric},
       {"linear sums", "a sum over the results of a linear operator is the operator on sums", linear_sums},
       {"chain order", "(A @ B) @ C = A @ (B @ C)", chain_order},
       {"transposed product", "(A @ B).T = B.T @ A.T", transposed_product},
       {"reversed scan", "a scan of a turned tensor, turned back, is a scan from the end", reversed_scan},
+      {"shift", "(x + c) - max(x + c) = x - max(x), with the smallest and the mean as well", shift},
+      {"constants", "(x * a) * b = x * (a * b), and (x + a) + b = x + (a + b)", constants},
+      {"strength", "x / 2 = x * 0.5, and x / sqrt(y) = x * rsqrt(y)", strength},
       {"dead operations", "clamps that cannot bind and activations applied twice change nothing", dead_operations},
   };
   return list;

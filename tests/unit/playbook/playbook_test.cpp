@@ -73,6 +73,17 @@ TEST_CASE("a chain of matrices is multiplied in the cheaper order") { becomes("c
 TEST_CASE("the transpose of a product is the product of the transposes") {
   becomes("transposed_product", "transposed product/fused");
 }
+TEST_CASE("a product with the identity is its other factor") { becomes("identity", "identity/fused"); }
+TEST_CASE("a symmetric matrix is not transposed") { becomes("symmetric", "symmetric/fused"); }
+TEST_CASE("a softmax forgets what is added to whole rows") { becomes("shift", "shift/fused"); }
+TEST_CASE("numbers of the line are put together") { becomes("constants", "constants/fused"); }
+TEST_CASE("a division by a root or a power of two becomes a product") { becomes("strength", "strength/fused"); }
+TEST_CASE("a mean over pools that tile their input is a mean of the input") {
+  becomes("pooled_mean", "linear sums+strength/fused");
+}
+TEST_CASE("a sum over pools that overlap sums windows of the input") {
+  becomes("overlapping_pooled_sum", "linear sums/fused");
+}
 TEST_CASE("a ReLU of what is never negative goes away") { becomes("dead_operations", "dead operations/fused"); }
 TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes("pointwise", "as written/fused"); }
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
