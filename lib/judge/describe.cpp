@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/state.hpp"
+#include "outcome/speedup_text.hpp"
 
 #include <utility>
 
@@ -66,10 +67,8 @@ void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, b
   }
   const bool kernelbench = judgement.message.starts_with("KernelBench");  // said beside a verdict, not why it is one
   if (!judgement.speedup || (!judgement.message.empty() && !kernelbench)) return;
-  const outcome::Speedup& speedup = *judgement.speedup;
-  const std::string beside = kernelbench ? "; " + judgement.message : "";
-  judgement.message = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]{}{}", speedup.value, against ? options.against_name : "the reference", speedup.low,
-                                  speedup.high, judgement.predicted ? ", predicted" : "", beside);
+  judgement.message = fmt::format("{} over {}{}{}", outcome::text(*judgement.speedup), against ? options.against_name : "the reference",
+                                  judgement.predicted ? ", predicted" : "", kernelbench ? "; " + judgement.message : "");
 }
 
 }  // namespace cudal1::judge

@@ -16,6 +16,8 @@
 #include <mutex>
 #include <set>
 
+#include <fmt/format.h>
+
 namespace cudal1::judge {
 
 // The parent's side of one run. Private to the part: judge.cpp holds the flow, the other sources one step each.
@@ -157,7 +159,7 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
   if (answer.timed_out) {
     remember_hang(key);
     judgement.verdict = outcome::Verdict::timeout;
-    judgement.message = "one execution took longer than the limit and was stopped";
+    judgement.message = fmt::format("one execution took longer than {:.3g} s and was stopped", execution_limit(whole_workload).count());
   } else {
     judgement.verdict = outcome::Verdict::runtime_failed;
     judgement.message = std::move(answer.last_words);

@@ -3,6 +3,7 @@
 #include "bench/order.hpp"
 #include "bench/race.hpp"
 #include "judge/state.hpp"
+#include "outcome/speedup_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -139,8 +140,8 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
   result.estimate = chained ? bench::combine(result.parts, weights(task)) : comparison.estimate();
   if (chained && result.verdict != Verdict::implausible) {
     result.verdict = bench::decide(result.estimate, purpose, true).value_or(Verdict::inconclusive);
-    result.message = fmt::format("{:.3g}x the reference: {:.3g}x the fastest before, which is {:.3g}x the reference",
-                                 std::exp(result.estimate.mean), std::exp(comparison.estimate().mean),
+    result.message = fmt::format("{} over the reference: {} over the fastest before, which is {:.3g}x",
+                                 outcome::text(result.estimate.speedup()), outcome::text(comparison.estimate().speedup()),
                                  std::exp(incumbent->mean));
   }
   if (!against && purpose == bench::Purpose::screening && outcome::is_right(result.verdict) &&

@@ -34,7 +34,7 @@ void headline(const store::Run& run, Document& out) {
     std::string line = fmt::format("{} {}", verdict(judgement), judgement.speedup ? text(*judgement.speedup) : "");
     line += fmt::format(": {} ({} verdict)", best->id, outcome::name(judgement.level));
     for (const auto label : judgement.labels) line += fmt::format(", {}", outcome::name(label));
-    if (judgement.sanitizer == "races not checked") line += ", races between its blocks not checked";
+    if (const auto note = sanitized(judgement); !note.empty()) line += fmt::format(", {}", note);
     out.push_back(Paragraph{line, Paragraph::Kind::verdict});
     if (judgement.predicted)
       out.push_back(Paragraph{"Times are predictions of the simulator for this GPU, not measurements. Measure on a GPU "

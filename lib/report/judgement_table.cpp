@@ -6,6 +6,7 @@
 #include "report/formats.hpp"
 #include "report/wording.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,18 @@
 namespace cudal1::report {
 
 namespace {
+
+// How far a variant was verified.
+std::string verified(const outcome::Judgement& judgement) {
+  const auto& errors = judgement.errors;
+  std::string text = fmt::format("right in {} trials", errors.trials);
+  if (errors.relative_l2 > 0)
+    text += fmt::format(", with a relative error of {:.1e} at most", errors.relative_l2);
+  if (errors.relative_l2 > 0 && errors.reference_relative_l2 > 0)
+    text += fmt::format(" (the task's own kernel: {:.1e})", errors.reference_relative_l2);
+  if (const auto note = sanitized(judgement); !note.empty()) text += fmt::format("; {}", note);
+  return text;
+}
 
 void append_rows(const NamedJudgement& named, Table& table) {
   const auto& judgement = named.judgement;
@@ -27,6 +40,30 @@ void append_rows(const NamedJudgement& named, Table& table) {
                           timing.limited_by});
 }
 
+// What the compiler and the launch alone say.
+void append_resources(const std::vector<NamedJudgement>& judgements, Table& table) {
+  std::vector<std::string> registers{"registers a thread"}, spilled{"bytes spilled"}, occupancy{"occupancy"};
+  bool spills = false;
+  for (const auto& [name, judgement] : judgements) {
+    int most = 0;
+    std::size_t bytes = 0;
+    for (const auto& kernel : judgement.resources) {
+      most = std::max(most, kernel.registers);
+      bytes += kernel.spill_store_bytes + kernel.spill_load_bytes;
+    }
+    spills = spills || bytes > 0;
+    const bool known = !judgement.resources.empty();
+    registers.push_back(known ? std::to_string(most) : "");
+    spilled.push_back(known ? std::to_string(bytes) : "");
+    occupancy.push_back(known && judgement.occupancy > 0
+                            ? fmt::format("{}, by {}", percent(judgement.occupancy), judgement.occupancy_limited_by)
+                            : "");
+  }
+  table.rows.push_back(std::move(registers));
+  if (spills) table.rows.push_back(std::move(spilled));
+  table.rows.push_back(std::move(occupancy));
+}
+
 Table counter_table(const std::vector<NamedJudgement>& judgements) {
   Table table{{"counter"}, {}, {false}};
   for (const auto& named : judgements) table.columns.push_back(named.name), table.numeric.push_back(true);
@@ -36,7 +73,7 @@ Table counter_table(const std::vector<NamedJudgement>& judgements) {
     for (const auto& named : judgements) {
       const double value = named.judgement.counters.*field.member;
       any = any || value != 0;
-      row.push_back(fmt::format("{:.6g}", value));
+      row.push_back(named.judgement.workloads.empty() ? "" : fmt::format("{:.6g}", value));
     }
     if (any) table.rows.push_back(std::move(row));
   }
@@ -58,6 +95,7 @@ Table counter_table(const std::vector<NamedJudgement>& judgements) {
       row.push_back(named.judgement.workloads.empty() ? "" : percent(named.judgement.workloads.front().*share));
     table.rows.push_back(std::move(row));
   }
+  append_resources(judgements, table);
   return table;
 }
 
@@ -90,11 +128,19 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
       if (const auto sentence = explanation(label); !sentence.empty())
         document.push_back(Paragraph{fmt::format("{}: {}: {}", named.name, outcome::name(label), sentence)});
   }
-  for (const auto& named : judgements) {
-    const auto text = base::printable(evidence(named.judgement));
-    if (text.empty()) continue;
-    document.push_back(Heading{2, fmt::format("{}: {}", named.name, named.judgement.message)});
-    document.push_back(Code{"", text});
+  for (const auto& [name, judgement] : judgements)
+    if (outcome::is_right(judgement.verdict) && judgement.errors.trials > 0)
+      document.push_back(Paragraph{fmt::format("{}: {}", name, verified(judgement))});
+  for (const auto& [name, judgement] : judgements) {
+    const auto text = base::printable(evidence(judgement));
+    const auto message = base::printable(judgement.message);
+    const auto heading = message.starts_with(name) ? message : fmt::format("{}: {}", name, message);
+    if (!text.empty()) {
+      document.push_back(Heading{2, heading});
+      document.push_back(Code{"", text});
+    } else if (judgement.workloads.empty()) {
+      document.push_back(Paragraph{heading});
+    }
   }
   if (counters) {
     document.push_back(Heading{2, "Counters, of the whole plan at the first workload"});

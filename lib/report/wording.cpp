@@ -10,23 +10,12 @@ namespace cudal1::report {
 
 namespace {
 
-// Digits after the point so that the interval's half-width shows about two significant digits.
-int decimals(const outcome::Speedup& speedup) {
-  const double half = std::max((speedup.high - speedup.low) / 2, 1e-4);
-  return std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 3);
-}
-
 std::string element(const char* which, const outcome::WrongElement& wrong) {
   return fmt::format("{} wrong element: {}[{}] is {:.9g}, expected {:.9g}\n", which, wrong.output,
                      fmt::join(wrong.index, ", "), wrong.got, wrong.expected);
 }
 
 }  // namespace
-
-std::string text(const outcome::Speedup& speedup) {
-  const int digits = decimals(speedup);
-  return fmt::format("{:.{}f}x [{:.{}f}, {:.{}f}]", speedup.value, digits, speedup.low, digits, speedup.high, digits);
-}
 
 std::string ratio(double value) { return fmt::format("{:.{}f}x", value, value >= 100 ? 0 : value >= 10 ? 1 : 2); }
 
@@ -53,6 +42,15 @@ std::string sizes(const std::map<std::string, std::int64_t>& values) {
 
 std::string verdict(const outcome::Judgement& judgement) {
   return outcome::name(judgement.verdict, judgement.predicted);
+}
+
+std::string_view sanitized(const outcome::Judgement& judgement) {
+  if (judgement.sanitizer == "races not checked") return "races between its blocks not checked";
+  if (judgement.predicted) return "";  // the simulator checks every run
+  if (judgement.sanitizer == "passed") return "compute-sanitizer passed";
+  if (judgement.sanitizer == "absent") return "compute-sanitizer is not installed, so races and stray accesses were not looked for";
+  if (judgement.sanitizer == "refused") return "compute-sanitizer does not run here, so races and stray accesses were not looked for";
+  return "";
 }
 
 std::string_view explanation(outcome::Label label) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "outcome/judgement.hpp"
+#include "outcome/speedup_text.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,13 +12,16 @@
 namespace cudal1::report {
 
 // Numbers and verdicts in the words of every format.
-std::string text(const outcome::Speedup& speedup);     // "52.1x [40.2, 67.5]"
+using outcome::text;                                    // "52.1x [40.2, 67.5]"
 std::string ratio(double value);                        // "52.1x"
 std::string milliseconds(double ms);                    // "0.0523 ms"
 std::string percent(double share);                      // "91 %"; "" for 0
 std::string bytes(double count);                        // "48.0 KiB"
 std::string sizes(const std::map<std::string, std::int64_t>& values);  // "N=4096 M=4096"
 std::string verdict(const outcome::Judgement& judgement);              // "PREDICTED_FASTER"
+
+// What is known of races and stray accesses beside the verdict: "compute-sanitizer passed"; empty where nothing was to be said.
+std::string_view sanitized(const outcome::Judgement& judgement);
 
 // What a label means for the reader of a time; empty where the verdict's own text says it.
 std::string_view explanation(outcome::Label label);

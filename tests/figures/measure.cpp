@@ -2,7 +2,8 @@
 // What cudal1's timing shows on a GPU. Each command prints a table.
 //   figure_measure aa final|screening [COUNT [RECORD [KERNEL]]]
 //                                             false claims between identical kernels, in buffers laid out anew each time
-//   figure_measure slow PERCENT [COUNT]       final verdicts on kernels that do PERCENT more work
+//   figure_measure slow PERCENT [COUNT [KERNEL]]
+//                                             final verdicts on kernels that do PERCENT more work
 //   figure_measure width                      half-width of the interval after 250 ms of GPU time
 //   figure_measure trace FILE                 records pairs of every kernel against itself
 //   figure_measure coverage FILE              coverage and false claims on recorded pairs; needs no GPU
@@ -95,7 +96,7 @@ Kernel arithmetic(long steps, double percent) {
 }
 
 std::vector<Kernel> identical_kernels() {
-  return {traffic(1 << 14, 0), traffic(1 << 20, 0), traffic(1 << 22, 0), arithmetic(160, 0), example("rms_norm"),
+  return {traffic(1 << 14, 0), traffic(1 << 20, 0), traffic(1 << 22, 0), arithmetic(160, 0), arithmetic(200, 0), example("rms_norm"),
           example("gelu_bias"), example("transpose"), example("row_sum"), example("argmax"), arithmetic(12000, 0),
           arithmetic(22000, 0)};
 }
@@ -116,8 +117,10 @@ class Bench {
     facts = ask<judge::OpenReply>(open).facts;
     auto own = judge::candidate_of(task_.file);
     if (!own) throw base::Error(base::Fault::internal, own.error().message);
-    const auto reference = build(*own);
-    const auto reply = ask<judge::ReferenceReply>(judge::ReferenceJob{reference, 1});
+    judge::ReferenceJob reference;
+    reference.executable = build(*own);
+    reference.declared_trials = 1;
+    const auto reply = ask<judge::ReferenceReply>(reference);
     if (!reply.broken.empty()) throw base::Error(base::Fault::internal, kernel.name + ": " + reply.broken);
     auto candidate = judge::read_candidate(task_, kernel.variant, "variant.cu");
     if (!candidate) throw base::Error(base::Fault::internal, candidate.error().message);
@@ -278,10 +281,11 @@ int aa(const std::string& level, int count, const std::string& record, const std
   return compare_all(kernels, purpose, count, record) ? 0 : 1;
 }
 
-int slow(double percent, int count) {
+int slow(double percent, int count, const std::string& only) {
   std::vector<Kernel> kernels{arithmetic(400, percent), arithmetic(2000, percent), arithmetic(8000, percent)};
   // More bytes do not cost their share of the time, part of which is start and end: their number is found by measuring.
   for (const long elements : {1L << 23, 1L << 24, 1L << 26}) {
+    if (!only.empty() && traffic(elements, percent).name != only) continue;
     double extra = percent;
     for (int step = 0; step < 3; ++step) {
       Bench bench(traffic(elements, extra));
@@ -293,6 +297,7 @@ int slow(double percent, int count) {
     }
     kernels.push_back(traffic(elements, extra));
   }
+  if (!only.empty()) std::erase_if(kernels, [&](const Kernel& kernel) { return kernel.name != only; });
   return compare_all(kernels, bench::Purpose::final_, count, "") ? 0 : 1;
 }
 
@@ -532,7 +537,7 @@ int main(int argc, char** argv) {
   try {
     if (word(0, "") == "worker") return word(1, "") == "compile" ? compile::worker_main() : judge::worker_main();
     if (word(0, "") == "aa") return aa(word(1, "final"), std::atoi(word(2, "1000").c_str()), word(3, ""), word(4, ""));
-    if (word(0, "") == "slow") return slow(std::atof(word(1, "5").c_str()), std::atoi(word(2, "200").c_str()));
+    if (word(0, "") == "slow") return slow(std::atof(word(1, "5").c_str()), std::atoi(word(2, "200").c_str()), word(3, ""));
     if (word(0, "") == "width") return width();
     if (word(0, "") == "trace") return trace(word(1, "trace.txt"));
     if (word(0, "") == "coverage") return coverage(word(1, CUDAL1_SOURCE_DIR "/tests/figures/traces/h200.txt"));

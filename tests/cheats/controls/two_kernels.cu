@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! row   4.6, 4.7
+//! row   4.6
 //! how   two kernels, the second needs the first, which takes a sum out of a loop
 //! task  weighted
 //! all   right

@@ -155,6 +155,31 @@ TEST_CASE("a failing variant is shown with its evidence") {
   CHECK_THAT(table, containing("C[3] is 1, expected 2"));
 }
 
+TEST_CASE("a rejection without evidence is told in full below the table, and twice named only there") {
+  outcome::Judgement judgement;
+  judgement.verdict = outcome::Verdict::timeout;
+  judgement.message = "one execution took longer than 120 s and was stopped, and more that no column of a table has room for";
+  CHECK_THAT(report::judgement_table({{"mine.cu", judgement}}, {}), containing("mine.cu: " + judgement.message));
+  judgement.message = "mine.cu:4: expected a \")\"";
+  CHECK_THAT(report::judgement_table({{"mine.cu", judgement}}, {}), !containing("mine.cu: mine.cu"));
+}
+
+TEST_CASE("how far a variant was verified is said, and whether compute-sanitizer passed it") {
+  auto judgement = faster(2);
+  judgement.predicted = false;
+  judgement.errors = {1.25e-7, 0, 2.5e-7, 22};
+  judgement.sanitizer = "passed";
+  const auto told = [&] { return report::judgement_table({{"mine.cu", judgement}}, {}); };
+  CHECK_THAT(told(), containing("mine.cu: right in 22 trials, with a relative error of 1.2e-07 at most (the task's own kernel: 2.5e-07); "
+                                "compute-sanitizer passed"));
+  judgement.sanitizer = "absent";
+  CHECK_THAT(told(), containing("compute-sanitizer is not installed") && !containing("passed"));
+  judgement.sanitizer = "refused";
+  CHECK_THAT(told(), containing("compute-sanitizer does not run here") && !containing("passed"));
+  judgement.sanitizer = "";
+  CHECK_THAT(told(), !containing("sanitizer"));
+}
+
 TEST_CASE("what makes a time less certain, and what the hardware counted, stand below the table") {
   auto judgement = faster(2);
   judgement.labels = {outcome::Label::tenant_suspect};
