@@ -269,7 +269,7 @@ class WithoutAModel(CliTest):
         same = self.run_cli("bench", "task.cu", "faster.cu", "--against", "faster.cu", *SIM, "--quick", "--json", code=3).json()
         judgement = same["variants"][0]["judgement"]
         self.assertEqual(judgement["verdict"], "PREDICTED_EQUIVALENT")
-        self.assertIn("1x faster.cu", judgement["message"])
+        self.assertIn("over faster.cu", judgement["message"])
         slower = self.run_cli("bench", "task.cu", "task.cu", "--against", "faster.cu", *SIM, "--quick", "--json", code=3).json()
         self.assertEqual(slower["variants"][0]["judgement"]["verdict"], "PREDICTED_SLOWER")
         self.refuses("bench", "task.cu", "faster.cu", "--against", "wrong.cu", *SIM, "--quick", code=6, says=["wrong.cu: WRONG_RESULT"])

@@ -18,6 +18,7 @@ using device::TimingRequest;
 
 constexpr double ticks_per_sample = 400;      // a sample is at least this long, so that the clock's step is 1/4 %
 constexpr double slope_below_ms = 0.05;       // shorter plans are timed as the slope between two batches
+constexpr double slope_beside_ms = 0.5;       // and so is what they are compared with, unless events are a trifle to it
 constexpr std::size_t chunk_samples = 10, chunk_launches = 64;
 constexpr std::size_t rotation_limit = 5;     // times the L2 cache that a rotation through the sets must exceed
 constexpr std::size_t rotation_sets = 24;     // fewer, and where each lies would not average out
@@ -118,7 +119,8 @@ class Timing {
   // How many launches make a sample of an arm long enough, as far as there are sets for them.
   std::pair<std::size_t, bool> batch_of(std::size_t arm) const {
     const double typical = typical_ms_.at(arm);
-    if (typical >= slope_below_ms || (request_.flush && !rotate_)) return {1, false};
+    const bool all_long = std::all_of(typical_ms_.begin(), typical_ms_.end(), [](const auto& one) { return one.second >= slope_below_ms; });
+    if (all_long || typical >= slope_beside_ms || (request_.flush && !rotate_)) return {1, false};
     auto batch = static_cast<std::size_t>(std::ceil(ticks_per_sample * gpu_.tick_ms() / std::max(typical, 1e-4)));
     batch = std::clamp<std::size_t>(batch, 1, chunk_launches / 6);
     if (!request_.flush) return {batch, true};
@@ -181,6 +183,8 @@ class Timing {
       if (prepare_each) {
         if (request_.prepare) request_.prepare(sample.arm, sample.sets.front());
         gpu_.queue_flush();
+      } else if (rotate_ && !sample.slope) {
+        gpu_.queue_flush();  // what the other arm left in the cache must not slow this one; in a slope it would drop out
       }
       driver().event_record(events[i][0].get(), stream);
       for (std::size_t n = 0; n < sample.batch; ++n) enqueue(sample.arm, sample.sets[n]);

@@ -4,7 +4,7 @@
 //! task  scale
 //! sim   SANITIZER_FAILED
 //! gpu   WRONG_RESULT right
-//! gpu   right without siblings patterns
+//! gpu   right without siblings patterns timed_outputs
 //@ launch  k<<<N, 128>>>(A, C, M)
 __global__ void k(const float* A, float* C, int M) {
   __shared__ float kept[1024 + 2];
