@@ -113,15 +113,20 @@ bool nothing_left(const store::RunFolder& folder, const search::Options& search)
   return ended == search::Stop::rounds && folder.finished_rounds() >= search.rounds;
 }
 
-// Runs or goes on with the rounds; returns the signal that stopped them, or 0.
-int execute(const Options& options, const Plan& plan, store::RunFolder& folder, const Console& console) {
-  const auto models = open_models(options.run.model, plan.open.task, console, Purpose::asking);
-  std::vector<model::Model*> asked;
-  for (const auto& model : models) {
+using Models = std::vector<std::unique_ptr<model::Model>>;
+
+Models models_to_ask(const Options& options, const Plan& plan, const Console& console) {
+  auto models = open_models(options.run.model, plan.open.task, console, Purpose::asking);
+  for (const auto& model : models)
     if (plan.search.cost_limit && !model->price(0, 0))
       throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
-    asked.push_back(model.get());
-  }
+  return models;
+}
+
+// Runs or goes on with the rounds; returns the signal that stopped them, or 0.
+int execute(const Options& options, const Plan& plan, const Models& models, store::RunFolder& folder, const Console& console) {
+  std::vector<model::Model*> asked;
+  for (const auto& model : models) asked.push_back(model.get());
 
   require_fit(plan.open, console);
   Interruption interruption;
@@ -188,6 +193,9 @@ ExitCode run(const Options& options, const Console& console) {
 
   int signal = 0;
   {
+    // A key or a consent that is missing leaves no run behind; a finished run is shown without either.
+    Models models;
+    if (options.again || !std::filesystem::exists(plan.folder)) models = models_to_ask(options, plan, console);
     store::RunFolder folder(plan.folder, plan.open.task, plan.identity, existing(options));
     if (nothing_left(folder, plan.search)) {
       console.note(folder.ended() == search::Stop::rounds
@@ -195,7 +203,8 @@ ExitCode run(const Options& options, const Console& console) {
                        : "this run is finished, its models have no further reply; --again repeats it");
     } else {
       console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
-      signal = execute(options, plan, folder, console);
+      if (models.empty()) models = models_to_ask(options, plan, console);
+      signal = execute(options, plan, models, folder, console);
     }
   }
   const auto run = store::load(plan.folder);

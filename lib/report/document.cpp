@@ -6,6 +6,7 @@
 #include "report/diff.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
+#include "search/ablation.hpp"
 
 #include <algorithm>
 
@@ -207,6 +208,9 @@ Document document(const store::Run& run, Detail detail) {
   if (detail == Detail::full && best) {
     winner(run, *best, out);
     lineage(run, *best, out);
+  } else if (search::ablation(run.result)) {
+    out.push_back(Heading{2, "Why it is faster"});
+    append_ablation(run.result, out);
   }
   if (detail == Detail::full || !best) failures(run, out);
   return out;

@@ -32,7 +32,9 @@ constexpr Row rows[] = {
     {"of it from DRAM, bytes", [](const Counters& c) { return c.dram_read_bytes + c.dram_write_bytes; }},
     {"sectors per request (4: ideal for 4-byte accesses)", [](const Counters& c) { return c.sectors_per_request(); }},
     {"shared-memory wavefronts", [](const Counters& c) { return c.shared_wavefronts; }},
-    {"bank conflicts, extra wavefronts", [](const Counters& c) { return c.shared_wavefronts - c.shared_requests; }},
+    // A GPU counts wavefronts, not how few would have done.
+    {"bank conflicts, extra wavefronts",
+     [](const Counters& c) { return c.shared_requests > 0 ? c.shared_wavefronts - c.shared_requests : 0; }},
     {"divergent branches", [](const Counters& c) { return c.divergent_branches; }},
     {"barriers", [](const Counters& c) { return c.barriers; }},
     {"atomic steps in series", [](const Counters& c) { return c.atomic_serial_steps; }},
@@ -60,9 +62,10 @@ std::string wording(search::Together together) {
 
 void append_counters(const outcome::Judgement& reference, const outcome::Judgement& variant, Document& out) {
   Table table{{"counter", "reference", "winner"}, {}, {false, true, true}};
+  const auto shown = [](const Counters& counters, double value) { return counters.warp_instructions > 0 ? count(value) : ""; };
   for (const auto& row : rows) {
     const double before = row.value(reference.counters), after = row.value(variant.counters);
-    if (before > 0 || after > 0) table.rows.push_back({row.name, count(before), count(after)});
+    if (before > 0 || after > 0) table.rows.push_back({row.name, shown(reference.counters, before), shown(variant.counters, after)});
   }
   for (const auto& [name, after] : variant.hardware) {
     if (!name.ends_with("_share")) continue;
@@ -105,16 +108,22 @@ void append_ablation(const search::Result& result, Document& out) {
                                     text({1 / factor.value, 1 / factor.high, 1 / factor.low})));
   };
   double product = 1;
+  std::size_t known = 0;
   for (const auto& factor : ablation->single) {
     row(factor, factor.low > 1 ? "" : factor.high < 1 ? "harmed" : "no difference that can be told");
-    if (factor.problem.empty()) product *= factor.value;
+    if (!factor.problem.empty()) continue;
+    product *= factor.value;
+    ++known;
   }
   for (const auto& factor : ablation->pairs) row(factor, wording(ablation->together(factor)));
   out.push_back(std::move(table));
   for (auto& line : harmful) out.push_back(Paragraph{std::move(line), Paragraph::Kind::warning});
-  if (ablation->winner->verdict().speedup)
-    out.push_back(Paragraph{fmt::format("The factors of single techniques multiply to {}; the whole is {}.", ratio(product),
-                                        text(*ablation->winner->verdict().speedup))});
+  if (known > 0 && ablation->winner->verdict().speedup)
+    out.push_back(Paragraph{fmt::format("The factors of {} multiply to {}; the whole is {}.",
+                                        known == ablation->single.size()
+                                            ? "single techniques"
+                                            : fmt::format("the {} of {} techniques that are known", known, ablation->single.size()),
+                                        ratio(product), text(*ablation->winner->verdict().speedup))});
 }
 
 }  // namespace cudal1::report

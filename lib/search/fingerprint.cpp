@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 namespace cudal1::search {
 
@@ -46,9 +47,25 @@ class Squeezer {
     text = base::trim(text.substr(3));
     if (text.starts_with("of ") || text.starts_with("of\t")) return;
     out_ += "\n//@";
-    out_ += Squeezer{}.run(text.substr(0, text.find("//")));
+    text = text.substr(0, text.find("//"));
+    out_ += text.starts_with("tune") ? tunable(text) : Squeezer{}.run(text);
     out_ += '\n';
     gap_ = false;
+  }
+
+  // The tool measures every choice of a tunable, so their order is none.
+  static std::string tunable(std::string_view text) {
+    const auto equals = std::min(text.find('='), text.size()), condition = std::min(text.find(" if ", equals), text.size());
+    std::vector<std::string> choices;
+    for (std::size_t at = equals; at < condition;) {
+      const auto end = std::min(text.find('|', at + 1), condition);
+      choices.push_back(Squeezer{}.run(text.substr(at + 1, end - at - 1)));
+      at = end;
+    }
+    std::sort(choices.begin(), choices.end());
+    std::string result = Squeezer{}.run(text.substr(0, equals));
+    for (const auto& choice : choices) result += '|' + choice;
+    return result + Squeezer{}.run(text.substr(condition));
   }
 
   void literal(std::string_view rest) {

@@ -145,6 +145,7 @@ class Providers(CliTest):
         self.environment["http_proxy"] = "http://127.0.0.1:9"  # where nothing is, and no name has to be looked up
         away = self.optimize("http://model.invalid", "--retries", "0")
         self.refuses(*away, code=2, says=["model.invalid", "--allow-remote", "allow-remote = true"])
+        self.assertFalse((self.work / "run").exists(), "a run that was refused is left behind")
         self.says(self.run_cli(*away, "--allow-remote", code=7), "could not be reached")
         config = self.home / ".config/cudal1/config.toml"
         config.parent.mkdir(parents=True)

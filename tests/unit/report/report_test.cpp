@@ -133,8 +133,24 @@ TEST_CASE("what the winner's techniques brought is told, with what harmed") {
   CHECK_THAT(text, containing("What r02-s01's techniques brought") && containing("1.95x"));
   CHECK_THAT(text, containing("unrolling harmed: it cost 35 % of the time"));
   CHECK_THAT(text, containing("tiling and unrolling") && containing("WRONG"));
+  CHECK_THAT(report::render(run, "terminal"), containing("The factors of single techniques multiply to"));
+  variants[variants.size() - 2].judgement.verdict = outcome::Verdict::wrong_result;
+  CHECK_THAT(report::render(run, "terminal"), containing("The factors of the 1 of 2 techniques that are known multiply to 1.95x"));
   const auto object = report::render(run, "json");
   CHECK_THAT(object, containing("\"winner\": \"r02-s01\"") && containing("\"together\": \"unknown\""));
+}
+
+TEST_CASE("what was not counted is left out or empty, not zero") {
+  auto run = example_run();
+  auto& winner = run.result.variants[2].judgement;
+  run.result.start.reference.judgement.counters = {};
+  winner.counters = {};
+  winner.counters.warp_instructions = 5e6;
+  winner.counters.shared_wavefronts = 7e6;  // as a GPU tells them, without how few would do
+  run.result.variants[2].confirmation.reset();
+  const auto text = report::render(run, "markdown");
+  CHECK_THAT(text, containing("| warp instructions |  | 5.0 M |") && containing("| shared-memory wavefronts |  | 7.0 M |"));
+  CHECK_THAT(text, !containing("bank conflicts"));
 }
 
 TEST_CASE("text from a model can neither colour a terminal nor add markup") {

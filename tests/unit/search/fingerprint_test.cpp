@@ -10,6 +10,16 @@ TEST_CASE("white space, comments and the of line do not make another variant") {
                     "k( float *A )\n{\n  A[0]=1; /* set */\n}\n") == plain);
 }
 
+TEST_CASE("the order of a tunable's choices does not make another variant, the choices do") {
+  const auto plain = fingerprint("//@ tune B = 32 | 64 | 128 if B < 100 || A > 2\nint b = B;");
+  CHECK(fingerprint("//@ tune  B=128 | 32|64   if B < 100 || A > 2  // blocks\nint b = B;") == plain);
+  CHECK(fingerprint("//@ tune B = 32 | 64 if B < 100 || A > 2\nint b = B;") != plain);
+  CHECK(fingerprint("//@ tune B = 32 | 64 | 128\nint b = B;") != plain);
+  CHECK(fingerprint("//@ tune B = 32 | 64 | 128 if B < 100 || A > 3\nint b = B;") != plain);
+  CHECK(fingerprint("//@ tune B =").size() == 64);
+  CHECK(fingerprint("//@ tune").size() == 64);
+}
+
 TEST_CASE("what changes the code makes another variant") {
   const auto plain = fingerprint("//@ launch k<<<1, 32>>>(A)\n__global__ void k(float* A) { A[0] = 1; }\n");
   CHECK(fingerprint("//@ launch k<<<1, 64>>>(A)\n__global__ void k(float* A) { A[0] = 1; }\n") != plain);
