@@ -65,7 +65,12 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
 
   require_fit(open, console);
   StatusLine status(console);
-  Workbench workbench(open, choice, options.workbench);
+  std::string printed;
+  auto workbench_options = options.workbench;
+  workbench_options.printed = [&](const std::string& text) {
+    if (printed.empty()) printed = text;  // runs that confirm say it again
+  };
+  Workbench workbench(open, choice, workbench_options);
   status.show("the reference");
   const auto reference = workbench.judge.reference();
   for (const auto& warning : workbench.judge.warnings()) console.note(warning);
@@ -75,6 +80,10 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   for (std::size_t i = 0; i < sources.size(); ++i) {
     status.show("judging " + options.variants[i]);
     judgements.push_back({options.variants[i], judge(workbench, options.variants[i], sources[i], options.quick)});
+    if (printed.empty()) continue;
+    status.clear();
+    console.note(fmt::format("{} printed:\n{}", options.variants[i], printed));
+    printed.clear();
   }
   status.clear();
   console.result(options.as_json ? as_json(open.task, choice, reference, judgements)

@@ -28,6 +28,7 @@ judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, c
   result.precision = outcome::parse_precision(options.precision).value();
   result.accept_degenerate = options.accept_degenerate;
   result.hangs = options.hangs;
+  result.printed = options.printed;
   return result;
 }
 

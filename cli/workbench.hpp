@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct WorkbenchOptions {
   std::string precision = "fp32";
   std::string against;                        // file of a variant to compare with instead of the reference
   std::filesystem::path hangs;                // of the run that this belongs to
+  std::function<void(const std::string& text)> printed;  // takes what variants print
 };
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
 void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace cudal1::compile {
 namespace {
 
@@ -90,8 +92,15 @@ Diagnostic about_name(const Diagnostic& told, std::string_view quoted) {
   const std::string_view text = base::trim(quoted);
   Diagnostic diagnostic;
   diagnostic.message = told.message;
-  if (text.starts_with(pragma))
-    diagnostic.message = "the launch of \"" + base::printable(text.substr(pragma.size())) + "\" names no kernel of the source: " + told.message;
+  const bool several = told.message.find("overloaded function") != std::string::npos;
+  const std::string name = text.starts_with(pragma) ? base::printable(text.substr(pragma.size())) : "";
+  if (several && !name.empty()) {
+    diagnostic.message = fmt::format("the launch of \"{0}\" can mean more than one function: a kernel and another function are both called {0}", name);
+    diagnostic.hint = fmt::format("rename the function that is not launched, or put it into a namespace: namespace detail {{ __device__ … {}(…) }}", name);
+    return diagnostic;
+  }
+  if (!name.empty())
+    diagnostic.message = "the launch of \"" + name + "\" names no kernel of the source: " + told.message;
   diagnostic.hint = "declare it as a __global__ function, or correct the name in the launch line";
   return diagnostic;
 }

@@ -57,6 +57,7 @@ struct RunResult {
   std::vector<outcome::Finding> findings;   // simulator only
   outcome::Counters counters;               // simulator only: summed over the plan
   outcome::LineCounters lines;
+  std::string printed;                      // simulator only: what the kernels said with printf, cut at a limit
 };
 
 // A predicted time (simulator only).
@@ -66,6 +67,7 @@ struct Prediction {
   std::string limited_by;                   // "uncoalesced global loads, line 12"
   outcome::Counters counters;
   outcome::LineCounters lines;
+  std::map<std::string, double> shares;     // of a peak, 0 … 1, by the names that Counted has
 };
 
 // One arm of a timing: equal bindings of one plan, rotated through. Set i is the same memory in every arm, because where

@@ -207,7 +207,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
       time.ms = reply->prediction->ms;
       time.limited_by = reply->prediction->limited_by;
       result.judgement.counters += reply->prediction->counters;
-      if (w == 0) result.judgement.hot_lines = reply->prediction->lines;
+      if (w == 0) result.judgement.hot_lines = reply->prediction->lines, result.judgement.hardware = reply->prediction->shares;
       reference_predictions.push_back(*std::move(reply));
     } else {
       TimeJob job;
@@ -270,6 +270,7 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
   auto reply = ask<CheckReply>(where, job, false, key);
   if (!reply) return std::move(reply.error());
   verify::Evidence& evidence = reply->evidence;
+  if (options.printed && !evidence.printed.empty()) options.printed(evidence.printed);
   if (!evidence.fault) {
     Rejected fine;
     fine.errors = evidence.errors;

@@ -33,6 +33,7 @@ struct Options {
   bool counters = true;               // the hardware's counters of what is right, where they may be read
   outcome::Precision precision = outcome::Precision::fp32;
   std::filesystem::path hangs;        // where to remember what did not end, for runs that go on; empty: in this run only
+  std::function<void(const std::string& text)> printed;  // takes what a variant says with printf, on the simulator
   bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up
 };
 

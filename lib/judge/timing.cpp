@@ -248,6 +248,7 @@ void Judge::State::apply(const Timed& timed, outcome::Judgement& judgement) cons
   judgement.workloads = timed.workloads;
   judgement.counters = timed.counters;
   judgement.hot_lines = timed.lines;
+  if (!timed.predictions.empty() && timed.predictions.front().prediction) judgement.hardware = timed.predictions.front().prediction->shares;
   while (judgement.hot_lines.size() > 8) {
     const auto coldest = std::min_element(
         judgement.hot_lines.begin(), judgement.hot_lines.end(), [](const auto& left, const auto& right) {

@@ -314,7 +314,8 @@ json to(const device::Prediction& prediction) {
           {"log_error", prediction.log_error},
           {"limited_by", prediction.limited_by},
           {"counters", to(prediction.counters)},
-          {"lines", to(prediction.lines)}};
+          {"lines", to(prediction.lines)},
+          {"shares", prediction.shares}};
 }
 
 void from(const json& value, device::Prediction& prediction) {
@@ -323,6 +324,7 @@ void from(const json& value, device::Prediction& prediction) {
   value.at("limited_by").get_to(prediction.limited_by);
   from(value.at("counters"), prediction.counters);
   from(value.at("lines"), prediction.lines);
+  value.at("shares").get_to(prediction.shares);
 }
 
 json to(const verify::Evidence& evidence) {
@@ -333,7 +335,8 @@ json to(const verify::Evidence& evidence) {
           {"worst", to(evidence.worst_wrong)},
           {"errors", to(evidence.errors)},
           {"unchecked", evidence.unchecked},
-          {"kernelbench", evidence.kernelbench_tolerance}};
+          {"kernelbench", evidence.kernelbench_tolerance},
+          {"printed", evidence.printed}};
 }
 
 void from(const json& value, verify::Evidence& evidence) {
@@ -345,6 +348,7 @@ void from(const json& value, verify::Evidence& evidence) {
   from(value.at("errors"), evidence.errors);
   value.at("unchecked").get_to(evidence.unchecked);
   value.at("kernelbench").get_to(evidence.kernelbench_tolerance);
+  value.at("printed").get_to(evidence.printed);
 }
 
 }  // namespace cudal1::judge

@@ -60,7 +60,7 @@ struct Judgement {
   double occupancy = 0;              // of the plan's longest launch, 0 … 1
   std::string occupancy_limited_by;
   Counters counters;                 // summed over the plan; zeros where not counted
-  std::map<std::string, double> hardware;  // of a peak, 0 … 1, by name, and rates; empty where the hardware was not counted
+  std::map<std::string, double> hardware;  // of a peak, 0 … 1, by name, and rates; on the simulator what it predicts; empty: not known
   std::string hardware_problem;      // why it was not, where that was tried: one sentence
   LineCounters hot_lines;            // at most eight
   base::Diagnostics diagnostics;     // compiler or plan

@@ -115,7 +115,7 @@ std::string describe_counters(const outcome::Judgement& judgement) {
     for (const auto& [name, value] : judgement.hardware)
       if (name.ends_with("_share"))
         shares.push_back(fmt::format("{} {:.0f} %", spaced(name.substr(0, name.size() - 6)), 100 * value));
-    text += fmt::format("- Counted in hardware, of the peak: {}\n", fmt::join(shares, ", "));
+    text += fmt::format("- {}, of the peak: {}\n", judgement.predicted ? "Predicted" : "Counted in hardware", fmt::join(shares, ", "));
   }
   if (counters.local_sectors > 0) text += fmt::format("- Local memory: {:.3g} sectors\n", counters.local_sectors);
   if (counters.atomic_requests > 0)

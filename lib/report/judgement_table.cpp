@@ -100,11 +100,12 @@ Table counter_table(const std::vector<NamedJudgement>& judgements) {
 }
 
 Table line_table(const NamedJudgement& named) {
-  Table table{{"line", "instructions", "load sectors", "store sectors", "shared wavefronts", "atomic steps"},
+  Table table{{"line", "instructions", "active lanes", "load sectors", "store sectors", "shared wavefronts", "atomic steps"},
               {},
-              std::vector<bool>(6, true)};
+              std::vector<bool>(7, true)};
   for (const auto& [line, counters] : named.judgement.hot_lines)
     table.rows.push_back({std::to_string(line), fmt::format("{:.6g}", counters.warp_instructions),
+                          fmt::format("{:.1f}", counters.lane_instructions / std::max(1.0, counters.warp_instructions)),
                           fmt::format("{:.6g}", counters.global_load_sectors),
                           fmt::format("{:.6g}", counters.global_store_sectors),
                           fmt::format("{:.6g}", counters.shared_wavefronts),
@@ -127,6 +128,8 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
     for (const auto label : named.judgement.labels)
       if (const auto sentence = explanation(label); !sentence.empty())
         document.push_back(Paragraph{fmt::format("{}: {}: {}", named.name, outcome::name(label), sentence)});
+    if (named.judgement.sanitizer == "races not checked")
+      document.push_back(Paragraph{fmt::format("{}: races between its blocks are not checked: fences or ordered accesses may order them", named.name)});
   }
   for (const auto& [name, judgement] : judgements)
     if (outcome::is_right(judgement.verdict) && judgement.errors.trials > 0)

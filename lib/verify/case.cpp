@@ -31,7 +31,9 @@ double plain_noise(const Expected& expected, double length) {
 
 std::string failure(const device::RunResult& result) {
   if (result.findings.empty()) return result.message;
-  return result.findings.front().message.empty() ? result.message : result.findings.front().message;
+  const outcome::Finding& first = result.findings.front();
+  return fmt::format("{}, in {} at line {}, block ({}), thread ({})", first.message.empty() ? result.message : first.message, first.kernel,
+                     first.line, fmt::join(first.block, ", "), fmt::join(first.thread, ", "));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ void Evidence::merge(Evidence other) {
   kernelbench_tolerance = std::max(kernelbench_tolerance, other.kernelbench_tolerance);
   errors.trials += other.errors.trials;
   if (unchecked.empty()) unchecked = std::move(other.unchecked);
+  if (printed.empty()) printed = std::move(other.printed);
   if (fault || !other.fault) return;
   fault = other.fault;
   message = std::move(other.message);
@@ -107,6 +108,7 @@ Evidence check(device::Device& device, const kernel::File& task, const Program& 
         one.message = fmt::format("{} ({})", damage, subject.label());
       }
     }
+    one.printed = run.printed;
     evidence.merge(std::move(one));
     if (evidence.fault) break;
   }

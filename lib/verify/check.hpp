@@ -20,6 +20,7 @@ struct Evidence {
   outcome::ErrorFigures errors;
   std::string unchecked;                        // what the device could not look for, one line; empty: it looked for all
   double kernelbench_tolerance = -1;            // of Comparison, the largest
+  std::string printed;                          // by the kernels, in the first run that printed anything
 
   void merge(Evidence other);                   // keeps the first fault, the largest errors
 };

@@ -16,6 +16,13 @@ namespace {
 constexpr std::size_t largest_slab = std::size_t{8} << 20;  // per warp
 constexpr std::size_t largest_local = std::size_t{512} << 10;  // per thread, as on the hardware
 
+// What makes Program::may_spin true, seen before anything is decoded.
+bool may_be_waited_on(const std::string& opcode) {
+  for (const char* part : {"atom", "volatile", "acquire", "relaxed", "mbarrier"})
+    if (opcode.find(part) != std::string::npos) return true;
+  return false;
+}
+
 bool is_builtin(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
 
 }  // namespace
@@ -59,6 +66,7 @@ void Decoder::collect(const Function& function, std::vector<std::string>& path) 
   state.function = &function;
   order_.push_back(function.name);
   for (const Statement& statement : function.body) {
+    lanes_may_wait_ |= may_be_waited_on(statement.opcode);
     if (statement.opcode != "call" && !statement.opcode.starts_with("call.")) continue;
     statement_ = &statement;
     const std::string& callee = statement.operands.at(0).name;
@@ -253,6 +261,13 @@ void Decoder::barrier(const Opcode& opcode) {
   if (!arrive) end_segment(Segment::End::barrier);
 }
 
+// Lanes may have to wait in front of it for others that its mask names, too.
+bool Decoder::begins_warp_operation(const Opcode& opcode) const {
+  const std::string& m = opcode.mnemonic();
+  return lanes_may_wait_ && !statement_->operands.empty() &&
+         (m == "redux" || (m == "bar" && opcode.has("warp")) || ((m == "shfl" || m == "vote" || m == "match") && opcode.has("sync")));
+}
+
 bool Decoder::control(const Opcode& opcode) {
   const std::string& m = opcode.mnemonic();
   if (m == "bra") {
@@ -298,14 +313,16 @@ void Decoder::body(FunctionState& state) {
     facts.source_line = statement.source_line;
     classify(facts);
     statement_index_ = static_cast<std::uint32_t>(program_.statements.size());
-    if (split || !open_ || leaders.contains(index)) begin_segment();
+    const Opcode opcode = split_opcode(statement.opcode);
+    const bool warp_operation = begins_warp_operation(opcode);
+    if (split || !open_ || warp_operation || leaders.contains(index)) begin_segment();
+    if (warp_operation) program_.segments.back().members = source(statement.operands.back(), 4);
     split = false;
     state.segment_of[index] = static_cast<std::uint32_t>(program_.segments.size() - 1);
     facts.segment = state.segment_of[index];
     note_registers(statement, facts);
     ++program_.segments.back().weight;
     program_.statements.push_back(facts);
-    const Opcode opcode = split_opcode(statement.opcode);
     const bool guarded_control = statement.guard >= 0;
     if (control(opcode)) {
       // The lanes that skip a guarded statement land on the next one.

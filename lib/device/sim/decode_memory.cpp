@@ -97,7 +97,7 @@ void Decoder::load(const Opcode& opcode) {
   const std::uint32_t address = address_row(operands[1], space, offset);
   if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("acquire") || opcode.has("relaxed") || opcode.has("mmio");
-  ordered_access_ |= ordered;
+  ordered_access_ |= ordered && space != Space::local;
   if (ordered && space != Space::shared && space != Space::local) program_.fixed_order = program_.orders_itself = true;
   const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
   std::vector<std::uint32_t> rows;
@@ -133,7 +133,7 @@ void Decoder::store(const Opcode& opcode) {
   const std::uint32_t address = address_row(operands[0], space, offset);
   if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("release") || opcode.has("relaxed") || opcode.has("mmio");
-  ordered_access_ |= ordered;
+  ordered_access_ |= ordered && space != Space::local;
   if (ordered && space != Space::shared && space != Space::local) program_.fixed_order = program_.orders_itself = true;
   const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
   const auto list = static_cast<std::uint32_t>(program_.lists.size());

@@ -59,6 +59,7 @@ class Decoder {
   void note_registers(const Statement& statement, StatementFacts& facts) const;
   void begin_segment();
   void end_segment(Segment::End end);
+  bool begins_warp_operation(const Opcode& opcode) const;
   bool control(const Opcode& opcode);   // false: not a control instruction
   void branch(const Opcode& opcode);
   void call();
@@ -150,6 +151,7 @@ class Decoder {
     std::string callee;
   };
   std::vector<Call> calls_;
+  bool lanes_may_wait_ = false;            // some access may be one that lanes wait on: warp operations begin segments
   bool has_loop_ = false, reads_shared_by_bytes_ = false, ordered_access_ = false;
 };
 

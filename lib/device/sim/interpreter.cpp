@@ -49,20 +49,30 @@ void diverge(Warp& w, const Segment& segment, std::uint32_t next, std::uint32_t 
   side(segment.target, taken);
 }
 
-// Lanes that went ahead of spinning ones have come to a barrier: there they wait for the rest of their warp. False when the
-// rest waits at another barrier.
+// A barrier waits for all lanes of the warp, an operation across its lanes for those that its mask names.
+bool waits(Warp& w, const Segment& segment, std::uint32_t lanes) {
+  const std::uint32_t absent = w.live & ~lanes;
+  if (absent == 0) return false;
+  if (segment.end == Segment::End::barrier) return true;
+  return segment.members != nowhere && (row<const std::uint32_t>(w, segment.members)[std::countr_zero(lanes)] & absent) != 0;
+}
+
+// Lanes that went ahead of spinning ones have come to where they wait for them. False when the others wait elsewhere.
 bool gather(Warp& w, const Segment* segments) {
-  if (w.stack.size() < 2) return false;
-  Frame &top = w.stack.back(), &below = w.stack[w.stack.size() - 2];
-  if (top.call || below.call || top.join != below.join || below.pc == nowhere) return false;
-  if (below.pc == top.pc) {
-    below.mask |= top.mask;
-    w.stack.pop_back();
+  const Frame top = w.stack.back();
+  for (std::size_t f = w.stack.size() - 1; f-- > 0 && !top.call;) {
+    Frame& other = w.stack[f];
+    if (other.call || other.join != top.join || other.pc == nowhere) return false;
+    if (other.pc == top.pc) {
+      other.mask |= top.mask;
+      w.stack.pop_back();
+      return true;
+    }
+    if (other.mask == 0 || waits(w, segments[other.pc], other.mask)) continue;
+    std::swap(w.stack.back(), other);
     return true;
   }
-  if (segments[below.pc].end == Segment::End::barrier) return false;
-  std::swap(top, below);
-  return true;
+  return false;
 }
 
 }  // namespace
@@ -98,7 +108,7 @@ Stop run_warp(Warp& w, std::int64_t slice) {
   };
   for (;;) {
     const Segment& segment = segments[pc];
-    if (__builtin_expect(w.rotated && segment.end == Segment::End::barrier && w.mask != w.live, 0)) {
+    if (__builtin_expect(w.rotated, 0) && waits(w, segment, w.mask)) {
       w.stack.back().pc = pc;
       if (gather(w, segments)) {
         settle(w);

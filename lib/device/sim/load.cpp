@@ -55,7 +55,6 @@ tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load
     std::vector<std::byte> bytes(allocation.bytes);
     std::copy(variable.initial.begin(), variable.initial.end(), bytes.begin());
     memory_->write(allocation, 0, bytes);
-    allocation.constant = variable.space == Space::constant;
     addresses[variable.name] = allocation.base;
     placed.emplace_back(&variable, &allocation);
   }

@@ -120,7 +120,8 @@ struct Worker {
   std::vector<outcome::Finding> findings;
   std::map<std::pair<int, std::uint32_t>, int> reported;  // (kind, statement) → how often
   std::uint64_t barriers = 0;
-  std::string printed;
+  std::map<std::uint64_t, std::string> printed;  // by block
+  std::size_t printed_bytes = 0;
 };
 
 struct Launch {

@@ -99,9 +99,9 @@ Allocation* GlobalMemory::find(std::uint64_t low, std::uint64_t high) const {
 
 const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
   const Allocation* best = nullptr;
-  std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t least = gap / 2;
   for (const Allocation* a : sorted_) {
-    if (a->constant) continue;
+    if (a->hidden) continue;
     const std::uint64_t distance = address < a->base ? a->base - address : address >= a->base + a->bytes ? address - (a->base + a->bytes) : 0;
     if (distance < least) least = distance, best = a;
   }

@@ -25,7 +25,7 @@ struct Allocation {
   WordFlags* written = nullptr;      // null: every byte was written
   std::string name;
   std::uint32_t id = 0;
-  bool constant = false;
+  bool hidden = false;               // not the user's: no message names it
 
   std::unique_ptr<std::byte[], void (*)(std::byte*)> storage{nullptr, nullptr};
   std::vector<WordFlags> flags;
@@ -45,7 +45,7 @@ class GlobalMemory {
 
   // The allocation that holds [low, high) wholly; null: none.
   Allocation* find(std::uint64_t low, std::uint64_t high) const;
-  // The nearest allocation to an address, for a message; null when there is none.
+  // The allocation near an address that a message names; null when none is near.
   const Allocation* nearest(std::uint64_t address) const;
 
   void write(Allocation& allocation, std::size_t offset, std::span<const std::byte> bytes);

@@ -58,6 +58,18 @@ std::string cause(const std::string& bound, const LaunchProfile& profile) {
   return bound;
 }
 
+// An SM with many blocks runs them in rounds of as many as it can hold.
+void add_parallelism(const LaunchProfile& profile, const outcome::DeviceFacts& gpu, double running_seconds, PredictedLaunch& predicted) {
+  const auto sms = static_cast<std::uint64_t>(gpu.sm_count), each = profile.blocks / sms, longer = profile.blocks % sms;
+  const auto rounds = [&](std::uint64_t blocks) { return static_cast<double>((blocks + profile.blocks_per_sm - 1) / profile.blocks_per_sm); };
+  const double all_rounds = static_cast<double>(longer) * rounds(each + 1) + static_cast<double>(sms - longer) * rounds(each);
+  const double round_seconds = running_seconds / rounds(longer ? each + 1 : each);
+  const double warps = static_cast<double>(profile.blocks) * std::ceil(profile.threads_per_block / 32.0);
+  predicted.active_seconds = all_rounds * round_seconds;
+  predicted.warps_active = std::min(1.0, warps / (all_rounds * gpu.max_threads_per_sm / 32));
+  predicted.issue_active = std::min(1.0, profile.work.slots / (schedulers * gpu.clock_hz * predicted.active_seconds));
+}
+
 }  // namespace
 
 std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFacts& gpu, const TimeConstants& k) {
@@ -104,7 +116,9 @@ PredictedLaunch predict(const LaunchProfile& profile, const outcome::DeviceFacts
     if (&bound != &all.back()) sum += std::pow(bound.seconds / largest.seconds, k.sharpness);
   const double throughput = std::pow(sum, k.latency_sharpness / k.sharpness), latency = std::pow(all.back().seconds / largest.seconds, k.latency_sharpness);
   PredictedLaunch predicted;
-  predicted.seconds = k.launch_seconds + largest.seconds * std::pow(throughput + latency, 1 / k.latency_sharpness);
+  const double running = largest.seconds * std::pow(throughput + latency, 1 / k.latency_sharpness);
+  predicted.seconds = k.launch_seconds + running;
+  add_parallelism(profile, gpu, running, predicted);
   if (largest.seconds < k.launch_seconds) {
     predicted.limited_by = "the launch itself";
     return predicted;

@@ -60,6 +60,9 @@ std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFac
 struct PredictedLaunch {
   double seconds = 0;
   std::string limited_by;             // "DRAM bandwidth", "uncoalesced global loads, line 12"
+  // Parallelism achieved, of what an SM can hold or issue, while it has blocks; these are taken to be equally long.
+  double warps_active = 0, issue_active = 0;
+  double active_seconds = 0;          // summed over the SMs
 };
 
 // The bounds joined: close to the largest, above it where several are alike. A launch costs a little by itself.

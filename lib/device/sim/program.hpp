@@ -43,6 +43,7 @@ struct Segment {
   std::uint32_t predicate = 0;         // branch: slab offset
   std::uint32_t target = nowhere;      // jump, branch, call
   std::uint32_t join = nowhere;        // branch: where its sides meet again
+  std::uint32_t members = nowhere;     // slab offset of the member mask of the warp operation that it begins with
   std::uint32_t statement = 0;         // of its end
 };
 

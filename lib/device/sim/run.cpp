@@ -3,12 +3,14 @@
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
 
+#include "base/text.hpp"
 #include "tensor/dtype.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -18,15 +20,15 @@ namespace {
 
 constexpr std::uint64_t default_budget = 4'000'000'000;  // warp instructions: some ten seconds a core
 constexpr std::size_t most_findings = 64;
+constexpr std::size_t most_printed = std::size_t{16} << 10;  // bytes of a plan
 
 std::vector<outcome::Finding> collect(std::vector<std::unique_ptr<Worker>>& workers) {
   std::vector<outcome::Finding> all;
   for (auto& worker : workers)
     for (auto& finding : worker->findings) all.push_back(std::move(finding));
-  const auto order = [](const outcome::Finding& f) {
-    return std::make_tuple(f.block[2], f.block[1], f.block[0], f.thread[2], f.thread[1], f.thread[0], f.line, f.message);
-  };
-  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  // By block, and as they happened in it: what comes first is the cause of what follows.
+  const auto order = [](const outcome::Finding& f) { return std::make_tuple(f.block[2], f.block[1], f.block[0]); };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
   // Each worker kept the first of its blocks; the first of all stays.
   std::set<std::tuple<int, int, std::string>> seen;
   std::vector<outcome::Finding> kept;
@@ -34,6 +36,13 @@ std::vector<outcome::Finding> collect(std::vector<std::unique_ptr<Worker>>& work
     if (kept.size() < most_findings && seen.insert({static_cast<int>(finding.kind), finding.line, finding.line ? std::string() : finding.message}).second)
       kept.push_back(std::move(finding));
   return kept;
+}
+
+// Block after block, so that the text does not depend on the number of threads.
+void append_printed(const std::vector<std::unique_ptr<Worker>>& workers, std::string& text) {
+  std::map<std::uint64_t, std::string_view> blocks;
+  for (const auto& worker : workers) blocks.insert(worker->printed.begin(), worker->printed.end());
+  for (const auto& [block, words] : blocks) text += base::printable(words.substr(0, most_printed - std::min(most_printed, text.size())));
 }
 
 }  // namespace
@@ -149,10 +158,11 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
       result.message = fmt::format("races between blocks of {} are not checked: fences or ordered accesses may order them", wanted.kernel);
     launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
     Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
-    parameters.constant = true;
+    parameters.hidden = true;
     memory_->write(parameters, 0, launch.parameters);
     launch.parameter_address = parameters.base;
     Allocation& workspace = memory_->allocate(64, "the grid's workspace");
+    workspace.hidden = true;
     memory_->write(workspace, 0, std::vector<std::byte>(64));
     if (wanted.cooperative) launch.workspace_address = workspace.base;
     if (launch.global_races) prepare_races(plan, true);
@@ -166,7 +176,7 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
     for (auto& finding : collect(workers))
       if (result.findings.size() < most_findings) result.findings.push_back(std::move(finding));
-    for (const auto& worker : workers) std::fwrite(worker->printed.data(), 1, worker->printed.size(), stderr);
+    append_printed(workers, result.printed);
     if (launch.timed_out)
       return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
     if (launch.aborted) break;
@@ -205,7 +215,7 @@ tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const 
     launch.report_unwritten = false;
     launch.budget = default_budget;
     Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
-    parameters.constant = true;
+    parameters.hidden = true;
     memory_->write(parameters, 0, launch.parameters);
     launch.parameter_address = parameters.base;
     parts.push_back({profile(*kernel, launch), 0});
@@ -220,7 +230,7 @@ std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::pr
   if (!parts) return tl::unexpected(std::move(parts.error()));
   device::Prediction prediction;
   prediction.log_error = model_log_error;
-  double longest = 0;
+  double longest = 0, active_seconds = 0, warps_active = 0, issue_active = 0;
   for (const PlanPart& part : *parts) {
     prediction.ms += 1e3 * part.seconds;
     if (!part.launch) continue;
@@ -229,7 +239,11 @@ std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::pr
     if (one.seconds > longest) longest = one.seconds, prediction.limited_by = one.limited_by;
     prediction.counters += part.launch->counters;
     for (const auto& [line, counters] : part.launch->lines) prediction.lines[line] += counters;
+    active_seconds += one.active_seconds;
+    warps_active += one.active_seconds * one.warps_active, issue_active += one.active_seconds * one.issue_active;
   }
+  if (active_seconds > 0)
+    prediction.shares = {{"warps_active_share", warps_active / active_seconds}, {"issue_active_share", issue_active / active_seconds}};
   return prediction;
 }
 

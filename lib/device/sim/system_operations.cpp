@@ -143,7 +143,7 @@ std::string formatted(Warp& w, int lane, const std::string& format, u64 argument
   return out;
 }
 
-constexpr std::size_t most_printed = std::size_t{1} << 20;
+constexpr std::size_t most_printed = std::size_t{1} << 20;  // per worker; far more than a launch shows
 
 void print(Warp& w, const Instruction& i) {
   for (u32 rest = w.mask; rest; rest &= rest - 1) {
@@ -151,7 +151,11 @@ void print(Warp& w, const Instruction& i) {
     u64 format = 0, arguments = 0;
     std::memcpy(&format, local_bytes(w, lane, static_cast<u64>(i.immediate)), 8);
     std::memcpy(&arguments, local_bytes(w, lane, i.extra), 8);
-    if (w.worker->printed.size() < most_printed) w.worker->printed += formatted(w, lane, text_at(w, format), arguments);
+    if (Worker& worker = *w.worker; worker.printed_bytes < most_printed) {
+      const std::string text = formatted(w, lane, text_at(w, format), arguments);
+      worker.printed[w.block->number] += text;
+      worker.printed_bytes += text.size();
+    }
     if (i.list != nowhere) {
       const u32 count = 1;
       std::memcpy(local_bytes(w, lane, i.list), &count, 4);

@@ -53,6 +53,14 @@ TEST_CASE("an unknown kernel name is told as the launch's") {
   CHECK(found[0].message.find("\"m<3>\"") != std::string::npos);
 }
 
+TEST_CASE("a launch that can mean two functions says how to tell them apart") {
+  const auto found = parse("__nv_name_map(2): error: cannot determine which instance of overloaded function \"k\" is intended\n"
+                           "  #pragma nv_mangled_name k\n                          ^\n\n");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].message == "the launch of \"k\" can mean more than one function: a kernel and another function are both called k");
+  CHECK(found[0].hint.find("namespace detail") != std::string::npos);
+}
+
 TEST_CASE("the assembler's errors are told, its information is not") {
   const auto found = parse("ptxas info    : 0 bytes gmem\nptxas application ptx input, line 53; error   : Not a name of any known instruction: 'bogus'\n"
                            "ptxas fatal   : Ptx assembly aborted due to errors\n");

@@ -67,6 +67,7 @@ outcome::Judgement right(double score) {
   judgement.counters.global_load_requests = 128;
   judgement.counters.global_load_sectors = 512;
   judgement.hot_lines[5].warp_instructions = 1024;
+  judgement.hardware = {{"issue_active_share", 0.12}, {"warps_active_share", 0.62}};
   return judgement;
 }
 

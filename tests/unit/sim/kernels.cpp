@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include <fmt/format.h>
+
 using namespace cudal1;
 using sim::test::Bench;
 using sim::test::text_of;
@@ -247,10 +249,119 @@ TEST_CASE("a kernel that never ends is a timeout") {
   CHECK_THAT(result.message, containing("collatz"));
 }
 
-TEST_CASE("printf formats as the host does") {
-  Sim sim;
-  sim.bench.scalar(3);
-  require_clean(sim.bench.run("says", {2, 1, 1}, {32, 1, 1}));
+TEST_CASE("printf formats as the host does, block after block") {
+  std::string expected;
+  for (int block = 0; block < 40; ++block) expected += fmt::format("block {} of grid:  4.50 1099511627776 %\n", block);
+  for (const int threads : {1, 4}) {
+    auto device = sim::open({.gpu = "H200", .threads = threads});
+    Bench bench(*device);
+    bench.load(kernels());
+    bench.scalar(3);
+    const auto result = bench.run("says", {40, 1, 1}, {32, 1, 1});
+    require_clean(result);
+    CHECK(result.printed == expected);
+  }
+}
+
+TEST_CASE("a warp operation waits for a lane that spins long, and for none that its mask does not name") {
+  // `long_lane`: lane 1 reads a flag n times before all meet in a shuffle. `handshake`: lane 0 waits for what the other
+  // lanes store after a barrier among themselves.
+  const std::string ptx = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry long_lane(.param .u64 flag, .param .u64 out, .param .u32 n)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [flag];
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, 0;
+  setp.ne.u32 %p1, %r2, 1;
+  @%p1 bra MEET;
+SPIN:
+  ld.volatile.global.u32 %r4, [%rd1];
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, %r1;
+  @%p2 bra SPIN;
+MEET:
+  shfl.sync.idx.b32 %r5, %r3, 1, 31, -1;
+  mul.wide.u32 %rd3, %r2, 4;
+  add.u64 %rd4, %rd2, %rd3;
+  st.global.u32 [%rd4], %r5;
+  ret;
+}
+.visible .entry handshake(.param .u64 flag, .param .u64 out, .param .u32 n)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [flag];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r2, %tid.x;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra WAIT;
+  bar.warp.sync 0xfffffffe;
+  st.volatile.global.u32 [%rd1], 7;
+  bra MEET;
+WAIT:
+  ld.volatile.global.u32 %r4, [%rd1];
+  setp.eq.u32 %p2, %r4, 0;
+  @%p2 bra WAIT;
+MEET:
+  bar.warp.sync -1;
+  ld.volatile.global.u32 %r5, [%rd1];
+  mul.wide.u32 %rd3, %r2, 4;
+  add.u64 %rd4, %rd2, %rd3;
+  st.global.u32 [%rd4], %r5;
+  ret;
+}
+)";
+  for (const auto& [kernel, expected] : {std::pair{"long_lane", 100'000}, std::pair{"handshake", 7}}) {
+    auto device = sim::open({.gpu = "H200", .threads = 2});
+    Bench bench(*device);
+    bench.load(ptx);
+    bench.input(std::vector<int>{0});
+    const auto out = bench.output(128);
+    bench.scalar(100'000);
+    device::RunOptions options;
+    options.instruction_budget = 20'000'000;
+    require_clean(bench.run(kernel, {1, 1, 1}, {32, 1, 1}, options));
+    for (const int value : bench.read<int>(out)) REQUIRE(value == expected);
+  }
+}
+
+TEST_CASE("reading past the end of constant memory names the constant") {
+  auto device = sim::open({.gpu = "H200", .threads = 2});
+  Bench bench(*device);
+  bench.load(R"(.version 8.0
+.target sm_80
+.address_size 64
+.const .align 4 .b8 weights[64];
+.visible .entry reads(.param .u64 out)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  mov.u64 %rd3, weights;
+  add.u64 %rd4, %rd3, %rd2;
+  ld.const.u32 %r2, [%rd4];
+  add.u64 %rd5, %rd1, %rd2;
+  st.global.u32 [%rd5], %r2;
+  ret;
+}
+)");
+  bench.output(128);
+  const auto result = bench.run("reads", {1, 1, 1}, {32, 1, 1});
+  REQUIRE(result.status == Status::findings);
+  CHECK(result.findings.front().kind == outcome::Finding::Kind::out_of_bounds);
+  CHECK(result.findings.front().thread[0] == 16);
+  CHECK(result.findings.front().buffer == "weights");
+  CHECK_THAT(result.findings.front().message, containing("4 bytes past the end of weights (64 bytes)"));
 }
 
 TEST_CASE("a short buffer is named with line, thread and distance") {
@@ -303,6 +414,9 @@ TEST_CASE("a prediction names a time and what limits it") {
   CHECK(prediction.ms < 0.1);
   CHECK(close(prediction.counters.global_load_bytes, 8.0 * n, 0.01));
   CHECK_FALSE(prediction.limited_by.empty());
+  CHECK(prediction.shares.at("warps_active_share") > 0.9);
+  CHECK(prediction.shares.at("issue_active_share") > 0);
+  CHECK(prediction.shares.at("issue_active_share") < 0.5);
 }
 
 TEST_CASE("an unknown GPU is refused with the nearest name") {

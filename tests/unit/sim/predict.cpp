@@ -106,6 +106,25 @@ TEST_CASE("one block more than the SMs hold costs another wave") {
   CHECK(nine_on_one_sm > 1.1 * bound(profile, "instruction issue"));
 }
 
+TEST_CASE("parallelism is that of the SMs that have blocks") {
+  LaunchProfile profile = idle();
+  profile.work.fp32 = 1e9;
+  profile.threads_per_block = 256, profile.blocks_per_sm = 4;
+  const auto sms = static_cast<std::uint64_t>(h200().sm_count);
+  profile.blocks = 8 * sms;                                                    // two full rounds of 32 warps of 64
+  CHECK(predict(profile, h200()).warps_active == Approx(0.5));
+  profile.blocks = 5 * sms;                                                    // the second round has one block
+  CHECK(predict(profile, h200()).warps_active == Approx(0.3125));
+  profile.blocks = 1;                                                          // one SM is active, with eight warps
+  const PredictedLaunch alone = predict(profile, h200());
+  CHECK(alone.warps_active == Approx(0.125));
+  profile.blocks = 8 * sms;
+  profile.work.slots = 1e9;
+  const PredictedLaunch all = predict(profile, h200());
+  CHECK(all.active_seconds == Approx(static_cast<double>(sms) * (all.seconds - fitted_constants().launch_seconds)));
+  CHECK(all.issue_active == Approx(1e9 / (4 * h200().clock_hz * all.active_seconds)));
+}
+
 TEST_CASE("few blocks leave SMs idle") {
   LaunchProfile profile = idle();
   profile.work.fp32 = 1e9;
