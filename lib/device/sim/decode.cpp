@@ -261,7 +261,8 @@ void Decoder::barrier(const Opcode& opcode) {
   if (!arrive) end_segment(Segment::End::barrier);
 }
 
-// Lanes may have to wait in front of it for others that its mask names, too.
+// Lanes may have to wait in front of it for others that its mask names, too. Tensor operations, which name none, are run by the
+// lanes that are there.
 bool Decoder::begins_warp_operation(const Opcode& opcode) const {
   const std::string& m = opcode.mnemonic();
   return lanes_may_wait_ && !statement_->operands.empty() &&
