@@ -128,8 +128,6 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
     for (const auto label : named.judgement.labels)
       if (const auto sentence = explanation(label); !sentence.empty())
         document.push_back(Paragraph{fmt::format("{}: {}: {}", named.name, outcome::name(label), sentence)});
-    if (named.judgement.sanitizer == "races not checked")
-      document.push_back(Paragraph{fmt::format("{}: races between its blocks are not checked: fences or ordered accesses may order them", named.name)});
   }
   for (const auto& [name, judgement] : judgements)
     if (outcome::is_right(judgement.verdict) && judgement.errors.trials > 0)
