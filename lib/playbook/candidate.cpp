@@ -24,9 +24,11 @@ std::vector<Style> styles() {
   };
   add("fused", [](Style&) {});
   add("tensor cores", [](Style& s) { s.tensor = true; });
+  add("teams", [](Style& s) { s.team = true; });
   add("streamed", [](Style& s) { s.stream = true; });
   add("wide", [](Style& s) { s.wide = true; });
   add("reread", [](Style& s) { s.cache = false; });
+  add("streamed teams", [](Style& s) { s.team = s.stream = true; });
   add("wide streamed", [](Style& s) { s.wide = s.stream = true; });
   add("unsplit", [](Style& s) { s.split = false; });
   add("three steps", [](Style& s) { s.attention = false; });

@@ -103,6 +103,25 @@ __device__ T reduce_row(T value, Combine combine) {
 }
 )";
 
+inline constexpr std::string_view reduce_team =
+    R"(// What TEAM neighbouring blocks have reduced, combined in the order of the blocks; `parts` and `arrived` are theirs alone.
+template <int TEAM, typename Combine>
+__device__ float reduce_team(float value, float* parts, int* arrived, Combine combine) {
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x % TEAM] = value;
+    __threadfence();
+    atomicAdd(arrived, 1);
+    while (*reinterpret_cast<volatile int*>(arrived) < TEAM) {}
+    __threadfence();
+  }
+  __syncthreads();
+  value = __ldcg(parts + threadIdx.x % TEAM);
+#pragma unroll
+  for (int offset = TEAM / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  return value;
+}
+)";
+
 inline constexpr std::string_view reduce_column =
     R"(// The values of one column's THREADS threads (threadIdx.y), combined; every thread gets the result.
 template <int THREADS, int LINES, typename T, typename Combine>

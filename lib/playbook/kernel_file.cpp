@@ -24,11 +24,12 @@ std::string KernelFile::tune(const std::string& name, std::vector<std::int64_t> 
   return result;
 }
 
-void KernelFile::scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape) {
+void KernelFile::scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape,
+                         const std::string& initial) {
   std::vector<std::string> extents;
   for (const tensor::Extent& extent : shape) extents.push_back(extent.text);
   if (extents.empty()) extents.push_back("1");
-  scratches_.push_back(fmt::format("{}: {}[{}]", name, dtype, fmt::join(extents, ", ")));
+  scratches_.push_back(fmt::format("{}: {}[{}]{}", name, dtype, fmt::join(extents, ", "), initial.empty() ? "" : " = " + initial));
 }
 
 void KernelFile::helper(std::string_view text) {

@@ -18,6 +18,7 @@ struct Style {
   bool vector = true;     // 16-byte accesses where rows allow
   bool cache = true;      // a line is kept in registers between its passes
   bool stream = false;    // data used once is marked as such for the caches
+  bool team = false;      // lines longer than a block's registers are held by several blocks
   bool split = true;      // few long lines are reduced by several blocks each
   bool wide = false;      // more work per thread
   bool tune = true;       // offer a family of geometries; off: one member
@@ -39,7 +40,8 @@ class KernelFile {
   std::string unique(const std::string& name);
   // Declares a tunable; only the first family of a file gets more than one value, so that families do not multiply.
   std::string tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition = "");
-  void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape);
+  // `initial`: what each element is before the first launch; empty: anything.
+  void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
   void launch(const std::string& text) { launches_.push_back(text); }
   void helper(std::string_view text);  // device code in front of the kernels, each text once
   void include(const std::string& name) { includes_.insert(name); }

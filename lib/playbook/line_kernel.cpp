@@ -43,9 +43,17 @@ class LineWriter {
     return found;
   }
 
+  // Whether the elements of a line lie one behind the other.
   bool unit_stride(const tensor::Shape& strides) const {
-    const int dim = single_element_dim();
-    return dim >= 0 && is_one(strides[static_cast<std::size_t>(dim)]);
+    tensor::Extent step = literal(1, region_.assignments);
+    bool any = false;
+    for (std::size_t i = strides.size(); i-- > 0;) {
+      if (!region_.element[i] || is_one(region_.space[i])) continue;
+      if (!(strides[i] == step)) return false;
+      step = times(region_.space[i], step);
+      any = true;
+    }
+    return any;
   }
 
   static bool varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted) {
@@ -109,23 +117,59 @@ class LineWriter {
           threads.push_back(t);
       }
       if (threads.empty()) {
-        // Longer than the registers hold: read again from the second pass on.
+        // Longer than a block's registers: several blocks hold it together, or it is read again from the second pass on.
         cached_ = false;
         threads = {512, 256, 1024};
+        if (file_.style().team) choose_team(packs, threads);
       }
       if (file_.style().wide) std::sort(threads.begin(), threads.end());
       if (threads.size() > 4) threads.resize(4);
       rows_per_block_ = true;
     } else {
       const std::int64_t rows = most_columns_;
+      cached_ = splits_ == 1 && file_.style().cache && passes() > 1;
+      for (std::int64_t t : {8, 16, 4, 32})
+        if (cached_ && t <= rows && (rows + t - 1) / t * kept_count() <= 32) threads.push_back(t);
+      if (threads.empty()) cached_ = false;
       for (std::int64_t t : {16, 32, 8, 4, 1})
-        if (t * 2 <= rows || t == 1) threads.push_back(t);
+        if (!cached_ && (t * 2 <= rows || t == 1)) threads.push_back(t);
       if (threads.size() > 3) threads.resize(3);
       if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
     }
     threads_ = file_.tune("THREADS", threads);
-    if (cached_) items_ = fmt::format("({} + THREADS * VEC - 1) / (THREADS * VEC)", most_columns_);
+    const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
+    if (cached_) items_ = fmt::format("({} + {} - 1) / ({})", most_columns_, step, step);
     if (threads_ != "THREADS") replace(items_, "THREADS", threads_);
+  }
+
+  // How many passes read elements.
+  int passes() const {
+    int count = 0;
+    for (int phase = 0; phase <= last_phase_; ++phase) count += targets(phase).empty() ? 0 : 1;
+    return count;
+  }
+
+  // Blocks that hold a line in their registers together and exchange what they reduce through memory. All are resident
+  // at once: two with 32 or one with 64 floats per thread on each of 128 multiprocessors.
+  void choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
+    bool plain = vec_ == 4 && passes() > 1;
+    for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+      const Node& from = node(static_cast<int>(i));
+      if (!at(static_cast<int>(i)).leaf && from.kind == Kind::reduce)
+        plain = plain && !finds_index(from) && compute_type(from.dtype) == "float";
+    }
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t size : {2, 4, 8, 16, 32})
+      if (packs <= size * 512 * 16) sizes.push_back(size);
+    if (!plain || sizes.empty()) return;
+    // The smallest team holds 64 floats per thread, twice as many blocks half of that.
+    if (sizes.size() > 1) sizes = {sizes[1], sizes[0]};
+    cached_ = true;
+    threads = {512};
+    team_ = file_.tune("TEAM", sizes);
+    const bool two = packs <= sizes[0] * 512 * 8;
+    blocks_ = file_.tune("BLOCKS", two ? std::vector<std::int64_t>{256, 128} : std::vector<std::int64_t>{128},
+                         fmt::format("BLOCKS * {} <= TEAM * 1048576", packs));
   }
 
   static void replace(std::string& text, const std::string& from, const std::string& to) {
@@ -169,6 +213,23 @@ class LineWriter {
       line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
                        lines_));
       lane_ = "threadIdx.y";
+      if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+    } else if (!team_.empty()) {
+      line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
+      line(fmt::format("const int rank = blockIdx.x % {};", team_));
+      int reductions = 0;
+      for (const Instance& instance : region_.instances)
+        reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
+      const std::string exchanges = fmt::format("{} * {}", in_parentheses(lines.text), reductions);
+      parts_ = file_.unique("parts");
+      arrived_ = file_.unique("arrived");
+      file_.scratch(parts_, "float32", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}});
+      file_.scratch(arrived_, "int32", {tensor::Extent{exchanges, {}}}, "0");
+      parts_ = fmt::format("{} + (line * {}", arguments_.pointer(parts_, tensor::Dtype::float32, true), reductions);
+      arrived_ = fmt::format("{} + (line * {}", arguments_.pointer(arrived_, tensor::Dtype::int32, true), reductions);
+      line(fmt::format("for ({0} line = blockIdx.x / {1}; line < {2}; line += gridDim.x / {1}) {{", line_index_, team_, lines_));
+      indent_ += 2;
+      lane_ = "threadIdx.x";
     } else if (walk_ == Walk::rows) {
       line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
       if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
@@ -344,10 +405,28 @@ class LineWriter {
                        names_[static_cast<std::size_t>(id)], column, columns_, column));
       return;
     }
+    const bool same = same_in_pack(instance.strides);
+    if (same) {
+      line("if (WHOLE) {");
+      line(fmt::format("  const auto same = {0} < {1} ? {2}_line[{3}] : {2}_line[0];", column, columns_,
+                       names_[static_cast<std::size_t>(id)], element_offset(instance.strides, column)));
+      line("#pragma unroll");
+      line(fmt::format("  for (int i = 0; i < VEC; ++i) {}.at[i] = same;", to));
+      line("} else {");
+    }
     line("#pragma unroll");
     line(fmt::format("for (int i = 0; i < VEC; ++i)"));
     line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to,
                      names_[static_cast<std::size_t>(id)], element_offset(instance.strides, "(" + column + " + i)")));
+    if (same) line("}");
+  }
+
+  // Whether whole packs read one value, as weights of channels are read along positions.
+  bool same_in_pack(const tensor::Shape& strides) const {
+    if (!vectorised() || single_element_dim() >= 0 || strides.empty()) return false;
+    for (std::size_t i = region_.space.size(); i-- > 0;)
+      if (region_.element[i]) return is_zero(strides[i]);
+    return false;
   }
 
   std::string whole() const { return vectorised() ? "WHOLE" : "false"; }
@@ -369,7 +448,9 @@ class LineWriter {
       if (walk_ == Walk::columns)
         text = spot.cached ? fmt::format("{}_kept[item]", name)
                            : fmt::format("{}_line[{}]", name, element_offset(instance.strides, spot.element));
-      else text = spot.cached ? fmt::format("{}_kept[item].at[i]", name) : fmt::format("{}_pack.at[i]", name);
+      else
+        text = spot.cached && passing_.count(id) == 0 ? fmt::format("{}_kept[item].at[i]", name)
+                                                       : fmt::format("{}_pack.at[i]", name);
       line(fmt::format("const {0} v{1} = {2};", compute_type(from.dtype), id,
                        compute_type(from.dtype) == tensor::cuda_name(from.dtype)
                            ? text
@@ -377,7 +458,7 @@ class LineWriter {
       return spot.known[id] = fmt::format("v{}", id);
     }
     const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
-    const std::string place = fmt::format("k{}[item].at[i]", id);
+    const std::string place = fmt::format("k{}[item]{}", id, walk_ == Walk::columns ? "" : ".at[i]");
     if (kept && first_pass_.at(id) < phase) {
       line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id, place));
       return spot.known[id] = fmt::format("v{}", id);
@@ -463,7 +544,7 @@ class LineWriter {
       if (reducing(phase, id)) sums.emplace_back(id, value(at(id).operands[0], phase, spot));
     }
     if (!sums.empty()) {
-      const bool guard = walk_ != Walk::columns;
+      const bool guard = walk_ != Walk::columns || spot.cached;
       if (guard) {
         line(fmt::format("if ({} < {}) {{",
                          vectorised() ? fmt::format("{} + (WHOLE ? 0 : i)", spot.column) : spot.element, columns_));
@@ -491,7 +572,8 @@ class LineWriter {
       const std::string type(tensor::cuda_name(node(root.instance).dtype));
       const std::string stored = type == compute_type(node(root.instance).dtype) ? text : converted(type, text);
       if (walk_ == Walk::columns)
-        line(fmt::format("if (live) out{}_line[{}] = {};", r, element_offset(root.strides, spot.element), stored));
+        line(fmt::format("if (live{}) out{}_line[{}] = {};", spot.cached ? " && column < " + columns_ : "", r,
+                         element_offset(root.strides, spot.element), stored));
       else line(fmt::format("out{}.at[i] = {};", r, stored));
     }
   }
@@ -500,7 +582,8 @@ class LineWriter {
     for (std::size_t r = 0; r < region_.roots.size(); ++r) {
       const Region::Root& root = region_.roots[r];
       if (!varies(root.strides, region_.element, 1)) continue;
-      const std::string live = walk_ == Walk::pointwise ? "" : "if (live) ";
+      const bool always = walk_ == Walk::pointwise || !team_.empty();
+      const std::string live = always ? "" : "if (live) ";
       if (unit_stride(root.strides)) {
         line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,
                          file_.style().stream && vectorised() ? "_once" : "", whole(), r, column, r, columns_, column));
@@ -508,7 +591,7 @@ class LineWriter {
         line("#pragma unroll");
         line("for (int i = 0; i < VEC; ++i)");
         line(fmt::format("  if ({}{} + i < {}) out{}_line[{}] = out{}.at[i];",
-                         walk_ == Walk::pointwise ? "" : "live && ", column, columns_, r,
+                         always ? "" : "live && ", column, columns_, r,
                          element_offset(root.strides, "(" + column + " + i)"), r));
       }
     }
@@ -531,6 +614,8 @@ class LineWriter {
 
   std::string column_of_item() const {
     if (walk_ == Walk::pointwise) return fmt::format("start + item * {} * VEC", threads_);
+    if (!team_.empty())
+      return fmt::format("((item * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, index_);
     return fmt::format("(item * {} + {}(threadIdx.x)) * VEC", threads_, index_);
   }
 
@@ -554,7 +639,7 @@ class LineWriter {
       }
     }
     if (!wanted.empty()) {
-      if (walk_ == Walk::columns) walk_columns(phase);
+      if (walk_ == Walk::columns) walk_columns(phase, wanted);
       else if (walk_ == Walk::pointwise || cached_) walk_items(phase, wanted);
       else walk_stream(phase, wanted);
     }
@@ -565,6 +650,8 @@ class LineWriter {
     std::set<int> leaves;
     for (int id : wanted) collect(id, phase, true, leaves);
     const std::string items = walk_ == Walk::pointwise && !rows_per_block_ ? items_ : "ITEMS";
+    // A team's registers are full: what only the last pass reads is loaded there.
+    if (!team_.empty() && phase > 0 && phase == last_phase_) passing_.swap(leaves);
     for (int id : leaves) {
       line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype),
                        names_[static_cast<std::size_t>(id)], items));
@@ -585,11 +672,15 @@ class LineWriter {
     line(fmt::format("for (int item = 0; item < {}; ++item) {{", items));
     indent_ += 2;
     line(fmt::format("const {} column = {};", index_, column_of_item()));
+    load_packs(passing_);
     pack_loop(phase, {true, "column", "column + i", {}});
     indent_ -= 2;
     line("}");
-    if (walk_ == Walk::rows && longer_lines_possible())
-      walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, index_));
+    if (walk_ != Walk::rows || !longer_lines_possible()) return;
+    if (team_.empty())
+      return walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, index_));
+    walk_rest(phase, wanted, fmt::format("((ITEMS * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, index_),
+              fmt::format("{} * {} * VEC", team_, threads_));
   }
 
   // Registers are laid out for the longest line of the declared sizes; the loop behind them makes any other right too.
@@ -627,14 +718,18 @@ class LineWriter {
     line(fmt::format("for ({0} column = {1}; column < {2}; column += {3}) {{", index_, from, columns_,
                      step.empty() ? fmt::format("{} * VEC", threads_) : step));
     indent_ += 2;
+    load_packs(leaves);
+    pack_loop(phase, {false, "column", "column + i", {}});
+    indent_ -= 2;
+    line("}");
+  }
+
+  void load_packs(const std::set<int>& leaves) {
     for (int id : leaves) {
       line(fmt::format("Pack<{}, VEC> {}_pack;", tensor::cuda_name(node(id).dtype),
                        names_[static_cast<std::size_t>(id)]));
       load(id, names_[static_cast<std::size_t>(id)] + "_pack", "column");
     }
-    pack_loop(phase, {false, "column", "column + i", {}});
-    indent_ -= 2;
-    line("}");
   }
 
   void walk_stream(int phase, const std::vector<int>& wanted) {
@@ -645,7 +740,46 @@ class LineWriter {
     else walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", index_));
   }
 
-  void walk_columns(int phase) {
+  // One element of every item; lanes stand side by side on the lines.
+  void walk_columns_kept(int phase, const std::vector<int>& wanted) {
+    std::set<int> leaves;
+    for (int id : wanted) collect(id, phase, true, leaves);
+    const auto loop = [&](auto body) {
+      line("#pragma unroll");
+      line("for (int item = 0; item < ITEMS; ++item) {");
+      indent_ += 2;
+      line(fmt::format("const {0} column = item * {1} + {0}(threadIdx.y);", index_, threads_));
+      body();
+      indent_ -= 2;
+      line("}");
+    };
+    for (int id : leaves) {
+      line(fmt::format("{} {}_kept[ITEMS];", tensor::cuda_name(node(id).dtype), names_[static_cast<std::size_t>(id)]));
+      first_pass_[id] = phase;
+    }
+    if (!leaves.empty())
+      loop([&] {
+        for (int id : leaves)
+          line(fmt::format("{0}_kept[item] = {0}_line[column < {1} ? {2} : 0];", names_[static_cast<std::size_t>(id)],
+                           columns_, element_offset(at(id).strides, "column")));
+      });
+    mark_kept(phase, wanted);
+    for (int id : kept_here_) line(fmt::format("{} k{}[ITEMS];", compute_type(node(id).dtype), id));
+    loop([&] { element(phase, {true, "column", "column", {}}); });
+  }
+
+  void walk_columns(int phase, const std::vector<int>& wanted) {
+    if (cached_) {
+      walk_columns_kept(phase, wanted);
+      if (!longer_lines_possible()) return;
+      line(fmt::format("for ({0} column = ITEMS * {1} + {0}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_,
+                       columns_));
+      indent_ += 2;
+      element(phase, {false, "column", "column", {}});
+      indent_ -= 2;
+      line("}");
+      return;
+    }
     line("#pragma unroll 4");
     if (splits_ > 1)
       line(
@@ -664,9 +798,12 @@ class LineWriter {
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
       const int id = static_cast<int>(i);
       if (!reducing(phase, id)) continue;
-      const std::string call = walk_ == Walk::columns
+      std::string call = walk_ == Walk::columns
                                    ? fmt::format("reduce_column<{}, 32>(acc{}, {})", threads_, id, combine(node(id)))
                                    : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
+      if (!team_.empty())
+        call = fmt::format("reduce_team<{0}>({1}, {2} + {4}) * {0}, {3} + {4}), {5})", team_, call, parts_, arrived_,
+                           exchanged_++, combine(node(id)));
       line(fmt::format("const {} v{} = {}{};", compute_type(node(id).dtype), id, call,
                        finds_index(node(id)) ? ".index" : ""));
       names_[i] = fmt::format("v{}", id);
@@ -681,10 +818,14 @@ class LineWriter {
       if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
       const std::string text = names_[static_cast<std::size_t>(root.instance)];
       line(fmt::format(
-          "if ({}) {}[{}] = {};", walk_ == Walk::pointwise ? "start == 0" : fmt::format("live && {} == 0", lane_),
+          "if ({}) {}[{}] = {};",
+          walk_ == Walk::pointwise ? "start == 0"
+          : team_.empty()          ? fmt::format("live && {} == 0", lane_)
+                                   : "rank == 0 && threadIdx.x == 0",
           arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.empty() ? "0" : where.substr(3),
           type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
     }
+    if (!team_.empty()) body_ += "  }\n";
     emit();
   }
 
@@ -699,9 +840,11 @@ class LineWriter {
         if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
           file_.helper(device_functions::found);
       file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
+      if (!team_.empty()) file_.helper(device_functions::reduce_team);
     }
     for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
     const std::string block = walk_ == Walk::columns ? fmt::format("32 * {}", threads_)
+                              : !team_.empty()       ? fmt::format("{}, {} / 128", threads_, blocks_)
                               : rows_per_block_      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
                                                      : threads_;
     const std::string bounds = fmt::format("__launch_bounds__({})", block);
@@ -735,8 +878,13 @@ class LineWriter {
       for (std::size_t i = 0; i < strides.size(); ++i)
         if (!region_.element[i] && !is_zero(strides[i])) insert(arguments_.number(strides[i]));
     };
-    for (const Instance& instance : region_.instances)
-      if (instance.leaf && !instance.buffer.empty()) consider(instance.strides, instance.offset);
+    for (const Instance& instance : region_.instances) {
+      if (!instance.leaf || instance.buffer.empty()) continue;
+      consider(instance.strides, instance.offset);
+      if (!same_in_pack(instance.strides)) continue;
+      for (std::size_t i = 0; i < region_.space.size(); ++i)
+        if (region_.element[i] && i + 1 == region_.space.size()) insert(arguments_.number(region_.space[i]));
+    }
     for (const Region::Root& root : region_.roots) consider(root.strides, root.offset);
     std::string result;
     for (const std::string& number : numbers)
@@ -750,6 +898,9 @@ class LineWriter {
     if (walk_ == Walk::columns) {
       grid = fmt::format("ceil_div({}, 32)", lines);
       block = fmt::format("dim3(32, {})", threads_);
+    } else if (!team_.empty()) {
+      grid = fmt::format("{0} / {1} * {1}", blocks_, team_);
+      block = threads_;
     } else if (walk_ == Walk::rows) {
       grid = fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_);
       block = fmt::format("dim3({0}, max(1, 256 / {0}))", threads_);
@@ -764,7 +915,8 @@ class LineWriter {
       block = rows_per_block_ ? fmt::format("dim3({0}, 256 / {0})", threads_) : threads_;
     }
     if (splits_ > 1) grid = fmt::format("dim3({}, {})", grid, splits_);
-    file_.launch(fmt::format("{}<<<{}, {}>>>({})", name_, grid, block, arguments_.passed()));
+    file_.launch(fmt::format("{}<<<{}, {}>>>({}){}", name_, grid, block, arguments_.passed(),
+                             team_.empty() ? "" : " cooperative"));
   }
 
   void account() {
@@ -775,12 +927,20 @@ class LineWriter {
         if (!is_zero(strides[i])) elements *= static_cast<double>(region_.space[i].values[0]);
       bytes += elements * static_cast<double>(tensor::size_of(dtype));
     };
-    for (std::size_t i = 0; i < region_.instances.size(); ++i)
-      if (at(static_cast<int>(i)).leaf && !at(static_cast<int>(i)).buffer.empty())
-        add(at(static_cast<int>(i)).strides, node(static_cast<int>(i)).dtype);
+    for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+      const int id = static_cast<int>(i);
+      if (!at(id).leaf || at(id).buffer.empty()) continue;
+      int reads = 0;
+      for (int phase = 0; phase <= last_phase_; ++phase) {
+        std::set<int> leaves;
+        for (int target : targets(phase)) collect(target, phase, false, leaves);
+        reads += leaves.count(id) != 0 ? 1 : 0;
+      }
+      for (int read = 0; read < (cached_ ? 1 : std::max(1, reads)); ++read) add(at(id).strides, node(id).dtype);
+    }
     for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
     const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
-    const double blocks = walk_ == Walk::columns ? lines / 32 : lines;
+    const double blocks = walk_ == Walk::columns ? lines / 32 : team_.empty() ? lines : 264;
     // Two blocks on each of 132 multiprocessors keep the memory busy.
     const bool busy = walk_ == Walk::pointwise || bytes < 1e6;
     file_.traffic(bytes, 0, busy ? 1 : std::clamp(blocks / 264, 1.0 / 264, 1.0));
@@ -803,6 +963,11 @@ class LineWriter {
       file_.technique("register caching",
                       fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
                                   last_phase_ + 1, name_));
+    if (!team_.empty())
+      file_.technique("block teams",
+                      fmt::format("{} blocks hold a row of `{}` in their registers together and exchange what they reduce "
+                                  "through memory, in a fixed order.",
+                                  team_, name_));
     if (region_.reduces)
       file_.technique(
           walk_ == Walk::columns ? "coalescing" : "parallel reduction",
@@ -827,6 +992,9 @@ class LineWriter {
   KernelFile& file_;
   int splits_;
 
+  std::string team_, blocks_, parts_, arrived_;  // of several blocks to a line; empty: one is enough
+  int exchanged_ = 0;
+  std::set<int> passing_;  // leaves that the present pass loads in passing
   std::string name_, threads_, items_, columns_, lines_, index_, line_index_, lane_, body_;
   int vec_ = 1, last_phase_ = 0, indent_ = 2;
   std::int64_t most_columns_ = 1;

@@ -21,6 +21,8 @@ namespace {
 
 json steps_of(const kernel::Plan& plan) {
   json steps = json::array();
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i)
+    if (plan.buffers[i].initial && *plan.buffers[i].initial == 0) steps.push_back({{"memset", i}, {"value", 0}});
   for (const kernel::PlanStep& step : plan.steps) {
     if (const auto* memset = std::get_if<kernel::Memset>(&step)) {
       steps.push_back({{"memset", memset->buffer}, {"value", memset->value}});

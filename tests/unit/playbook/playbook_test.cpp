@@ -87,6 +87,8 @@ TEST_CASE("a sum over pools that overlap sums windows of the input") {
 TEST_CASE("a ReLU of what is never negative goes away") { becomes("dead_operations", "dead operations/fused"); }
 TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes("pointwise", "as written/fused"); }
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
+TEST_CASE("a softmax of columns keeps them in registers") { becomes("kept_columns", "as written/fused"); }
+TEST_CASE("a line longer than a block's registers is held by several blocks") { becomes("team", "as written/teams"); }
 TEST_CASE("an argmax of rows carries the index along") { becomes("argmax", "as written/fused"); }
 TEST_CASE("a mean of columns has neighbouring threads read neighbours") { becomes("columns", "as written/fused"); }
 TEST_CASE("one long sum is split over many blocks and added in a fixed order") {

@@ -72,8 +72,9 @@ __device__ T reduce_row(T value, Combine combine) {
   return value;
 }
 
-__global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) row_parts(const float* __restrict__ X, const float* __restrict__ Z, float* __restrict__ S, int n3, int M, int N) {
-  constexpr int VEC = 1;
+template <bool WHOLE>
+__device__ __forceinline__ void row_parts_body(const float* __restrict__ X, const float* __restrict__ Z, float* __restrict__ S, int n3, int M, int N) {
+  constexpr int VEC = 4;
   constexpr int ROWS = THREADS < 256 ? 256 / THREADS : 1;
   const bool live = blockIdx.x * ROWS + threadIdx.y == 0;
   const float* X_1_line = X;
@@ -82,9 +83,7 @@ __global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) row_parts(con
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n3; column += int(gridDim.y) * THREADS * VEC) {
     Pack<float, VEC> X_1_pack;
-    #pragma unroll
-    for (int i = 0; i < VEC; ++i)
-      if (column + i < n3) X_1_pack.at[i] = X_1_line[(((column + i)) % M) + size_t((((column + i)) / M)) * M];
+    X_1_pack = load<WHOLE, VEC>(X_1_line + column, n3 - column);
     Pack<float, VEC> Z_2_pack;
     #pragma unroll
     for (int i = 0; i < VEC; ++i)
@@ -96,13 +95,18 @@ __global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) row_parts(con
       const float v3 = v1 * v2;
       const float v4 = 1.0f - v3;
       const float v6 = v4 > 0.0f || v4 != v4 ? v4 : 0.0f;
-      if (column + i < n3) {
+      if (column + (WHOLE ? 0 : i) < n3) {
         acc7 += v6;
       }
     }
   }
   const float v7 = reduce_row<THREADS, ROWS>(acc7, Sum());
   if (live && threadIdx.x == 0) S[size_t(blockIdx.y) * 1] = v7;
+}
+
+__global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) row_parts(const float* __restrict__ X, const float* __restrict__ Z, float* __restrict__ S, int n3, int M, int N) {
+  if (n3 % 4 == 0) row_parts_body<true>(X, Z, S, n3, M, N);
+  else row_parts_body<false>(X, Z, S, n3, M, N);
 }
 
 template <bool WHOLE>

@@ -1,0 +1,247 @@
+//@ of      team.before.cu sha256:067e1e2af7b0cdaf16552e9d09134e682f3b32ebbc83d08a59e328316830b237
+//@ tune    TEAM = 8 | 4
+//@ tune    BLOCKS = 256 | 128 if BLOCKS * 32768 <= TEAM * 1048576
+//@ tune    THREADS = 512
+//@ scratch parts: float32[(B * 8) * 2 * TEAM]
+//@ scratch arrived: int32[(B * 8) * 2] = 0
+//@ launch  rows<<<BLOCKS / TEAM * TEAM, THREADS>>>(X, weight, bias, Y, (C / 8) * (H * W), B * 8, parts, arrived, B, (8 * (C / 8)) * (H * W), H * W) cooperative
+// playbook: as written/teams
+
+template <typename T, int VEC>
+struct alignas(sizeof(T) * VEC) Pack {
+  T at[VEC];
+};
+
+// VEC elements of which `left` exist. WHOLE: all or none do, and `from` is aligned to all of them.
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ Pack<T, VEC> load(const T* from, Index left) {
+  Pack<T, VEC> pack = {};
+  if (WHOLE) {
+    if (left > 0) pack = *reinterpret_cast<const Pack<T, VEC>*>(from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) pack.at[i] = from[i];
+  }
+  return pack;
+}
+
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ void store(T* to, const Pack<T, VEC>& pack, Index left) {
+  if (WHOLE) {
+    if (left > 0) *reinterpret_cast<Pack<T, VEC>*>(to) = pack;
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) to[i] = pack.at[i];
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ T exchange(T value, int offset) {
+  return __shfl_xor_sync(0xffffffffu, value, offset);
+}
+
+struct Sum {
+  template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+};
+struct Product {
+  template <typename T> __device__ T operator()(T a, T b) const { return a * b; }
+};
+// Of a NaN and a number the NaN wins, as in torch.
+struct Larger {
+  template <typename T> __device__ T operator()(T a, T b) const { return a > b || a != a ? a : b; }
+};
+struct Smaller {
+  template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
+};
+
+// The values of one row's THREADS threads, combined; every thread gets the result.
+template <int THREADS, int ROWS, typename T, typename Combine>
+__device__ T reduce_row(T value, Combine combine) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  if constexpr (THREADS > 32) {
+    __shared__ T partial[ROWS][THREADS / 32];
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) partial[threadIdx.y][threadIdx.x / 32] = value;
+    __syncthreads();
+    value = partial[threadIdx.y][0];
+#pragma unroll
+    for (int warp = 1; warp < THREADS / 32; ++warp) value = combine(value, partial[threadIdx.y][warp]);
+  }
+  return value;
+}
+
+// What TEAM neighbouring blocks have reduced, combined in the order of the blocks; `parts` and `arrived` are theirs alone.
+template <int TEAM, typename Combine>
+__device__ float reduce_team(float value, float* parts, int* arrived, Combine combine) {
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x % TEAM] = value;
+    __threadfence();
+    atomicAdd(arrived, 1);
+    while (*reinterpret_cast<volatile int*>(arrived) < TEAM) {}
+    __threadfence();
+  }
+  __syncthreads();
+  value = __ldcg(parts + threadIdx.x % TEAM);
+#pragma unroll
+  for (int offset = TEAM / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  return value;
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void rows_body(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int n5, float* __restrict__ parts, int* __restrict__ arrived, int B, int n9, int n10) {
+  constexpr int VEC = 4;
+  constexpr int ROWS = 1, ITEMS = (131072 + TEAM * THREADS * VEC - 1) / (TEAM * THREADS * VEC);
+  const int rank = blockIdx.x % TEAM;
+  for (int line = blockIdx.x / TEAM; line < n5; line += gridDim.x / TEAM) {
+    const int at1 = line % 8;
+    const int at0 = line / 8;
+    const float* X_0_line = X + size_t(at0) * n9 + size_t(at1) * n4;
+    const float* weight_12_line = weight + size_t(at1) * B;
+    const float* bias_14_line = bias + size_t(at1) * B;
+    float acc1 = 0;
+    Pack<float, VEC> X_0_kept[ITEMS];
+    #pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const int column = ((item * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC;
+      X_0_kept[item] = load<WHOLE, VEC>(X_0_line + column, n4 - column);
+    }
+    #pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const int column = ((item * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC;
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i) {
+        const float v0 = X_0_kept[item].at[i];
+        if (column + (WHOLE ? 0 : i) < n4) {
+          acc1 += v0;
+        }
+      }
+    }
+    for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
+      Pack<float, VEC> X_0_pack;
+      X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i) {
+        const float v0 = X_0_pack.at[i];
+        if (column + (WHOLE ? 0 : i) < n4) {
+          acc1 += v0;
+        }
+      }
+    }
+    const float v1 = reduce_team<TEAM>(reduce_row<THREADS, ROWS>(acc1, Sum()), parts + (line * 2 + 0) * TEAM, arrived + (line * 2 + 0), Sum());
+    const float v3 = v1 / float(float(n4));
+    float acc6 = 0;
+    #pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const int column = ((item * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC;
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i) {
+        const float v0 = X_0_kept[item].at[i];
+        const float v4 = v0 - v3;
+        const float v5 = v4 * v4;
+        if (column + (WHOLE ? 0 : i) < n4) {
+          acc6 += v5;
+        }
+      }
+    }
+    for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
+      Pack<float, VEC> X_0_pack;
+      X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i) {
+        const float v0 = X_0_pack.at[i];
+        const float v4 = v0 - v3;
+        const float v5 = v4 * v4;
+        if (column + (WHOLE ? 0 : i) < n4) {
+          acc6 += v5;
+        }
+      }
+    }
+    const float v6 = reduce_team<TEAM>(reduce_row<THREADS, ROWS>(acc6, Sum()), parts + (line * 2 + 1) * TEAM, arrived + (line * 2 + 1), Sum());
+    const float v7 = v6 / float(float(n4));
+    const float v9 = v7 + 1e-05f;
+    const float v10 = rsqrt(v9);
+    float* out0_line = Y + size_t(at0) * n9 + size_t(at1) * n4;
+    #pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const int column = ((item * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC;
+      Pack<float, VEC> weight_12_pack;
+      if (WHOLE) {
+        const auto same = column < n4 ? weight_12_line[(column / n10)] : weight_12_line[0];
+      #pragma unroll
+        for (int i = 0; i < VEC; ++i) weight_12_pack.at[i] = same;
+      } else {
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i)
+        if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n10)];
+      }
+      Pack<float, VEC> bias_14_pack;
+      if (WHOLE) {
+        const auto same = column < n4 ? bias_14_line[(column / n10)] : bias_14_line[0];
+      #pragma unroll
+        for (int i = 0; i < VEC; ++i) bias_14_pack.at[i] = same;
+      } else {
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i)
+        if (column + i < n4) bias_14_pack.at[i] = bias_14_line[(((column + i)) / n10)];
+      }
+      Pack<float, VEC> out0;
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i) {
+        const float v0 = X_0_kept[item].at[i];
+        const float v4 = v0 - v3;
+        const float v11 = v4 * v10;
+        const float v12 = weight_12_pack.at[i];
+        const float v13 = v11 * v12;
+        const float v14 = bias_14_pack.at[i];
+        const float v15 = v13 + v14;
+        out0.at[i] = v15;
+      }
+      store<WHOLE, VEC>(out0_line + column, out0, n4 - column);
+    }
+    for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
+      Pack<float, VEC> X_0_pack;
+      X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
+      Pack<float, VEC> weight_12_pack;
+      if (WHOLE) {
+        const auto same = column < n4 ? weight_12_line[(column / n10)] : weight_12_line[0];
+      #pragma unroll
+        for (int i = 0; i < VEC; ++i) weight_12_pack.at[i] = same;
+      } else {
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i)
+        if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n10)];
+      }
+      Pack<float, VEC> bias_14_pack;
+      if (WHOLE) {
+        const auto same = column < n4 ? bias_14_line[(column / n10)] : bias_14_line[0];
+      #pragma unroll
+        for (int i = 0; i < VEC; ++i) bias_14_pack.at[i] = same;
+      } else {
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i)
+        if (column + i < n4) bias_14_pack.at[i] = bias_14_line[(((column + i)) / n10)];
+      }
+      Pack<float, VEC> out0;
+      #pragma unroll
+      for (int i = 0; i < VEC; ++i) {
+        const float v0 = X_0_pack.at[i];
+        const float v4 = v0 - v3;
+        const float v11 = v4 * v10;
+        const float v12 = weight_12_pack.at[i];
+        const float v13 = v11 * v12;
+        const float v14 = bias_14_pack.at[i];
+        const float v15 = v13 + v14;
+        out0.at[i] = v15;
+      }
+      store<WHOLE, VEC>(out0_line + column, out0, n4 - column);
+    }
+  }
+}
+
+__global__ void __launch_bounds__(THREADS, BLOCKS / 128) rows(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int n5, float* __restrict__ parts, int* __restrict__ arrived, int B, int n9, int n10) {
+  if (n4 % 4 == 0 && n9 % 4 == 0 && n10 % 4 == 0) rows_body<true>(X, weight, bias, Y, n4, n5, parts, arrived, B, n9, n10);
+  else rows_body<false>(X, weight, bias, Y, n4, n5, parts, arrived, B, n9, n10);
+}
