@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
 
 namespace cudal1::playbook {
 namespace {
+
+// A candidate that should take this many times as long as was expected of the fastest one is not worth its measurement.
+constexpr double hopeless = 2;
 
 struct Arm {
   double sum = 0;  // of log scores less the mean of all
@@ -52,9 +56,11 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
   double mean = 0;
   for (const auto& [id, score] : scores) mean += std::log(std::max(score, 0.1)) / static_cast<double>(scores.size());
   std::map<std::string, Arm> arms;
+  double best = 0, foreseen = std::numeric_limits<double>::infinity();  // the fastest so far, and what was expected of it
   for (const Candidate& candidate : candidates) {
     const auto found = scores.find(candidate.id);
     if (found == scores.end()) continue;
+    if (found->second > best) best = found->second, foreseen = expected_seconds(candidate, question.device);
     for (const auto& technique : candidate.techniques) {
       arms[technique.name].sum += std::log(std::max(found->second, 0.1)) - mean;
       ++arms[technique.name].tries;
@@ -63,7 +69,7 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
   std::vector<std::pair<double, std::size_t>> open;
   for (std::size_t i : order) {
     const Candidate& candidate = candidates[i];
-    if (scores.count(candidate.id) != 0) continue;
+    if (scores.count(candidate.id) != 0 || (seconds(i) > hopeless * foreseen && !hinted(i))) continue;
     double value = -std::log(seconds(i)) + (hinted(i) ? 1 : 0);
     for (const auto& technique : candidate.techniques) {
       const Arm& arm = arms[technique.name];

@@ -14,7 +14,8 @@ namespace cudal1::playbook {
 std::string candidate_id(const std::string& source);
 
 // Which candidate answers a question; nothing when none is left. A bandit over techniques: what was tried and how it
-// scored moves the candidates that share its techniques up or down. Depends on the question alone.
+// scored moves the candidates that share its techniques up or down; what should take far longer than the fastest one is
+// left out. Depends on the question alone.
 std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, const model::Question& question);
 
 // The candidate that answers a failed one: the plainest of the same algebra that is not itself.

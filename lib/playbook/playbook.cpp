@@ -38,7 +38,7 @@ class Playbook final : public model::Model {
       chosen = choose(candidates_.list, question);
     }
     if (chosen) {
-      reply.text = write_reply(task_, candidates_.list[*chosen], question);
+      reply.text = write_reply(task_, candidates_.list[*chosen], question, candidates_.list);
     } else {
       reply.status = model::Reply::Status::exhausted;
       reply.reason = candidates_.list.empty() && !candidates_.refusal.empty()

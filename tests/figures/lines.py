@@ -117,6 +117,7 @@ def main():
     parser.add_argument("--pytorch", action="store_true")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="the workload has the check sizes: right or wrong only")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at once; they take turns on a GPU, and seconds mean less")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one task")
     parser.add_argument("--out", type=pathlib.Path)
     here, there = sys.argv[1:], []
@@ -127,9 +128,7 @@ def main():
     passing = None if options.out else tempfile.TemporaryDirectory()
     folder = options.out or pathlib.Path(passing.name)
     folder.mkdir(parents=True, exist_ok=True)
-    rows = {}
-    show = lambda texts, note="": print(f"{texts[0]:40} {texts[1]:20} " + " ".join(f"{text:>9}" for text in texts[2:]) + f" {note}", flush=True)
-    show(COLUMNS)
+    tasks = {}
     for path in options.files:
         for name, text in split(path).items():
             if options.only and name not in options.only:
@@ -138,10 +137,20 @@ def main():
                 check = dict(re.findall(r"(\w+) = (\d+)", re.search("^//@ check (.*)$", text, re.M)[1]))
                 text = re.sub(r"^//@ size .*$", lambda line: re.sub(r"(\w+) = (\d+)", lambda m: f"{m[1]} = {check.get(m[1], m[2])}", line[0]),
                               text, count=1, flags=re.M)
-            task = folder / f"{name}.cu"
-            task.write_text(text)
-            rows[name] = optimise(cudal1, task, ["--device", options.device, *there], options.limit)
+            tasks[name] = folder / f"{name}.cu"
+            tasks[name].write_text(text)
+    rows = {}
+    show = lambda texts, note="": print(f"{texts[0]:40} {texts[1]:20} " + " ".join(f"{text:>9}" for text in texts[2:]) + f" {note}", flush=True)
+    show(COLUMNS)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as runs:
+        under_way = {runs.submit(optimise, cudal1, task, ["--device", options.device, *there], options.limit): name
+                     for name, task in tasks.items()}
+        for done in concurrent.futures.as_completed(under_way):
+            name = under_way[done]
+            rows[name] = done.result()
             show(cells(name, rows[name]), rows[name].get("note", ""))
+            (folder / "table.json").write_text(json.dumps(rows, indent=1))
+    rows = {name: rows[name] for name in tasks}
     pytorch = {}
     if options.pytorch:
         options.torch.append(pytorch_times([str(folder / f"{name}.cu") for name in rows], folder / "pytorch.txt"))

@@ -176,6 +176,34 @@ TEST_CASE("a reply has the three sections, names its techniques and repeats for 
   CHECK(playbook::open(task)->answer(question(1, 1), {}).text == reply.text);
 }
 
+TEST_CASE("the analysis argues from the figures it was shown") {
+  const task::Task task = task::load(golden("rows.before.cu"));
+  const auto candidates = playbook::candidates_for(task);
+  model::Question next = question(2, 1);
+  const auto measured = [&](const char* name, const char* id, double speedup, double milliseconds, double touched) {
+    model::Exemplar exemplar = judged(*find(candidates, id), speedup);
+    exemplar.id = name;
+    outcome::WorkloadTiming timing;
+    timing.reference_ms = 1;
+    timing.variant_ms = milliseconds;
+    timing.share_of_limit = 0.8;
+    timing.limited_by = "memory bandwidth";
+    exemplar.judgement.workloads = {timing};
+    exemplar.judgement.counters.global_load_bytes = 1024;
+    exemplar.judgement.counters.global_load_sectors = touched * 1024 / 32;
+    return exemplar;
+  };
+  next.earlier = next.exemplars = {measured("r01-s02", "as written/reread", 2, 0.5, 1), measured("r01-s01", "as written/fused", 4, 0.25, 3)};
+  const std::string text = playbook::open(task)->answer(next, {}).text;
+  CHECK_THAT(text, containing("`r01-s01` is 2.00x as fast as `r01-s02`: `r01-s01` adds register caching"));
+  CHECK_THAT(text, containing("Its accesses touch 3.0 times the bytes that its threads ask for"));
+  CHECK(text.find("touch 1.0 times") == std::string::npos);
+  CHECK_THAT(text, containing("The fastest so far, `r01-s01`, takes 0.25 ms: at most 1.25x is left to the speed of light."));
+  CHECK_THAT(text, containing("Bottleneck: memory bandwidth. Method: "));
+  next.earlier[0].judgement.speedup = next.exemplars[0].judgement.speedup = outcome::Speedup{3.99, 3.9, 4.1};
+  CHECK_THAT(playbook::open(task)->answer(next, {}).text, containing("`r01-s01` and `r01-s02` are equally fast"));
+}
+
 TEST_CASE("rounds and samples get different candidates until there are none") {
   const task::Task task = task::load(golden("diagonal.before.cu"));
   const auto candidates = playbook::candidates_for(task).list;
@@ -202,6 +230,24 @@ TEST_CASE("what was tried is not offered again, and what scored well moves its t
   const auto chosen = playbook::choose(candidates, next);
   REQUIRE(chosen.has_value());
   CHECK(candidates[*chosen].id == "diagonal/wide streamed");
+}
+
+TEST_CASE("what should take more than twice as long as the fastest is offered only while nothing was measured") {
+  const task::Task task = task::load(golden("rows.before.cu"));
+  const auto candidates = playbook::candidates_for(task).list;
+  model::Question next = question(1, 1);
+  const auto hopeless = [&](const playbook::Candidate& candidate) {
+    return playbook::expected_seconds(candidate, next.device) > 2 * playbook::expected_seconds(candidates.front(), next.device);
+  };
+  REQUIRE(std::any_of(candidates.begin(), candidates.end(), hopeless));
+  std::size_t offered = 0;
+  while (const auto chosen = playbook::choose(candidates, next)) {
+    CHECK_FALSE(hopeless(candidates[*chosen]));
+    next.earlier.push_back(judged(candidates[*chosen], 20 - static_cast<double>(*chosen)));
+    next.key.round = static_cast<int>(++offered) + 1;
+    REQUIRE(offered <= candidates.size());
+  }
+  CHECK(offered == candidates.size() - static_cast<std::size_t>(std::count_if(candidates.begin(), candidates.end(), hopeless)));
 }
 
 TEST_CASE("a failed answer is followed by the plainest form of the same algebra") {
