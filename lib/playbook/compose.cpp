@@ -51,6 +51,7 @@ class Composer {
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
     if (file_.style().tiles && producer.kind == Kind::pool && is_strip_pool(producer, node(producer.operands[0])))
       return write_pool(region, dag_, buffers_, file_);
+    if (file_.style().tiles && is_depthwise(producer)) return write_depthwise(region, dag_, buffers_, file_);
     write_windows(region, dag_, buffers_, file_);
   }
 

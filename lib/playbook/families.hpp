@@ -22,6 +22,8 @@ bool is_tiled_convolution(const Node& node);
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool is_strip_pool(const Node& node, const Node& input);
 void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+bool is_depthwise(const Node& node);
+void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_windows(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_attention(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);

@@ -112,6 +112,7 @@ TEST_CASE("a convolution on the tensor cores gathers while it multiplies") {
   becomes("convolution_on_tensor_cores", "as written/tensor cores");
 }
 TEST_CASE("a depthwise convolution is computed directly") { becomes("depthwise", "as written/fused"); }
+TEST_CASE("columns of a depthwise convolution share their inputs") { becomes("depthwise_columns", "as written/fused"); }
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
 TEST_CASE("a scan between two flips runs from the end") { becomes("reversed_scan", "reversed scan/fused"); }
