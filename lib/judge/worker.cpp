@@ -4,6 +4,8 @@
 #include "judge/judge.hpp"
 #include "judge/session.hpp"
 
+#include <malloc.h>
+
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -42,6 +44,9 @@ class Answerer {
 }  // namespace
 
 int worker_main() {
+  // Tensors of doubles come and go by the hundred; given back to the system, each costs its pages' faults again.
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
   base::Channel channel = base::worker_channel();
   Answerer answerer(channel);
   std::string message;
