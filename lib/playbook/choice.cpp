@@ -2,22 +2,14 @@
 #include "playbook/choice.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <set>
 
 namespace cudal1::playbook {
 namespace {
 
 // A candidate that should take this many times as long as was expected of the fastest one is not worth its measurement.
 constexpr double hopeless = 2;
-
-struct Arm {
-  double sum = 0;  // of log scores less the mean of all
-  int tries = 0;
-};
 
 bool named_in(const std::string& hint, const Candidate& candidate) {
   if (hint.empty()) return false;
@@ -37,53 +29,27 @@ std::string candidate_id(const std::string& source) {
 }
 
 std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, const model::Question& question) {
-  std::vector<std::size_t> order(candidates.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto seconds = [&](std::size_t i) { return expected_seconds(candidates[i], question.device); };
-  const auto hinted = [&](std::size_t i) { return named_in(question.hint, candidates[i]); };
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return hinted(a) != hinted(b) ? hinted(a) : a < b; });
-  if (question.earlier.empty()) {
-    // Nothing is known of what was tried: the order alone keeps answers apart.
-    const auto position = static_cast<std::size_t>(
-        (question.key.round - 1) * std::max(question.samples, question.key.sample) + question.key.sample - 1);
-    return position < order.size() ? std::optional(order[position]) : std::nullopt;
-  }
   std::map<std::string, double> scores;
   for (const model::Exemplar& tried : question.earlier)
     if (const std::string id = candidate_id(tried.source); !id.empty())
       scores[id] = std::max(scores[id], tried.judgement.score());
-  double mean = 0;
-  for (const auto& [id, score] : scores) mean += std::log(std::max(score, 0.1)) / static_cast<double>(scores.size());
-  std::map<std::string, Arm> arms;
-  double best = 0, foreseen = std::numeric_limits<double>::infinity();  // the fastest so far, and what was expected of it
+  double best = 0, limit = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
     const auto found = scores.find(candidate.id);
-    if (found == scores.end()) continue;
-    if (found->second > best) best = found->second, foreseen = expected_seconds(candidate, question.device);
-    for (const auto& technique : candidate.techniques) {
-      arms[technique.name].sum += std::log(std::max(found->second, 0.1)) - mean;
-      ++arms[technique.name].tries;
-    }
+    if (found != scores.end() && found->second > best)
+      best = found->second, limit = hopeless * expected_seconds(candidate, question.device);
   }
-  std::vector<std::pair<double, std::size_t>> open;
-  for (std::size_t i : order) {
-    const Candidate& candidate = candidates[i];
-    if (scores.count(candidate.id) != 0 || (seconds(i) > hopeless * foreseen && !hinted(i))) continue;
-    double value = -std::log(seconds(i)) + (hinted(i) ? 1 : 0);
-    for (const auto& technique : candidate.techniques) {
-      const Arm& arm = arms[technique.name];
-      // Shrunk towards no effect while there are few tries, and a bonus for what is little known.
-      const double share = 1.0 / static_cast<double>(candidate.techniques.size());
-      value += share * (arm.sum / (arm.tries + 1) +
-                        0.3 * std::sqrt(std::log(1.0 + static_cast<double>(scores.size())) / (arm.tries + 1)));
+  std::vector<std::size_t> open;
+  for (const bool hinted : {true, false})
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const Candidate& candidate = candidates[i];
+      if (named_in(question.hint, candidate) != hinted || scores.count(candidate.id) != 0) continue;
+      if (hinted || expected_seconds(candidate, question.device) <= limit) open.push_back(i);
     }
-    open.emplace_back(value, i);
-  }
-  std::sort(open.begin(), open.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  const auto turn = static_cast<std::size_t>(question.key.sample - 1);
-  return turn < open.size() ? std::optional(open[turn].second) : std::nullopt;
+  // Where nothing is known of earlier rounds, the order alone keeps answers apart.
+  const int before = question.earlier.empty() ? (question.key.round - 1) * std::max(question.samples, question.key.sample) : 0;
+  const auto turn = static_cast<std::size_t>(before + question.key.sample - 1);
+  return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
 }
 
 std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id) {

@@ -13,9 +13,9 @@ namespace cudal1::playbook {
 // The id of the candidate that a kernel file came from; empty for anybody else's.
 std::string candidate_id(const std::string& source);
 
-// Which candidate answers a question; nothing when none is left. A bandit over techniques: what was tried and how it
-// scored moves the candidates that share its techniques up or down; what should take far longer than the fastest one is
-// left out. Depends on the question alone.
+// Which candidate answers a question; nothing when none is left. What the hint names comes first, then the candidates in
+// their order, which is that of their expected times (a bandit over techniques was no better: tests/figures/README.md);
+// what should take far longer than the fastest one so far is left out. Depends on the question alone.
 std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, const model::Question& question);
 
 // The candidate that answers a failed one: the plainest of the same algebra that is not itself.

@@ -218,19 +218,16 @@ TEST_CASE("rounds and samples get different candidates until there are none") {
   CHECK(reply.reason == "the playbook has no further rule for this task");
 }
 
-TEST_CASE("what was tried is not offered again, and what scored well moves its techniques up") {
+TEST_CASE("what was tried is not offered again, and what a hint names comes first") {
   const task::Task task = task::load(golden("diagonal.before.cu"));
   const auto candidates = playbook::candidates_for(task).list;
-  const auto at = [&](const std::string& id) {
-    return static_cast<std::size_t>(
-        std::find_if(candidates.begin(), candidates.end(), [&](const auto& each) { return each.id == id; }) -
-        candidates.begin());
-  };
   model::Question next = question(2, 1);
-  next.earlier = {judged(candidates[at("diagonal/fused")], 20), judged(candidates[at("diagonal/streamed")], 60)};
-  const auto chosen = playbook::choose(candidates, next);
-  REQUIRE(chosen.has_value());
-  CHECK(candidates[*chosen].id == "diagonal/wide streamed");
+  next.earlier = {judged(candidates[0], 20), judged(candidates[2], 60)};
+  CHECK(playbook::choose(candidates, next) == 1U);
+  next.hint = "try \"" + candidates[4].id + "\"";
+  CHECK(playbook::choose(candidates, next) == 4U);
+  next.key.sample = 2;
+  CHECK(playbook::choose(candidates, next) == 1U);
 }
 
 TEST_CASE("what should take more than twice as long as the fastest is offered only while nothing was measured") {
