@@ -54,13 +54,14 @@ void add_judged_variants_options(CLI::App& app, JudgedVariantsOptions& options) 
   app.add_flag("--json", options.as_json, "Print one JSON object");
   add_device_options(app, options.device);
   add_judge_options(app, options.workbench);
+  add_accept_degenerate(app, options.workbench);
 }
 
 std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& options, const Console& console) {
   std::vector<std::string> sources;
   for (const auto& file : options.variants) sources.push_back(base::read_file(file));
   const auto choice = choose_device(options.device);
-  const auto open = open_task(options.task, choice);
+  auto open = open_task(options.task, choice);
   console.note(choice.statement);
 
   require_fit(open, console);

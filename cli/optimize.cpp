@@ -124,7 +124,7 @@ Models models_to_ask(const Options& options, const Plan& plan, const Console& co
 }
 
 // Runs or goes on with the rounds; returns the signal that stopped them, or 0.
-int execute(const Options& options, const Plan& plan, const Models& models, store::RunFolder& folder, const Console& console) {
+int execute(const Options& options, Plan& plan, const Models& models, store::RunFolder& folder, const Console& console) {
   std::vector<model::Model*> asked;
   for (const auto& model : models) asked.push_back(model.get());
 
@@ -187,7 +187,7 @@ std::string place_arguments(const ModelOptions& options) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  const auto plan = make_plan(options);
+  auto plan = make_plan(options);
   console.note(plan.choice.statement);
   if (options.dry_run) return dry_run(options, plan, console);
 

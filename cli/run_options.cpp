@@ -21,6 +21,7 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   add_model_options(app, options.model);
   add_device_options(app, options.device);
   add_search_options(app, options);
+  add_accept_degenerate(app, options.workbench);
 }
 
 void add_search_options(CLI::App& app, RunOptions& options) {

@@ -54,6 +54,8 @@ class TextProgress final : public search::Observer {
   }
 
   void started(const search::Start& start) override {
+    for (const auto& finding : start.reference.findings)
+      line_.keep(fmt::format("{}: {}", outcome::name(finding.verdict), finding.reason));
     for (const auto& time : start.reference.times)
       keep(fmt::format("reference {}: {}{}{}", time.workload, report::milliseconds(time.ms),
                        start.reference.predicted ? " predicted" : "",

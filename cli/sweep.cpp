@@ -43,9 +43,11 @@ struct Options {
 // Everything that changes a task's result, but for the task itself.
 std::string options_text(const Options& options) {
   const auto& search = options.run.search;
-  return fmt::format("rounds {} samples {} seed {} exemplars {} sampling {} tau {} repair {} hint {} set {} time limit {} cost limit {}",
+  return fmt::format("rounds {} samples {} seed {} exemplars {} sampling {} tau {} repair {} ablate {} hint {} set {} precision {} start from {} prompts {} time limit {} "
+                     "cost limit {}",
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau,
-                     !options.run.no_repair, search.hint, fmt::join(options.run.task.set, ","), options.time_limit, options.cost_limit);
+                     !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
+                     options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit);
 }
 
 // Identifies a task's text before anything is started for it.
@@ -132,6 +134,7 @@ class Sweeper {
   End sweep_one(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
     RunOptions run = options_.run;
     run.task.task = task.file.string();
+    run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
     const base::Seconds began = base::now();
     OpenTask open = open_task(run.task, choice, std::move(host));
     const base::Seconds opened = base::now();
@@ -139,14 +142,16 @@ class Sweeper {
     quiet.options.quiet = true;
     std::optional<base::Error> refusal;
     try {
-      for (const auto& defect : require_fit(open, quiet)) row.defects.push_back(defect.kind);
+      require_fit(open, quiet);
     } catch (const base::Error& error) {
       refusal = error;
     }
+    for (const auto& [kind, finding] : open.defects)
+      (finding.verdict == outcome::TaskVerdict::collapsible ? row.labels : row.defects).push_back(kind);
     row.task = open.task.name();
-    row.breakdown = {{"load", (opened - began).count()}, {"task gate", (base::now() - opened).count()}};
+    row.breakdown = {{"PyTorch start", open.start_seconds}, {"load", (opened - began).count() - open.start_seconds},
+                     {"task gate", (base::now() - opened).count()}};
     if (refusal) {
-      row.defects.emplace_back(std::string_view(refusal->what()).find("TASK_UNSTABLE") == std::string_view::npos ? "not finite" : "unstable");
       host = std::move(open.pytorch);
       throw *refusal;
     }
@@ -171,8 +176,11 @@ class Sweeper {
       search::Observers observers({&folder});
       search::run(open.task, referee, asked, templates, search, observers, folder, stop_);
     }
-    row.breakdown["search and judging"] = (base::now() - judged).count();
+    const double searched = (base::now() - judged).count();
     const auto result = store::load(place);
+    const auto& reference = result.result.start.reference.judgement.step_seconds;
+    row.breakdown["oracle"] = reference.contains("oracle") ? reference.at("oracle") : 0;
+    row.breakdown["search and judging"] = searched - row.breakdown["oracle"];
     if (search::resumable(result.result.stopped_because)) {
       host = std::move(open.pytorch);
       const std::lock_guard lock(mutex_);
@@ -180,8 +188,13 @@ class Sweeper {
       return result.result.stopped_because == search::Stop::pending ? End::waiting : End::stopped;
     }
     describe(result, row);
-    for (const auto& form : options_.exports)
-      if (row.status == SweepRow::Status::verified) export_answer({folder_, form}, task, open, result.best_file);
+    const base::Seconds exported = base::now();
+    for (const auto& form : options_.exports) try {
+        if (row.status == SweepRow::Status::verified) export_answer({folder_, form}, task, open, result.best_file);
+      } catch (const base::Error& error) {   // the answer stays right
+        row.message += fmt::format("; not exported ({}): {}", form, error.what());
+      }
+    if (!options_.exports.empty()) row.breakdown["export"] = (base::now() - exported).count();
     host = std::move(open.pytorch);
     return End::finished;
   }
@@ -194,6 +207,9 @@ class Sweeper {
   }
 
   static void describe(const store::Run& run, SweepRow& row) {
+    const bool examined = row.key.ends_with(".py");   // by its own gate, which names kinds
+    for (const auto& finding : run.result.start.reference.findings)
+      if (!examined && outcome::unsound(finding.verdict)) row.defects = {std::string(outcome::name(finding.verdict))};
     for (const auto& variant : run.result.variants) {
       row.answers += 1;
       row.right += variant.right() ? 1 : 0;
@@ -211,7 +227,7 @@ class Sweeper {
     row.verdict = outcome::name(judgement.verdict, judgement.predicted);
     row.predicted = judgement.predicted;
     for (const auto label : judgement.labels) row.labels.emplace_back(outcome::name(label));
-    if (judgement.message.find("rejects it at 1e-4") != std::string::npos) row.labels.emplace_back("KernelBench rejects it at 1e-4");
+    row.kernelbench_tolerance = judgement.errors.kernelbench_tolerance;
     const bool unbeaten = run.result.start.reference.times.empty();
     if (judgement.speedup)
       row.ratios[unbeaten ? "first right variant" : "reference"] = {judgement.speedup->value, judgement.speedup->low,
@@ -291,7 +307,7 @@ ExitCode run(const Options& options, const Console& console) {
   Interruption interruption;
   Sweeper sweeper(options, console, folder, std::move(tasks), journal, choice, interruption.token());
   const bool failed = sweeper.run();
-  const auto sweep = merge({folder});
+  const auto sweep = merge({folder}, shard);
   write_summaries(folder, sweep);
   for (const auto& form : options.exports) finish_export({folder, form}, sweep);
   if (sweeper.fatal_) std::rethrow_exception(sweeper.fatal_);

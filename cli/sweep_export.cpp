@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "task/module.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -53,18 +54,31 @@ void export_answer(const Export& where, const SweepTask& task, const OpenTask& o
 void finish_export(const Export& where, const report::Sweep& sweep) {
   if (where.form != "kernelbench") return;
   std::map<int, json> results;
+  std::map<std::string, json> baselines;   // as KernelBench's own timing of them writes it: level → file → milliseconds
   for (const auto& row : sweep.rows) {
     if (!row.key.ends_with(".py")) continue;
     const bool right = row.status == report::SweepRow::Status::verified;
+    const bool timed = right && !row.predicted && row.time_ms > 0;
     json metadata = {{"hardware", row.device}, {"cudal1_verdict", row.verdict}, {"cudal1_task_sha256", row.digest}};
     results[row.level][std::to_string(row.id)] = json::array({{{"sample_id", 0},
                                                                {"compiled", right},
                                                                {"correctness", right},
                                                                {"metadata", metadata},
-                                                               {"runtime", -1.0},  // not measured
-                                                               {"runtime_stats", json::object()}}});
+                                                               {"runtime", timed ? row.time_ms : -1.0},  // -1: not measured
+                                                               {"runtime_stats", timed ? json{{"mean", row.time_ms}} : json::object()}}});
+    if (!timed) continue;
+    for (const auto& [baseline, ratio] : row.ratios)
+      if (ratio.failed.empty())
+        baselines[baseline][fmt::format("level{}", row.level)][std::filesystem::path(row.key).filename().string()] = {
+            {"mean", ratio.value * row.time_ms}};
   }
   for (const auto& [level, result] : results) base::write_file(level_folder(where, level) / "eval_results.json", result.dump(1) + "\n");
+  for (auto& [baseline, times] : baselines) {
+    std::string name = baseline;
+    std::replace(name.begin(), name.end(), '/', '-');
+    base::write_file(where.folder / "export" / "kernelbench" / "results" / "timing" / "cudal1" / fmt::format("baseline_{}.json", name),
+                     times.dump(1) + "\n");
+  }
 }
 
 }  // namespace cudal1::cli

@@ -23,7 +23,7 @@ struct Export {
 // Nothing for a kernel file's task in a form for PyTorch. Throws base::Error when the answer has no such form.
 void export_answer(const Export& where, const SweepTask& task, const OpenTask& open, const std::filesystem::path& best);
 
-// What KernelBench's analysis reads beside the answers, without run times: nothing is measured.
+// What KernelBench's analysis reads beside the answers: the verdicts, and what was measured of answers and baselines.
 void finish_export(const Export& where, const report::Sweep& sweep);
 
 }  // namespace cudal1::cli

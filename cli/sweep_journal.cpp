@@ -94,7 +94,7 @@ std::optional<report::SweepRow> SweepJournal::finished(const std::string& key, c
 
 void SweepJournal::append(const report::SweepRow& row) { file_->append(report::to_json(row) + "\n"); }
 
-report::Sweep merge(const std::vector<std::filesystem::path>& folders) {
+report::Sweep merge(const std::vector<std::filesystem::path>& folders, const std::optional<Shard>& only) {
   report::Sweep result;
   std::set<std::string> devices, models, seen;
   std::set<int> shards;
@@ -112,11 +112,11 @@ report::Sweep merge(const std::vector<std::filesystem::path>& folders) {
       result.rows.push_back(row);
     }
   }
-  for (int shard = 1; shard <= count; ++shard)
+  for (int shard = 1; shard <= count && !only; ++shard)
     if (!shards.contains(shard)) result.remarks.push_back(fmt::format("Shard {}/{} is missing.", shard, count));
   std::sort(expected.begin(), expected.end());
   expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
-  std::erase_if(expected, [&](const std::string& key) { return seen.contains(key); });
+  std::erase_if(expected, [&](const std::string& key) { return seen.contains(key) || (only && !only->owns(key)); });
   if (!expected.empty())
     result.remarks.push_back(fmt::format("{} task{} not finished: {}.", expected.size(), expected.size() == 1 ? " is" : "s are",
                                          fmt::join(expected, ", ")));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shard.hpp"
+
 #include "base/file.hpp"
 #include "report/sweep.hpp"
 
@@ -41,7 +43,8 @@ struct ReadSweep {
 // Throws base::Error(bad_input): no sweep there, or a damaged line before the last.
 ReadSweep read_sweep(const std::filesystem::path& folder);
 
-// One sweep of its shards: tasks measured twice, missing shards and different devices are remarked on.
-report::Sweep merge(const std::vector<std::filesystem::path>& folders);
+// One sweep of its shards: tasks measured twice, missing shards and different devices are remarked on. With `only` the
+// other shards are none of it.
+report::Sweep merge(const std::vector<std::filesystem::path>& folders, const std::optional<Shard>& only = std::nullopt);
 
 }  // namespace cudal1::cli

@@ -29,7 +29,7 @@ bool looks_like_a_task(const std::filesystem::path& file) {
   if (extension != ".py" && extension != ".cu") return false;
   const std::string text = base::read_file(file);
   if (extension == ".cu") return text.find("//@") != std::string::npos;
-  return text.find("class Model") != std::string::npos && text.find("get_inputs") != std::string::npos;
+  return text.find("\nclass Model") != std::string::npos && text.find("\ndef get_inputs") != std::string::npos;
 }
 
 SweepTask task_at(const std::filesystem::path& file, const std::filesystem::path& root) {

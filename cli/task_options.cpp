@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task_options.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "playbook/playbook.hpp"
 #include "task/module.hpp"
 
 #include <charconv>
@@ -52,7 +54,7 @@ void add_task_options(CLI::App& app, TaskOptions& options) {
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm) {
   const bool simulated = choice.device == "sim";
   const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
-  OpenTask open{std::move(warm), {}};
+  OpenTask open{std::move(warm), {}, {}, 0};
   if (!pytorch::is_module(options.task)) {
     open.task = task::load(options.task, overrides(options.set), memory_bytes);
     return open;
@@ -61,23 +63,24 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
     throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch modules are judged on the simulator only, not on {} yet; give --device sim",
                                                           options.task, choice.device));
   const auto set = overrides(options.set);
+  const base::Seconds began = base::now();
   if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{options.python, "cpu", simulated_bytes});
+  open.start_seconds = (base::now() - began).count();
   open.task = open.pytorch->open(options.task, set, memory_bytes);
   return open;
 }
 
-std::vector<pytorch::Defect> require_fit(const OpenTask& open, const Console& console) {
+void require_fit(OpenTask& open, const Console& console) {
   constexpr double tolerance = 1e-4;  // KernelBench's own for float32
-  if (!task::is_module(open.task)) return {};
+  if (!task::is_module(open.task)) return;
   for (const auto& note : open.pytorch->notes()) console.note(note);
-  auto defects = open.pytorch->examine(tolerance);
-  for (const auto& defect : defects) {
-    if (defect.kind == "unstable" || defect.kind == "not finite")
-      throw base::Error(base::Fault::bad_input, fmt::format("{}: TASK_{}: {}", open.task.path.string(),
-                                                            defect.kind == "unstable" ? "UNSTABLE" : "NOT_FINITE", defect.reason));
-    console.warn(fmt::format("degenerate ({}): {}", defect.kind, defect.reason));
-  }
-  return defects;
+  open.defects = open.pytorch->examine(tolerance);
+  if (auto collapse = playbook::collapse(open.task); !collapse.empty())
+    open.defects.push_back({"collapsible", {outcome::TaskVerdict::collapsible, std::move(collapse)}});
+  for (const auto& [kind, finding] : open.defects)
+    if (finding.verdict == outcome::TaskVerdict::unstable || finding.verdict == outcome::TaskVerdict::broken)
+      throw base::Error(base::Fault::bad_input,
+                        fmt::format("{}: {}: {}", open.task.path.string(), outcome::name(finding.verdict), finding.reason));
 }
 
 std::size_t host_memory_bytes() {

@@ -30,15 +30,17 @@ void add_task_settings(CLI::App& app, TaskOptions& options);  // these but for t
 struct OpenTask {
   std::unique_ptr<pytorch::Host> pytorch;
   task::Task task;
+  std::vector<pytorch::Defect> defects;   // of a module, once require_fit has looked
+  double start_seconds = 0;               // that PyTorch took to start; 0 where it was warm
 };
 
 // The task, checked against the memory of the device or, on the simulator, of this machine. A host that is `warm` is
 // used again. Throws base::Error: bad_input for the file, usage for a --set that is none or where Python lacks PyTorch.
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm = nullptr);
 
-// The task gate: says what makes a module unfit as a measure. Throws base::Error(bad_input) for one that nothing can be
-// verified against, because PyTorch does not agree with itself or its outputs are not finite.
-std::vector<pytorch::Defect> require_fit(const OpenTask& open, const Console& console);
+// The task gate of a module: finds what makes it a bad measure; the judge says it. Throws base::Error(bad_input) for one
+// that nothing can be verified against, because PyTorch does not agree with itself or its outputs are not finite.
+void require_fit(OpenTask& open, const Console& console);
 
 // The values of --set. Throws base::Error(usage).
 std::map<std::string, std::int64_t> overrides(const std::vector<std::string>& set);

@@ -12,6 +12,7 @@ namespace {
 judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
   judge::Options result;
   result.pytorch = open.pytorch.get();
+  for (const auto& defect : open.defects) result.findings.push_back(defect.finding);
   result.device = choice.device;
   result.gpu = choice.gpu;
   result.worker = worker_program("device");
@@ -61,10 +62,13 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
       ->option_text("fp32|tf32|half")
       ->check(CLI::IsMember({"fp32", "tf32", "half"}))
       ->group("Judging");
+  add_compile_options(app, options);
+}
+
+void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options) {
   app.add_flag("--accept-degenerate", options.accept_degenerate,
                "Judge a task whose answer needs no work; it earns no speed-up")
       ->group("Judging");
-  add_compile_options(app, options);
 }
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {

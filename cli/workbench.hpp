@@ -31,6 +31,7 @@ struct WorkbenchOptions {
 };
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
 void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …
+void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options);
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 

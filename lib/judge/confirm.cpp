@@ -65,7 +65,6 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
   if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
   judgement.errors = checked->errors;
   judgement.sanitizer = checked->sanitizer;
-  judgement.message = checked->message;
   const auto timed = predict(fresh, executable, key);
   if (!timed) return with_fault(std::move(judgement), timed.error());
   apply(*timed, judgement);

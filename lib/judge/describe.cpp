@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/state.hpp"
 #include "outcome/speedup_text.hpp"
+#include "task/module.hpp"
 
 #include <utility>
 
@@ -65,10 +66,11 @@ void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, b
     if (judgement.verdict == Verdict::faster) judgement.verdict = Verdict::inconclusive;
     judgement.message = fmt::format("{}: {}; no speed-up is earned", outcome::name(unsound->verdict), unsound->reason);
   }
-  const bool kernelbench = judgement.message.starts_with("KernelBench");  // said beside a verdict, not why it is one
-  if (!judgement.speedup || (!judgement.message.empty() && !kernelbench)) return;
-  judgement.message = fmt::format("{} over {}{}{}", outcome::text(*judgement.speedup), against ? options.against_name : "the reference",
-                                  judgement.predicted ? ", predicted" : "", kernelbench ? "; " + judgement.message : "");
+  if (!judgement.speedup || !judgement.message.empty()) return;
+  const bool unbeaten = task::is_module(task) && facts.simulated;   // PyTorch has no predicted time
+  judgement.message = fmt::format("{} over {}{}", outcome::text(*judgement.speedup),
+                                  against ? options.against_name : unbeaten ? "the first right variant" : "the reference",
+                                  judgement.predicted ? ", predicted" : "");
 }
 
 }  // namespace cudal1::judge

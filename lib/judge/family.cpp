@@ -151,7 +151,6 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   outcome::Judgement judgement = describe(*winner.executable, winner.tunables);
   judgement.errors = winner.checked->errors;
   judgement.sanitizer = winner.checked->sanitizer;
-  judgement.message = winner.checked->message;
   apply(*winner.timed, judgement);
   if (judgement.verdict != Verdict::dropped) count(judgement, *winner.executable);
   return judgement;

@@ -22,13 +22,6 @@ namespace {
 
 using outcome::Verdict;
 
-// What KernelBench's own comparison would say, beside the verdict; empty where PyTorch is not the reference.
-std::string kernelbench_says(double tolerance) {
-  if (tolerance < 0) return "";
-  return fmt::format("KernelBench's comparison {} it at 1e-4 and {} it at 1e-2 (it takes {:.2g})", tolerance <= 1e-4 ? "accepts" : "rejects",
-                     tolerance <= 1e-2 ? "accepts" : "rejects", tolerance);
-}
-
 }  // namespace
 
 Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler, Options the_options)
@@ -90,6 +83,7 @@ ReferenceReply Judge::State::load_reference(DeviceHost& where) {
   ReferenceJob job;
   job.executable = reference;
   if (task::is_module(task)) {
+    const Step step(*this, "oracle");
     // A fresh process gets fresh inputs; the first one those of the run's seed.
     auto made = options.pytorch->cases(&where == &host ? seed : random.next());
     if (made.cases.empty())
@@ -138,10 +132,11 @@ const ReferenceFacts& Judge::State::ensure_module_reference() {
   if (!options.against.empty())
     throw base::Error(base::Fault::usage, "--against compares answers to kernel files, not to a PyTorch module");
   const base::Seconds began = base::now();
+  ReferenceFacts result;
+  judge_task(options.findings, result);
   for (const task::Workload& workload : task.checks) reference.checks.push_back(task::interface_plan(task, workload));
   for (const task::Workload& workload : task.workloads) reference.workloads.push_back(task::interface_plan(task, workload));
   ensure_ready();
-  ReferenceFacts result;
   result.predicted = facts.simulated;
   result.oracle = true;
   result.note = reference_note;
@@ -151,6 +146,7 @@ const ReferenceFacts& Judge::State::ensure_module_reference() {
   result.judgement.speedup = outcome::Speedup{};
   result.judgement.predicted = facts.simulated;
   result.judgement.seconds = (base::now() - began).count();
+  result.judgement.step_seconds = steps;
   reference_facts = std::move(result);
   return *reference_facts;
 }
@@ -276,14 +272,11 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
     fine.errors = evidence.errors;
     // The simulator is its own sanitizer.
     if (facts.simulated) fine.sanitizer = evidence.unchecked.empty() ? "passed" : "races not checked";
-    fine.message = kernelbench_says(evidence.kernelbench_tolerance);
     return fine;
   }
   Rejected judgement;
   judgement.verdict = *evidence.fault;
   judgement.message = std::move(evidence.message);
-  if (const std::string said = kernelbench_says(evidence.kernelbench_tolerance); !said.empty() && evidence.fault == Verdict::wrong_result)
-    judgement.message += "; " + said;
   judgement.findings = std::move(evidence.findings);
   judgement.first_wrong = std::move(evidence.first_wrong);
   judgement.worst_wrong = std::move(evidence.worst_wrong);

@@ -29,6 +29,7 @@ struct Options {
   double gpu_budget_ms = 250;         // device time per candidate for a screening interval
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
   pytorch::Host* pytorch = nullptr;   // has the task open, when it is a module; must outlive the judge
+  std::vector<outcome::TaskFinding> findings;  // about a module, from its task gate
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
   outcome::Precision precision = outcome::Precision::fp32;

@@ -42,7 +42,8 @@ static json to(const OpenJob& job) {
 static json to(const ReferenceJob& job) {
   json cases = json::array();
   for (const reference::StoredCase& stored : job.cases)
-    cases.push_back({{"pattern", static_cast<int>(stored.trial.pattern)}, {"seed", stored.trial.seed}, {"path", stored.path}});
+    cases.push_back({{"pattern", static_cast<int>(stored.trial.pattern)}, {"seed", stored.trial.seed}, {"path", stored.path},
+                     {"kernelbench", stored.kernelbench}});
   return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}, {"cases", std::move(cases)}};
 }
 
@@ -89,7 +90,7 @@ static void from(const json& value, ReferenceJob& job) {
   value.at("declared_trials").get_to(job.declared_trials);
   for (const json& stored : value.at("cases"))
     job.cases.push_back({{static_cast<reference::Pattern>(stored.at("pattern").get<int>()), stored.at("seed").get<std::uint64_t>()},
-                         stored.at("path").get<std::string>()});
+                         stored.at("path").get<std::string>(), stored.at("kernelbench").get<bool>()});
 }
 
 static void from(const json& value, CheckJob& job) {

@@ -188,7 +188,7 @@ void from(const json& value, outcome::DeviceFacts& facts) {
 }
 
 json to(const outcome::ErrorFigures& errors) {
-  return {errors.relative_l2, errors.max_absolute, errors.reference_relative_l2, errors.trials};
+  return {errors.relative_l2, errors.max_absolute, errors.reference_relative_l2, errors.trials, errors.kernelbench_tolerance};
 }
 
 void from(const json& value, outcome::ErrorFigures& errors) {
@@ -196,6 +196,7 @@ void from(const json& value, outcome::ErrorFigures& errors) {
   value.at(1).get_to(errors.max_absolute);
   value.at(2).get_to(errors.reference_relative_l2);
   value.at(3).get_to(errors.trials);
+  value.at(4).get_to(errors.kernelbench_tolerance);
 }
 
 json to(const outcome::Finding& finding) {
@@ -335,7 +336,6 @@ json to(const verify::Evidence& evidence) {
           {"worst", to(evidence.worst_wrong)},
           {"errors", to(evidence.errors)},
           {"unchecked", evidence.unchecked},
-          {"kernelbench", evidence.kernelbench_tolerance},
           {"printed", evidence.printed}};
 }
 
@@ -347,7 +347,6 @@ void from(const json& value, verify::Evidence& evidence) {
   from(value.at("worst"), evidence.worst_wrong);
   from(value.at("errors"), evidence.errors);
   value.at("unchecked").get_to(evidence.unchecked);
-  value.at("kernelbench").get_to(evidence.kernelbench_tolerance);
   value.at("printed").get_to(evidence.printed);
 }
 

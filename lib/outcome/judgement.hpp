@@ -30,6 +30,9 @@ struct ErrorFigures {
   double max_absolute = 0;
   double reference_relative_l2 = 0;  // the reference's own
   int trials = 0;
+  // The least tolerance at which KernelBench's comparison (allclose with PyTorch's output, atol = rtol) passes for every
+  // input that it would draw; negative where the task is no PyTorch module.
+  double kernelbench_tolerance = -1;
 };
 
 // One workload's (one `size` line's) timing.

@@ -206,6 +206,7 @@ Judgement from(const json& value) {
   const auto& errors = value.at("errors");
   judgement.errors = {number(errors.at("relative_l2")), number(errors.at("max_absolute")),
                       number(errors.at("reference_relative_l2")), errors.at("trials").get<int>()};
+  if (value.contains("kernelbench")) judgement.errors.kernelbench_tolerance = number(value.at("kernelbench").at("least_tolerance"));
   judgement.sanitizer = value.at("sanitizer");
   judgement.seconds = value.at("judging_seconds");
   judgement.step_seconds = value.value("step_seconds", std::map<std::string, double>{});
@@ -243,6 +244,8 @@ std::string to_json(const Judgement& judgement) {
                      {"max_absolute", number(judgement.errors.max_absolute)},
                      {"reference_relative_l2", number(judgement.errors.reference_relative_l2)},
                      {"trials", judgement.errors.trials}};
+  if (const double least = judgement.errors.kernelbench_tolerance; least >= 0)
+    value["kernelbench"] = {{"least_tolerance", number(least)}, {"accepts_at_1e-4", least <= 1e-4}, {"accepts_at_1e-2", least <= 1e-2}};
   value["sanitizer"] = judgement.sanitizer;
   value["judging_seconds"] = judgement.seconds;
   value["step_seconds"] = judgement.step_seconds;

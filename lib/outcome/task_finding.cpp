@@ -13,6 +13,8 @@ constexpr std::pair<std::string_view, TaskVerdict> names[] = {
     {"TASK_DEGENERATE", TaskVerdict::degenerate},
     {"TASK_ILL_CONDITIONED", TaskVerdict::ill_conditioned},
     {"INPUT_RANGE", TaskVerdict::input_range},
+    {"KEEPS_STATE", TaskVerdict::keeps_state},
+    {"COLLAPSIBLE", TaskVerdict::collapsible},
 };
 
 }  // namespace

@@ -15,8 +15,10 @@ enum class TaskVerdict {
   degenerate,       // the answer needs no work: constant, zero, or not dependent on the inputs
   ill_conditioned,  // rounding alone moves the output far
   input_range,      // under the declared inputs an output equals an input
+  keeps_state,      // a second call of the same PyTorch module gives another output
+  collapsible,      // algebra takes most of the arithmetic away
 };
-std::string_view name(TaskVerdict verdict);  // "TASK_DEGENERATE"; INPUT_RANGE is a remark and stands without the prefix
+std::string_view name(TaskVerdict verdict);  // "TASK_DEGENERATE"; a remark, such as INPUT_RANGE, stands without the prefix
 std::optional<TaskVerdict> parse_task_verdict(std::string_view name);
 
 struct TaskFinding {

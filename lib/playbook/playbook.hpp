@@ -5,11 +5,16 @@
 #include "task/task.hpp"
 
 #include <memory>
+#include <string>
 
 namespace cudal1::playbook {
 
 // The built-in model: rules over the task's torch line and its own kernel instead of a network. The task must outlive
 // it. Deterministic: equal questions get equal replies.
 std::unique_ptr<model::Model> open(const task::Task& task);
+
+// Whether an identity that the rules know takes most of the arithmetic of the task's torch line away: then a speed-up is
+// algebra's before it is a kernel's. One sentence; empty where it does not.
+std::string collapse(const task::Task& task);
 
 }  // namespace cudal1::playbook

@@ -182,7 +182,7 @@ Host::Cases Host::cases(std::uint64_t seed) {
     if (++number == 2) asked["weights"] = random.next() >> 2;  // what holds for one set of weights only is no answer
     const json reply = state_->ask({{"do", "case"}, {"trial", asked}});
     result.precision = reply.at("precision");
-    if (reply.at("finite")) result.cases.push_back({trial, reply.at("memory").at("path")});
+    if (reply.at("finite")) result.cases.push_back({trial, reply.at("memory").at("path"), number == 1});
     else result.dropped.push_back(fmt::format("{}: the reference is not finite", name(pattern)));
   }
   return result;
@@ -191,7 +191,8 @@ Host::Cases Host::cases(std::uint64_t seed) {
 std::vector<Defect> Host::examine(double tolerance) {
   std::vector<Defect> result;
   const json reply = state_->ask({{"do", "gate"}, {"tolerance", tolerance}});
-  for (const json& each : reply.at("found")) result.push_back({each.at("kind"), each.at("reason")});
+  for (const json& each : reply.at("found"))
+    result.push_back({each.at("kind"), {outcome::parse_task_verdict(each.at("verdict").get<std::string>()).value(), each.at("reason")}});
   return result;
 }
 

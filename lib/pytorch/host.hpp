@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "outcome/task_finding.hpp"
 #include "reference/stored_case.hpp"
 #include "task/task.hpp"
 
@@ -19,10 +20,10 @@ struct Options {
   std::size_t input_limit = 0;  // bytes of one set of inputs and weights; 0: none
 };
 
-// Why a task cannot tell a fast answer from a wrong one.
+// Why a task is a bad measure.
 struct Defect {
   std::string kind;             // "constant", "unstable", "range identity"
-  std::string reason;           // one sentence
+  outcome::TaskFinding finding;
 };
 
 // A process of the user's own Python that holds one task in KernelBench's form, and nothing from a model. It stays warm

@@ -30,8 +30,7 @@ class Host:
 
     def open(self, request):
         self.close({})
-        task = TaskModule(request["path"], request["source"], request["set"], request["device"])
-        task.require_size(request["limit"])
+        task = TaskModule(request["path"], request["source"], request["set"], request["device"], request["limit"])
         cases = Cases(task)
         model, arguments = cases.model({}), task.make_inputs(WEIGHT_SEED)
         line, problem, unused = derive(task, copy.deepcopy(model), arguments)

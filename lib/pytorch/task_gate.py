@@ -11,6 +11,10 @@ from task_module import WEIGHT_SEED, tensors_in
 SHARE = 0.7       # of the output within tolerance of one value: constant
 REACTION = 0.05   # of the output that must change with the inputs
 
+# Of outcome::TaskVerdict; the other kinds are degenerate.
+VERDICTS = {"not finite": "TASK_BROKEN", "unstable": "TASK_UNSTABLE", "stateful": "KEEPS_STATE", "range identity": "INPUT_RANGE",
+            "ill-conditioned": "TASK_ILL_CONDITIONED"}
+
 
 def close(left, right, tolerance):
     """The share of elements that KernelBench's comparison takes for equal."""
@@ -38,11 +42,11 @@ def is_input(outputs, arguments, tolerance):
 
 
 def examine(cases, tolerance):
-    """What is wrong with the task, most severe first: {"kind", "reason"} each. Empty: sound."""
+    """What is wrong with the task, most severe first: {"kind", "verdict", "reason"} each. Empty: sound."""
     task, found = cases.task, []
 
     def add(kind, reason):
-        found.append({"kind": kind, "reason": reason})
+        found.append({"kind": kind, "verdict": VERDICTS.get(kind, "TASK_DEGENERATE"), "reason": reason})
 
     model = cases.model({})
     arguments = task.make_inputs(WEIGHT_SEED)

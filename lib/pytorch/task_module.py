@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import keyword
 import linecache
+import math
 import os
 import re
 import sys
@@ -14,6 +15,7 @@ import traceback
 import types
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 DTYPES = {
     torch.float64: "float64", torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16",
@@ -144,18 +146,39 @@ def default_device(device):
         torch.set_default_device("cpu")
 
 
+class SizeGuard(TorchFunctionMode):
+    """Refuses a tensor of more than `limit` bytes (0: none) before memory is taken for it."""
+
+    MADE = {"rand", "randn", "zeros", "ones", "empty", "full", "randint"}
+
+    def __init__(self, task, limit):
+        super().__init__()
+        self.task, self.limit = task, limit
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if self.limit and getattr(function, "__name__", "") in self.MADE:
+            sizes = kwargs.get("size", [each for each in args if isinstance(each, (tuple, list))] or args)
+            sizes = sizes[0] if sizes and isinstance(sizes[0], (tuple, list)) else sizes
+            width = torch.empty((), dtype=kwargs.get("dtype")).element_size()
+            self.task.require_bytes(math.prod(each for each in sizes if isinstance(each, int)) * width, self.limit)
+        return function(*args, **kwargs)
+
+
 class TaskModule:
-    def __init__(self, path, source, overrides, device="cpu"):
+    def __init__(self, path, source, overrides, device="cpu", limit=0):
         self.path, self.source, self.device = path, source, device
         self.constants = {}
         self.namespace = self._load(overrides)
         with in_task(path, "get_init_inputs"):
             torch.manual_seed(WEIGHT_SEED)
             self.init_inputs = self.namespace["get_init_inputs"]()
-        self.model = self.build(WEIGHT_SEED)
-        self.arguments = self.make_inputs(WEIGHT_SEED)
+        with SizeGuard(self, limit):
+            self.model = self.build(WEIGHT_SEED)
+            self.arguments = self.make_inputs(WEIGHT_SEED)
         self._name_inputs()
         self._name_state()
+        self.require_bytes(sum(each["tensor"].numel() * each["tensor"].element_size() for each in self.inputs + self.state), limit)
 
     def _load(self, overrides):
         try:
@@ -252,7 +275,9 @@ class TaskModule:
             self._name_argument(name, value)
 
     def _name_argument(self, name, value):
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, torch.Tensor) and value.numel() == 0:
+            self.notes.append(f"{name} has no elements, and is no input of a variant")
+        elif isinstance(value, torch.Tensor):
             self._require_dtype(name, value)
             self.inputs.append({"argument": name, "name": unique_name(name, self.taken), "tensor": value})
             if not value.is_contiguous():
@@ -297,11 +322,13 @@ class TaskModule:
         self.state = []
         for path, tensor in self.state_tensors(self.model):
             self._require_dtype(path, tensor)
+            if tensor.numel() == 0:
+                self.notes.append(f"{path} has no elements, and is no input of a variant")
+                continue
             self.state.append({"path": path, "name": unique_name(path.replace(".", "_"), self.taken), "tensor": tensor})
 
-    def require_size(self, limit):
+    def require_bytes(self, total, limit):
         """`limit` bytes for one set of inputs and weights; 0: none."""
-        total = sum(each["tensor"].numel() * each["tensor"].element_size() for each in self.inputs + self.state)
         if limit and total > limit:
             known = ", ".join(f"{name}={value}" for name, value in self.constants.items()) or "none"
             raise Refusal(f"{self.path}: its inputs and weights take {total / 2**20:.0f} MiB, more than the {limit / 2**20:.0f} MiB that "
@@ -314,7 +341,12 @@ class TaskModule:
                 self.taken.discard(entry["name"])
         self.state = [entry for entry in self.state if entry["path"] not in unused]
 
+    @staticmethod
+    def input_tensors(arguments):
+        """Those that a variant gets, in the order of the interface."""
+        return [each for each in tensors_in(arguments) if each.numel() > 0]
+
     def flat_inputs(self, model, arguments):
-        """The tensors that a variant gets, in the order of the interface."""
+        """Inputs and state that a variant gets, in the order of the interface."""
         held = dict(self.state_tensors(model))
-        return list(tensors_in(arguments)) + [held[entry["path"]].detach() for entry in self.state]
+        return self.input_tensors(arguments) + [held[entry["path"]].detach() for entry in self.state]

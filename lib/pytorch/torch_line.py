@@ -146,7 +146,7 @@ class Recorder(TorchFunctionMode):
 def derive(task, model, arguments):
     """The line over the interface's names, or why there is none; and the paths of state that no output depends on."""
     names = {}
-    for entry, tensor in zip(task.inputs, tensors_in(arguments)):
+    for entry, tensor in zip(task.inputs, task.input_tensors(arguments)):
         names[id(tensor)] = entry["name"]
     held = dict(task.state_tensors(model))
     for entry in task.state:

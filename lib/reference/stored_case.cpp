@@ -59,7 +59,7 @@ ReadCase read(const StoredCase& stored, const task::Task& task, const task::Work
     expected.reference = reader.take<double>(count);
     expected.perturbed = reader.take<double>(count);
     expected.operations = reduction_length(task, workload);
-    expected.kernelbench = stored.trial.pattern == Pattern::declared;
+    expected.kernelbench = stored.kernelbench;
   }
   return result;
 }

@@ -15,6 +15,7 @@ namespace cudal1::reference {
 struct StoredCase {
   Trial trial;
   std::string path;
+  bool kernelbench = false;  // inputs and weights are those that KernelBench's harness would draw
 };
 
 struct ReadCase {

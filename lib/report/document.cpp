@@ -37,6 +37,7 @@ void headline(const store::Run& run, Document& out) {
     for (const auto label : judgement.labels) line += fmt::format(", {}", outcome::name(label));
     if (const auto note = sanitized(judgement); !note.empty()) line += fmt::format(", {}", note);
     out.push_back(Paragraph{line, Paragraph::Kind::verdict});
+    if (const auto said = kernelbench(judgement.errors.kernelbench_tolerance); !said.empty()) out.push_back(Paragraph{said + "."});
     if (judgement.predicted)
       out.push_back(Paragraph{"Times are predictions of the simulator for this GPU, not measurements. Measure on a GPU "
                               "with: cudal1 bench TASK VARIANT --device cuda:0"});

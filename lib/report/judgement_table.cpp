@@ -123,8 +123,8 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
   for (const auto& named : judgements) append_rows(named, table);
   document.push_back(std::move(table));
   for (const auto& named : judgements) {
-    if (const auto at = named.judgement.message.find("KernelBench's comparison"); at != std::string::npos)
-      document.push_back(Paragraph{fmt::format("{}: {}", named.name, named.judgement.message.substr(at))});
+    if (const auto said = kernelbench(named.judgement.errors.kernelbench_tolerance); !said.empty())
+      document.push_back(Paragraph{fmt::format("{}: {}", named.name, said)});
     for (const auto label : named.judgement.labels)
       if (const auto sentence = explanation(label); !sentence.empty())
         document.push_back(Paragraph{fmt::format("{}: {}: {}", named.name, outcome::name(label), sentence)});

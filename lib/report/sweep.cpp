@@ -83,6 +83,13 @@ SweepFigures figures_of(const std::vector<const SweepRow*>& rows, const std::str
   return result;
 }
 
+// Infinity, of an output that is not finite, has no number in JSON.
+json kernelbench_value(const SweepRow& row) {
+  const double least = row.kernelbench_tolerance;
+  if (least < 0) return nullptr;
+  return {{"least_tolerance", std::isfinite(least) ? json(least) : json(nullptr)}, {"accepts_at_1e-4", least <= 1e-4}, {"accepts_at_1e-2", least <= 1e-2}};
+}
+
 json to_value(const SweepRow& row) {
   json ratios = json::object();
   for (const auto& [baseline, ratio] : row.ratios)
@@ -91,7 +98,8 @@ json to_value(const SweepRow& row) {
   return {{"key", row.key}, {"level", row.level}, {"id", row.id}, {"task", row.task}, {"digest", row.digest},
           {"device", row.device}, {"status", name(row.status)}, {"message", row.message}, {"defects", row.defects},
           {"verdict", row.verdict}, {"labels", row.labels}, {"predicted", row.predicted}, {"ratios", ratios},
-          {"share_of_limit", row.share_of_limit}, {"time_ms", row.time_ms}, {"answers", row.answers}, {"right", row.right}, {"seconds", row.seconds},
+          {"share_of_limit", row.share_of_limit}, {"time_ms", row.time_ms},
+          {"kernelbench", kernelbench_value(row)}, {"answers", row.answers}, {"right", row.right}, {"seconds", row.seconds},
           {"cost_dollars", row.cost}, {"breakdown_seconds", row.breakdown}, {"best", row.best}};
 }
 
@@ -132,6 +140,8 @@ SweepRow sweep_row_from_json(std::string_view text) {
                                  : SweepRow::Ratio{ratio.at("speedup"), ratio.at("low"), ratio.at("high"), ""};
     value.at("share_of_limit").get_to(row.share_of_limit);
     value.at("time_ms").get_to(row.time_ms);
+    if (const json& said = value.at("kernelbench"); said.is_object())
+      row.kernelbench_tolerance = said.at("least_tolerance").is_number() ? said.at("least_tolerance").get<double>() : HUGE_VAL;
     value.at("answers").get_to(row.answers);
     value.at("right").get_to(row.right);
     value.at("seconds").get_to(row.seconds);

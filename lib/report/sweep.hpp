@@ -32,6 +32,7 @@ struct SweepRow {
   };
   std::map<std::string, Ratio> ratios;
   double share_of_limit = 0, time_ms = 0;   // of the answer, at the first workload
+  double kernelbench_tolerance = -1;        // of outcome::ErrorFigures
   int answers = 0, right = 0;
   double seconds = 0, cost = 0;             // wall time of this task; US dollars for its replies
   std::map<std::string, double> breakdown;  // of `seconds`, by what took it

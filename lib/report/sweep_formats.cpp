@@ -40,19 +40,33 @@ Table fast_p(const Sweep& sweep) {
   return table;
 }
 
+// By KernelBench's own comparison.
+std::string accepted(const SweepRow& row) {
+  if (row.kernelbench_tolerance < 0) return "";
+  return row.kernelbench_tolerance <= 1e-4 ? "accepts" : row.kernelbench_tolerance <= 1e-2 ? "accepts at 1e-2" : "rejects";
+}
+
 Table per_task(const Sweep& sweep) {
-  Table table = {{"task", "status", "verdict", "speed-up", "limit", "defects and labels", "seconds"}};
+  Table table = {{"task", "status", "verdict", "speed-up", "limit", "KernelBench", "defects and labels", "seconds"}};
   for (const SweepRow& row : sweep.rows) {
     std::vector<std::string> ratios;
     for (const auto& [baseline, ratio] : row.ratios)
       ratios.push_back(fmt::format("{} {}", ratio.failed.empty() ? text({ratio.value, ratio.low, ratio.high}) : "failed", baseline));
     std::vector<std::string> remarks = row.defects;
     remarks.insert(remarks.end(), row.labels.begin(), row.labels.end());
-    table.push_back({row.key, std::string(name(row.status)), row.verdict.empty() ? row.message : row.verdict,
-                     fmt::format("{}", fmt::join(ratios, ", ")), percent(row.share_of_limit),
+    table.push_back({row.key, std::string(name(row.status)), row.verdict,
+                     fmt::format("{}", fmt::join(ratios, ", ")), percent(row.share_of_limit), accepted(row),
                      fmt::format("{}", fmt::join(remarks, ", ")), fmt::format("{:.1f}", row.seconds)});
   }
   return table;
+}
+
+// Of the tasks without a verdict: one line each.
+std::string reasons(const Sweep& sweep, std::string_view bullet) {
+  std::string out;
+  for (const SweepRow& row : sweep.rows)
+    if (row.verdict.empty()) out += fmt::format("{}{}: {}\n", bullet, row.key, row.message);
+  return out.empty() ? out : out + '\n';
 }
 
 std::string aligned(const Table& table) {
@@ -99,7 +113,7 @@ std::string headline(const Sweep& sweep) {
 }
 
 std::string terminal(const Sweep& sweep) {
-  std::string out = headline(sweep) + "\n\n" + aligned(per_task(sweep)) + '\n' + aligned(summary(sweep)) + '\n' + aligned(fast_p(sweep));
+  std::string out = headline(sweep) + "\n\n" + aligned(per_task(sweep)) + '\n' + reasons(sweep, "  ") + aligned(summary(sweep)) + '\n' + aligned(fast_p(sweep));
   for (const std::string& remark : sweep.remarks) out += '\n' + remark + '\n';
   return out;
 }
@@ -108,7 +122,7 @@ std::string markdown(const Sweep& sweep) {
   std::string out = "# Sweep\n\n" + headline(sweep) + ".\n\n" + piped(summary(sweep)) +
                     "\nRatios are baseline time / answer time. `n` counts tasks with a ratio; `none=1` counts the others as 1.00. Sound "
                     "tasks are those that the task gate finds fit to be a measure.\n\n" +
-                    piped(fast_p(sweep)) + "\n## Tasks\n\n" + piped(per_task(sweep));
+                    piped(fast_p(sweep)) + "\n## Tasks\n\n" + piped(per_task(sweep)) + '\n' + reasons(sweep, "- ");
   for (const std::string& remark : sweep.remarks) out += fmt::format("\n{}\n", remark);
   return out;
 }
@@ -138,16 +152,16 @@ std::string quoted(const std::string& text) {
 
 // One line for each task and baseline.
 std::string csv(const Sweep& sweep) {
-  std::string out = "key,level,id,task,status,verdict,baseline,speedup,low,high,failed,share_of_limit,defects,seconds,cost_dollars\n";
+  std::string out = "key,level,id,task,status,verdict,baseline,speedup,low,high,failed,share_of_limit,defects,kernelbench,seconds,cost_dollars\n";
   for (const SweepRow& row : sweep.rows) {
     auto ratios = row.ratios;
     if (ratios.empty()) ratios[""];
     for (const auto& [baseline, ratio] : ratios) {
       const bool timed = ratio.value > 0;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{}\n", quoted(row.key), row.level, row.id, quoted(row.task),
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{}\n", quoted(row.key), row.level, row.id, quoted(row.task),
                          quoted(std::string(name(row.status))), row.verdict, quoted(baseline), timed ? fmt::format("{:.6g}", ratio.value) : "",
                          timed ? fmt::format("{:.6g}", ratio.low) : "", timed ? fmt::format("{:.6g}", ratio.high) : "",
-                         quoted(ratio.failed), row.share_of_limit, quoted(fmt::format("{}", fmt::join(row.defects, "; "))), row.seconds,
+                         quoted(ratio.failed), row.share_of_limit, quoted(fmt::format("{}", fmt::join(row.defects, "; "))), accepted(row), row.seconds,
                          row.cost);
     }
   }

@@ -67,6 +67,13 @@ std::string_view explanation(outcome::Label label) {
   return "";
 }
 
+std::string kernelbench(double least_tolerance) {
+  if (least_tolerance < 0) return "";
+  const std::string takes = fmt::format("(it takes {:.2g})", least_tolerance);
+  if (least_tolerance <= 1e-4) return "KernelBench accepts it at 1e-4 " + takes;
+  return fmt::format("KernelBench rejects it at 1e-4 and {} it at 1e-2 {}", least_tolerance <= 1e-2 ? "accepts" : "rejects", takes);
+}
+
 double towards_one(double score) {
   return score >= 1 ? std::max(1.0, std::floor(score * 100) / 100) : std::min(1.0, std::ceil(score * 100) / 100);
 }

@@ -26,6 +26,9 @@ std::string_view sanitized(const outcome::Judgement& judgement);
 // What a label means for the reader of a time; empty where the verdict's own text says it.
 std::string_view explanation(outcome::Label label);
 
+// What KernelBench's own comparison says of a variant; empty where the task is no PyTorch module.
+std::string kernelbench(double least_tolerance);   // "KernelBench accepts it at 1e-4 (it takes 2.1e-07)"
+
 // A score cut to two decimals towards 1.00, as the CUDA-L1 paper prints it: 1.118 → 1.11, 0.992 → 1.00.
 double towards_one(double score);
 

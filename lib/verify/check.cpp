@@ -33,7 +33,7 @@ void Evidence::merge(Evidence other) {
   errors.relative_l2 = std::max(errors.relative_l2, other.errors.relative_l2);
   errors.max_absolute = std::max(errors.max_absolute, other.errors.max_absolute);
   errors.reference_relative_l2 = std::max(errors.reference_relative_l2, other.errors.reference_relative_l2);
-  kernelbench_tolerance = std::max(kernelbench_tolerance, other.kernelbench_tolerance);
+  errors.kernelbench_tolerance = std::max(errors.kernelbench_tolerance, other.errors.kernelbench_tolerance);
   errors.trials += other.errors.trials;
   if (unchecked.empty()) unchecked = std::move(other.unchecked);
   if (printed.empty()) printed = std::move(other.printed);
@@ -69,8 +69,8 @@ Evidence compare_outputs(const kernel::File& task, const Buffers& buffers, const
     const Comparison comparison =
         compare(expected, reference::decode(expected.dtype, bytes), declared_bounds(task, expected.output));
     Evidence one;
-    one.errors = {comparison.relative_l2, comparison.max_absolute, comparison.reference_relative_l2, 0};
-    one.kernelbench_tolerance = comparison.kernelbench_tolerance;
+    one.errors = {comparison.relative_l2, comparison.max_absolute, comparison.reference_relative_l2, 0,
+                  comparison.kernelbench_tolerance};
     if (!comparison.right) {
       one.fault = Verdict::wrong_result;
       const auto missing = unwritten(buffers, i, plan.buffers[i], bytes);

@@ -19,7 +19,6 @@ struct Evidence {
   std::optional<outcome::WrongElement> first_wrong, worst_wrong;
   outcome::ErrorFigures errors;
   std::string unchecked;                        // what the device could not look for, one line; empty: it looked for all
-  double kernelbench_tolerance = -1;            // of Comparison, the largest
   std::string printed;                          // by the kernels, in the first run that printed anything
 
   void merge(Evidence other);                   // keeps the first fault, the largest errors

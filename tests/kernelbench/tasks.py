@@ -16,6 +16,7 @@ except ImportError:
 
 import fixture  # noqa: E402
 
+TOLERANCE = 1e-4  # KernelBench's for float32
 PYTHON = os.environ.get("CUDAL1_PYTHON", sys.executable)
 
 

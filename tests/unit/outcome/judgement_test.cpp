@@ -24,7 +24,7 @@ TEST_CASE("a judgement survives JSON and back") {
   judgement.diagnostics.push_back({cudal1::base::Diagnostic::Severity::warning, "a.cu", 3, 4, "unused", "int x;", ""});
   judgement.findings.push_back({Finding::Kind::shared_race, "k", "a.cu", 9, {1, 0, 0}, {2, 0, 0}, 16, "shared memory", 16, "two warps", 11, {1, 0, 0}, {34, 0, 0}});
   judgement.worst_wrong = WrongElement{"C", {1, 2}, 1.0, std::nan("")};
-  judgement.errors = {1e-7, 1e-6, 2e-7, 5};
+  judgement.errors = {1e-7, 1e-6, 2e-7, 5, 3e-3};
   judgement.sanitizer = "passed";
   judgement.hardware = {{"dram_share", 0.87}};
   judgement.step_seconds = {{"time", 0.2}};
@@ -37,6 +37,8 @@ TEST_CASE("a judgement survives JSON and back") {
   CHECK(text.find("\"speedup\":{\"value\":2.0") != std::string::npos);
   CHECK(back.hardware.at("dram_share") == 0.87);
   CHECK(back.step_seconds.at("time") == 0.2);
+  CHECK(back.errors.kernelbench_tolerance == 3e-3);
+  CHECK(text.find("\"accepts_at_1e-4\":false,\"accepts_at_1e-2\":true") != std::string::npos);
   CHECK(back.workloads[0].share_of_arithmetic == 3);
   CHECK(back.hot_lines.at(12).global_load_sectors == 3);
   CHECK(std::isnan(back.worst_wrong->got));

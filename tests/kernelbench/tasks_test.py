@@ -14,6 +14,38 @@ __global__ void swish(const float* x, float* output) {
   if (i < 4096) output[i] = x[i] / (1 + expf(-x[i]));
 }
 """
+# Its float32 forward has operands of ten mantissa bits, as cuDNN has by default; in float64 it is exact.
+TF32_CONVOLUTION = """\
+def tf32(x):
+    return ((x.view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(8, 8, 3, 3))
+
+    def forward(self, x):
+        weight = self.weight
+        if x.dtype == torch.float32:
+            x, weight = tf32(x.contiguous()), tf32(weight.detach().contiguous())
+        return nn.functional.conv2d(x, weight)
+"""
+CONVOLUTION = """\
+//@ launch convolution<<<2 * 8, 16>>>(x, weight, output)
+__device__ float tf32(float v) { return __int_as_float((__float_as_int(v) + 0x1000) & -0x2000); }
+__global__ void convolution(const float* x, const float* weight, float* output) {
+  int n = blockIdx.x / 8, o = blockIdx.x % 8, row = threadIdx.x / 4, column = threadIdx.x % 4;
+  double sum = 0;
+  for (int c = 0; c < 8; ++c)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) {
+        int at = ((n * 8 + c) * 6 + row + i) * 6 + column + j, k = ((o * 8 + c) * 3 + i) * 3 + j;
+        sum += double(x[at] * weight[k]);
+      }
+  output[blockIdx.x * 16 + threadIdx.x] = float(sum);
+}
+"""
 FORWARD = "class Model(nn.Module):\n    def forward(self, {0}):\n        {1}"
 
 
@@ -76,7 +108,7 @@ class VerifyTest(TaskTest):
     def test_a_right_answer_is_right_for_both_rules(self):
         result = self.verify(SWISH, ANSWER)
         self.assertIn("PREDICTED_EQUIVALENT", result.out)
-        self.assertRegex(result.out, "KernelBench.*accepts")
+        self.assertIn("KernelBench accepts it at 1e-4", result.out)
 
     def test_an_answer_that_holds_in_the_declared_range_only_is_wrong(self):
         relu = HERE / "level1" / "5_ReLU.py"
@@ -84,12 +116,50 @@ class VerifyTest(TaskTest):
         result = self.verify(relu, copy, code=6)
         self.assertIn("WRONG_RESULT", result.out)
         self.assertIn("normal inputs", result.out)
-        self.assertIn("degenerate (range identity)", result.err)
+        self.assertIn("INPUT_RANGE: an input passes as the output in the declared range", result.err)
 
     def test_an_error_that_kernelbench_lets_pass_is_wrong_here(self):
         result = self.verify(SWISH, ANSWER.replace("(1 + expf", "(1.00005f + expf"), code=6)
         self.assertIn("WRONG_RESULT", result.out)
-        self.assertRegex(result.out, "KernelBench.*accepts it at 1e-4")
+        self.assertIn("KernelBench accepts it at 1e-4", result.out)
+
+    def test_an_exact_convolution_is_right_where_the_reference_is_rounded_to_tf32(self):
+        task = self.module(TF32_CONVOLUTION, "return [torch.rand(2, 8, 6, 6)]")
+        judged = self.verify(task, CONVOLUTION, "--json").json()["variants"][0]["judgement"]
+        self.assertEqual(judged["verdict"], "PREDICTED_EQUIVALENT", judged["message"])
+        said = judged["kernelbench"]
+        self.assertFalse(said["accepts_at_1e-4"], said)
+        self.assertTrue(said["accepts_at_1e-2"], said)
+        self.assertTrue(1e-4 < said["least_tolerance"] <= 1e-2, said)
+
+    def test_an_answer_as_coarse_as_tf32_is_wrong_where_the_reference_is_exact(self):
+        task = self.module(TF32_CONVOLUTION.replace("if x.dtype == torch.float32", "if False"), "return [torch.rand(2, 8, 6, 6)]")
+        coarse = CONVOLUTION.replace("x[at] * weight[k]", "tf32(x[at]) * tf32(weight[k])")
+        self.assertIn("WRONG_RESULT", self.verify(task, coarse, code=6).out)
+
+    def test_a_degenerate_task_earns_no_speed_up(self):
+        constant = HERE / "level1" / "20_Constant.py"
+        answer = "//@ launch k<<<1, 32>>>(output)\n__global__ void k(float* output) { output[threadIdx.x] = 0; }\n"
+        self.assertIn("TASK_DEGENERATE", self.verify(constant, answer, code=6).err)
+        judged = self.verify(constant, answer, "--accept-degenerate", "--json").json()
+        self.assertEqual({each["verdict"] for each in judged["findings"]}, {"TASK_DEGENERATE"})
+        self.assertIn("no speed-up is earned", judged["variants"][0]["judgement"]["message"])
+
+    def test_algebra_that_takes_the_arithmetic_away_is_remarked_on(self):
+        answer = "//@ launch k<<<1, 1>>>(x, weight, output)\n__global__ void k(const float* x, const float* weight, float* output) {}\n"
+        result = self.verify(HERE / "level2" / "3_Weight_sum.py", answer, code=6)
+        self.assertIn("COLLAPSIBLE: algebra does without most of the arithmetic as written: linear sums", result.err)
+        self.assertNotIn("COLLAPSIBLE", self.verify(SWISH, ANSWER).err)
+
+    def test_tensors_without_elements_are_no_inputs(self):
+        task = self.module("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                           "        self.none = nn.Parameter(torch.empty(0))\n    def forward(self, x, y):\n        return x * 2",
+                           "return [torch.rand(4, 8), torch.rand(0, 3)]")
+        answer = "//@ launch k<<<1, 32>>>(x, output)\n__global__ void k(const float* x, float* output) { output[threadIdx.x] = 2 * x[threadIdx.x]; }\n"
+        result = self.verify(task, answer)
+        self.assertIn("PREDICTED", result.out)
+        self.assertIn("y has no elements", result.err)
+        self.assertIn("none has no elements", result.err)
 
     def test_constants_of_one_set_of_weights_are_no_answer(self):
         task = self.module("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -103,11 +173,11 @@ class VerifyTest(TaskTest):
 
     def test_a_kept_state_starts_afresh_in_every_trial(self):
         task = self.module("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.hidden = torch.zeros(4, 8)\n"
-                           "    def forward(self, x):\n        self.hidden = self.hidden + x\n        return self.hidden")
-        answer = "//@ launch k<<<1, 32>>>(x, hidden, output)\n__global__ void k(const float* x, const float* hidden, float* output) { output[threadIdx.x] = x[threadIdx.x] + hidden[threadIdx.x]; }\n"
+                           "    def forward(self, x):\n        self.hidden = self.hidden / 2 + 3 * x\n        return self.hidden")
+        answer = "//@ launch k<<<1, 32>>>(x, hidden, output)\n__global__ void k(const float* x, const float* hidden, float* output) { output[threadIdx.x] = 3 * x[threadIdx.x] + hidden[threadIdx.x] / 2; }\n"
         result = self.verify(task, answer)
         self.assertIn("PREDICTED", result.out)
-        self.assertIn("degenerate (stateful)", result.err)
+        self.assertIn("KEEPS_STATE", result.err)
 
     def test_a_task_that_does_not_agree_with_itself_is_refused(self):
         result = self.verify(HERE / "level2" / "5_Linear_dropout.py", ANSWER, code=6)
@@ -117,6 +187,12 @@ class VerifyTest(TaskTest):
         result = self.verify(SWISH, ANSWER, "--set", "batch_size=100000", code=6)
         self.assertIn("--set", result.err)
         self.assertIn("batch_size=100000", result.err)
+
+    def test_inputs_of_4_gib_are_refused_before_memory_is_taken(self):
+        task = self.module("rows = 1 << 20\n" + FORWARD.format("x", "return x"), "return [torch.rand(rows, 1024)]")
+        result = self.verify(task, ANSWER, code=6, prefix=("prlimit", f"--as={3 << 30}"))
+        self.assertIn("4096 MiB", result.err)
+        self.assertIn("rows=1048576", result.err)
 
     def test_a_python_without_pytorch_is_named(self):
         self.environment["CUDAL1_PYTHON"] = str(self.write("python", "#!/bin/sh\nexit 1\n"))
