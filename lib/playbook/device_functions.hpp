@@ -115,9 +115,12 @@ __device__ float reduce_team(float value, float* parts, int* arrived, Combine co
     __threadfence();
   }
   __syncthreads();
-  value = __ldcg(parts + threadIdx.x % TEAM);
+  constexpr int LANES = TEAM < 32 ? TEAM : 32;
+  value = __ldcg(parts + threadIdx.x % LANES);
 #pragma unroll
-  for (int offset = TEAM / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  for (int other = LANES; other < TEAM; other += LANES) value = combine(value, __ldcg(parts + other + threadIdx.x % LANES));
+#pragma unroll
+  for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
   return value;
 }
 )";

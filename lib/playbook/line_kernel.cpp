@@ -122,6 +122,7 @@ class LineWriter {
         threads = {512, 256, 1024};
         if (file_.style().team) choose_team(packs, threads);
       }
+      if (!has_lines() && !cached_ && team_.empty()) threads = {1024, 512};  // one block for all there is
       if (file_.style().wide) std::sort(threads.begin(), threads.end());
       if (threads.size() > 4) threads.resize(4);
       rows_per_block_ = true;
@@ -136,11 +137,16 @@ class LineWriter {
       if (threads.size() > 3) threads.resize(3);
       if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
     }
-    threads_ = file_.tune("THREADS", threads);
+    if (team_.empty()) threads_ = file_.tune("THREADS", threads);
+    if (walk_ == Walk::columns)
+      width_ = file_.tune("LINES", cached_ ? std::vector<std::int64_t>{64, 32, 128} : std::vector<std::int64_t>{32},
+                          fmt::format("LINES * {} <= 1024", threads_));
     const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
     if (cached_) items_ = fmt::format("({} + {} - 1) / ({})", most_columns_, step, step);
     if (threads_ != "THREADS") replace(items_, "THREADS", threads_);
   }
+
+  bool has_lines() const { return !is_one(region_.lines()); }
 
   // How many passes read elements.
   int passes() const {
@@ -149,8 +155,8 @@ class LineWriter {
     return count;
   }
 
-  // Blocks that hold a line in their registers together and exchange what they reduce through memory. All are resident
-  // at once: two with 32 or one with 64 floats per thread on each of 128 multiprocessors.
+  // Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
+  // resident at once, BLOCKS / 128 on a multiprocessor; several overlap loading, waiting and storing.
   void choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
     bool plain = vec_ == 4 && passes() > 1;
     for (std::size_t i = 0; i < region_.instances.size(); ++i) {
@@ -158,18 +164,21 @@ class LineWriter {
       if (!at(static_cast<int>(i)).leaf && from.kind == Kind::reduce)
         plain = plain && !finds_index(from) && compute_type(from.dtype) == "float";
     }
-    std::vector<std::int64_t> sizes;
-    for (std::int64_t size : {2, 4, 8, 16, 32})
-      if (packs <= size * 512 * 16) sizes.push_back(size);
-    if (!plain || sizes.empty()) return;
-    // The smallest team holds 64 floats per thread, twice as many blocks half of that.
-    if (sizes.size() > 1) sizes = {sizes[1], sizes[0]};
+    std::int64_t most = 2;
+    while (most < 512 && packs > most * 256 * 8) most *= 2;
+    if (!plain || packs > most * 256 * 8) return;
     cached_ = true;
-    threads = {512};
+    std::vector<std::int64_t> sizes{most};
+    for (std::int64_t size : {most / 2, most / 4})
+      if (size >= 2) sizes.push_back(size);
+    // All registers of 128 multiprocessors hold 2^20 packs with as much again to compute in.
     team_ = file_.tune("TEAM", sizes);
-    const bool two = packs <= sizes[0] * 512 * 8;
-    blocks_ = file_.tune("BLOCKS", two ? std::vector<std::int64_t>{256, 128} : std::vector<std::int64_t>{128},
-                         fmt::format("BLOCKS * {} <= TEAM * 1048576", packs));
+    threads = {256, 512};
+    threads_ = file_.tune("THREADS", threads, fmt::format("{} <= TEAM * THREADS * 16", packs));
+    blocks_ = file_.tune("BLOCKS", {512, 256, 128},
+                         fmt::format("BLOCKS * {0} <= TEAM * 1048576 && 2 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * THREADS <= "
+                                     "131072",
+                                     packs));
   }
 
   static void replace(std::string& text, const std::string& from, const std::string& to) {
@@ -208,7 +217,7 @@ class LineWriter {
     indent_ = 2;
     if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", vec_));
     if (walk_ == Walk::columns) {
-      line(fmt::format("const {0} first = {0}(blockIdx.x) * 32 + threadIdx.x;", line_index_));
+      line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + threadIdx.x;", line_index_, width_));
       line(fmt::format("const bool live = first < {};", lines_));
       line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
                        lines_));
@@ -799,7 +808,7 @@ class LineWriter {
       const int id = static_cast<int>(i);
       if (!reducing(phase, id)) continue;
       std::string call = walk_ == Walk::columns
-                                   ? fmt::format("reduce_column<{}, 32>(acc{}, {})", threads_, id, combine(node(id)))
+                                   ? fmt::format("reduce_column<{}, {}>(acc{}, {})", threads_, width_, id, combine(node(id)))
                                    : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
       if (!team_.empty())
         call = fmt::format("reduce_team<{0}>({1}, {2} + {4}) * {0}, {3} + {4}), {5})", team_, call, parts_, arrived_,
@@ -843,7 +852,7 @@ class LineWriter {
       if (!team_.empty()) file_.helper(device_functions::reduce_team);
     }
     for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
-    const std::string block = walk_ == Walk::columns ? fmt::format("32 * {}", threads_)
+    const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", width_, threads_)
                               : !team_.empty()       ? fmt::format("{}, {} / 128", threads_, blocks_)
                               : rows_per_block_      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
                                                      : threads_;
@@ -896,8 +905,8 @@ class LineWriter {
     const std::string lines = region_.lines().text, columns = region_.elements().text;
     std::string grid, block;
     if (walk_ == Walk::columns) {
-      grid = fmt::format("ceil_div({}, 32)", lines);
-      block = fmt::format("dim3(32, {})", threads_);
+      grid = fmt::format("ceil_div({}, {})", lines, width_);
+      block = fmt::format("dim3({}, {})", width_, threads_);
     } else if (!team_.empty()) {
       grid = fmt::format("{0} / {1} * {1}", blocks_, team_);
       block = threads_;
@@ -992,6 +1001,7 @@ class LineWriter {
   KernelFile& file_;
   int splits_;
 
+  std::string width_;                            // lines of a block that walks columns
   std::string team_, blocks_, parts_, arrived_;  // of several blocks to a line; empty: one is enough
   int exchanged_ = 0;
   std::set<int> passing_;  // leaves that the present pass loads in passing

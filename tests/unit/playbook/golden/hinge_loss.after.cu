@@ -1,5 +1,5 @@
 //@ of      hinge_loss.before.cu sha256:ef3c63a600f001a1625515f2d8aa6f598de00ae9d00c58f361283e45d5ad6d7e
-//@ tune    THREADS = 256 | 512 | 128
+//@ tune    THREADS = 1024 | 512
 //@ tune    THREADS_2 = 128
 //@ scratch S: float32[512, 1, 1]
 //@ launch  row_parts<<<dim3(ceil_div(1, max(1, 256 / THREADS)), 512), dim3(THREADS, max(1, 256 / THREADS))>>>(X, Z, S, N * M, M, N)

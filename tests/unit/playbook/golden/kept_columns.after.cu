@@ -1,6 +1,7 @@
 //@ of      kept_columns.before.cu sha256:656c2c10f45dd1d7b5a3429d113a0e2ad227f4056e1d5f19b498e68e43907448
 //@ tune    THREADS = 8 | 16 | 4
-//@ launch  columns<<<ceil_div(B * M, 32), dim3(32, THREADS)>>>(X, Y, N, B * M, M, B, N * M)
+//@ tune    LINES = 64 | 32 | 128 if LINES * THREADS <= 1024
+//@ launch  columns<<<ceil_div(B * M, LINES), dim3(LINES, THREADS)>>>(X, Y, N, B * M, M, B, N * M)
 // playbook: as written/fused
 
 template <typename T, int VEC>
@@ -66,8 +67,8 @@ __device__ T reduce_column(T value, Combine combine) {
   return value;
 }
 
-__global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict__ X, float* __restrict__ Y, int N, int n3, int M, int B, int n6) {
-  const int first = int(blockIdx.x) * 32 + threadIdx.x;
+__global__ void __launch_bounds__(LINES * THREADS) columns(const float* __restrict__ X, float* __restrict__ Y, int N, int n3, int M, int B, int n6) {
+  const int first = int(blockIdx.x) * LINES + threadIdx.x;
   const bool live = first < n3;
   const int line = live ? first : n3 - 1;  // idle threads keep the barriers whole
   constexpr int ITEMS = (64 + THREADS - 1) / (THREADS);
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict_
     const float v0 = X_0_line[size_t(column) * M];
     acc1 = Larger()(acc1, float(v0));
   }
-  const float v1 = reduce_column<THREADS, 32>(acc1, Larger());
+  const float v1 = reduce_column<THREADS, LINES>(acc1, Larger());
   float acc4 = 0;
   float k3[ITEMS];
   #pragma unroll
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict_
     const float v3 = exp(v2);
     acc4 += v3;
   }
-  const float v4 = reduce_column<THREADS, 32>(acc4, Sum());
+  const float v4 = reduce_column<THREADS, LINES>(acc4, Sum());
   float* out0_line = Y + size_t(at0) * n6 + at2;
   #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {

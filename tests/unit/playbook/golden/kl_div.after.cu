@@ -1,5 +1,5 @@
 //@ of      kl_div.before.cu sha256:59264ec4ae811e6320514531ad3296b9a3b5fcb814e92a5d9b87dcb7b960fb6e
-//@ tune    THREADS = 256 | 512 | 128
+//@ tune    THREADS = 1024 | 512
 //@ tune    THREADS_2 = 128
 //@ scratch S: float32[512, 1, 1]
 //@ launch  row_parts<<<dim3(ceil_div(1, max(1, 256 / THREADS)), 512), dim3(THREADS, max(1, 256 / THREADS))>>>(Z, X, S, N * M)

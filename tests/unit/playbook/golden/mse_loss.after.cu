@@ -1,5 +1,5 @@
 //@ of      mse_loss.before.cu sha256:a5036b6b780902626a7c630cab442e447cd4c2d57ebfc45d04ada29cba67b22d
-//@ tune    THREADS = 256 | 512 | 128
+//@ tune    THREADS = 1024 | 512
 //@ tune    THREADS_2 = 128
 //@ scratch S: float32[512, 1, 1]
 //@ launch  row_parts<<<dim3(ceil_div(1, max(1, 256 / THREADS)), 512), dim3(THREADS, max(1, 256 / THREADS))>>>(X, Z, S, N * M)

@@ -1,5 +1,5 @@
 //@ of      smooth_l1_loss.before.cu sha256:c6fcf3a8de22d9d6618d5db1f79787d7108d9855edb34005715963e1e46f1289
-//@ tune    THREADS = 256 | 512 | 128
+//@ tune    THREADS = 1024 | 512
 //@ tune    THREADS_2 = 128
 //@ scratch S: float32[512, 1, 1]
 //@ launch  row_parts<<<dim3(ceil_div(1, max(1, 256 / THREADS)), 512), dim3(THREADS, max(1, 256 / THREADS))>>>(X, Z, S, N * M)

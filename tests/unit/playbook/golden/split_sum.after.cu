@@ -1,5 +1,5 @@
 //@ of      split_sum.before.cu sha256:d82e4d6236788a1e52e4ac32cf6ad93becadd21266fe0eab783a2856448f2569
-//@ tune    THREADS = 256 | 512 | 128
+//@ tune    THREADS = 1024 | 512
 //@ tune    THREADS_2 = 128
 //@ scratch S: float32[512, 1, 1]
 //@ launch  row_parts<<<dim3(ceil_div(1, max(1, 256 / THREADS)), 512), dim3(THREADS, max(1, 256 / THREADS))>>>(X, S, N * M)

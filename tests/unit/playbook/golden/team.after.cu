@@ -1,7 +1,7 @@
 //@ of      team.before.cu sha256:067e1e2af7b0cdaf16552e9d09134e682f3b32ebbc83d08a59e328316830b237
-//@ tune    TEAM = 8 | 4
-//@ tune    BLOCKS = 256 | 128 if BLOCKS * 32768 <= TEAM * 1048576
-//@ tune    THREADS = 512
+//@ tune    TEAM = 16 | 8 | 4
+//@ tune    THREADS = 256 | 512 if 32768 <= TEAM * THREADS * 16
+//@ tune    BLOCKS = 512 | 256 | 128 if BLOCKS * 32768 <= TEAM * 1048576 && 2 * BLOCKS * 32768 > TEAM * 1048576 && BLOCKS * THREADS <= 131072
 //@ scratch parts: float32[(B * 8) * 2 * TEAM]
 //@ scratch arrived: int32[(B * 8) * 2] = 0
 //@ launch  rows<<<BLOCKS / TEAM * TEAM, THREADS>>>(X, weight, bias, Y, (C / 8) * (H * W), B * 8, parts, arrived, B, (8 * (C / 8)) * (H * W), H * W) cooperative
@@ -84,9 +84,12 @@ __device__ float reduce_team(float value, float* parts, int* arrived, Combine co
     __threadfence();
   }
   __syncthreads();
-  value = __ldcg(parts + threadIdx.x % TEAM);
+  constexpr int LANES = TEAM < 32 ? TEAM : 32;
+  value = __ldcg(parts + threadIdx.x % LANES);
 #pragma unroll
-  for (int offset = TEAM / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+  for (int other = LANES; other < TEAM; other += LANES) value = combine(value, __ldcg(parts + other + threadIdx.x % LANES));
+#pragma unroll
+  for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
   return value;
 }
 
