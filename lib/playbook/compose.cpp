@@ -5,6 +5,9 @@
 #include "playbook/line_kernel.hpp"
 #include "playbook/region.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
 namespace cudal1::playbook {
@@ -18,14 +21,53 @@ class Composer {
   void compose() {
     for (std::size_t i = 0; i < dag_.nodes.size(); ++i)
       if (dag_.nodes[i].kind == Kind::input) buffers_[static_cast<int>(i)] = dag_.nodes[i].function;
-    for (const auto& [name, id] : dag_.outputs) {
-      write(id, name);
+    for (std::size_t i = 0; i < dag_.outputs.size(); ++i) {
+      const auto [name, id] = dag_.outputs[i];
+      if (done_.count(name) != 0) continue;
+      if (!write_together(i)) write(id, name);
       buffers_.emplace(id, name);
     }
   }
 
  private:
   const Node& node(int id) const { return dag_.nodes[static_cast<std::size_t>(id)]; }
+
+  static std::set<std::string> reads(const Region& region) {
+    std::set<std::string> result;
+    for (const Instance& instance : region.instances)
+      if (instance.leaf && !instance.buffer.empty()) result.insert(instance.buffer);
+    return result;
+  }
+
+  // Outputs of one shape that read the same tensor, such as several norms of it, become one kernel.
+  bool write_together(std::size_t first) {
+    if (!file_.style().fuse) return false;
+    Results results{{dag_.outputs[first].second, dag_.outputs[first].first}};
+    Growth together = grow(dag_, results, buffers_, true, workloads_);
+    if (!together.region || together.region->producer >= 0) return false;
+    for (std::size_t i = first + 1; i < dag_.outputs.size(); ++i) {
+      const auto [name, id] = dag_.outputs[i];
+      if (done_.count(name) != 0 || buffers_.count(id) != 0 || !(node(id).shape == node(results[0].first).shape)) continue;
+      const Growth alone = grow(dag_, {{id, name}}, buffers_, true, workloads_);
+      if (!alone.region) continue;
+      const std::set<std::string> mine = reads(*alone.region), theirs = reads(*together.region);
+      if (std::none_of(mine.begin(), mine.end(), [&](const auto& buffer) { return theirs.count(buffer) != 0; })) continue;
+      results.emplace_back(id, name);
+      Growth more = grow(dag_, results, buffers_, true, workloads_);
+      if (more.region && more.region->producer < 0) together = std::move(more);
+      else results.pop_back();
+    }
+    if (results.size() == 1) return false;
+    collapse(*together.region, dag_);
+    const Walk walk = walk_of(*together.region, dag_);
+    if (walk == Walk::pointwise && is_transposition(*together.region)) return false;
+    write_line_kernel(*together.region, dag_, walk, file_);
+    for (const auto& [id, name] : results) {
+      buffers_.emplace(id, name);
+      done_.insert(name);
+    }
+    return true;
+  }
 
   void materialise(int id) {
     if (++depth_ > 200) throw NotCovered{"the line has more steps than the playbook plans"};
@@ -93,7 +135,7 @@ class Composer {
       if (node(id).kind == Kind::cat) return write_cat(id, buffer);
     }
     for (int tries = 0; tries < 200; ++tries) {
-      Growth growth = grow(dag_, id, buffer, buffers_, file_.style().fuse, workloads_);
+      Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.style().fuse, workloads_);
       if (!growth.region) {
         if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
         materialise(growth.needs);
@@ -139,7 +181,7 @@ class Composer {
     const int splits = splits_of(region, walk);
     if (reduce < 0 || splits <= 1 || node(reduce).function.rfind("arg", 0) == 0) return false;
     const std::string name = file_.unique("S");
-    Growth parts = grow(dag_, reduce, name, buffers_, true, workloads_);
+    Growth parts = grow(dag_, {{reduce, name}}, buffers_, true, workloads_);
     if (!parts.region) return false;
     collapse(*parts.region, dag_);
     tensor::Shape shape = node(reduce).shape;
@@ -171,6 +213,7 @@ class Composer {
   KernelFile& file_;
   std::size_t workloads_;
   Buffers buffers_;
+  std::set<std::string> done_;  // outputs that are written
   int depth_ = 0;
 };
 

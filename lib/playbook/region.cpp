@@ -15,11 +15,11 @@ struct Needs {
 
 class Grower {
  public:
-  Grower(const Dag& dag, int root, const Buffers& buffers, bool fuse)
-      : dag_(dag), root_(root), buffers_(buffers), fuse_(fuse) {}
+  Grower(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse)
+      : dag_(dag), results_(results), buffers_(buffers), fuse_(fuse) {}
 
-  Region grow(const std::string& buffer, std::size_t workloads) {
-    const Node& root = dag_.nodes[static_cast<std::size_t>(root_)];
+  Region grow(std::size_t workloads) {
+    const Node& root = dag_.nodes[static_cast<std::size_t>(results_[0].first)];
     region_.space = root.shape;
     region_.assignments = root.shape.empty() ? 1 : root.shape.front().values.size();
     for (const Node& node : dag_.nodes)
@@ -29,8 +29,10 @@ class Grower {
     region_.element.assign(region_.space.size(), 0);
     Map map;
     for (std::size_t i = 0; i < root.shape.size(); ++i) map.push_back({static_cast<int>(i), false});
-    const int instance = visit(root_, map);
-    region_.roots.push_back({instance, buffer, strides(root.shape, map), {}});
+    for (const auto& [id, buffer] : results_) {
+      const int instance = visit(id, map);
+      region_.roots.push_back({instance, buffer, strides(root.shape, map), {}});
+    }
     finish();
     return std::move(region_);
   }
@@ -39,7 +41,7 @@ class Grower {
   int visit(int id, const Map& map) {
     const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
     if (const auto found = buffers_.find(id); found != buffers_.end()) return leaf(id, found->second, node.shape, map);
-    if (!fuse_ && id != root_ && (node.kind == Kind::pointwise || node.kind == Kind::reduce) &&
+    if (!fuse_ && id != results_[0].first && (node.kind == Kind::pointwise || node.kind == Kind::reduce) &&
         node.function != "identity")
       throw Needs{id};
     switch (node.kind) {
@@ -279,7 +281,7 @@ class Grower {
   }
 
   const Dag& dag_;
-  int root_;
+  const Results& results_;
   const Buffers& buffers_;
   bool fuse_;
   int reduced_ = -1;  // what the outermost reduction reads
@@ -373,10 +375,9 @@ void collapse(Region& region, const Dag& dag) {
   set_levels(region, dag);
 }
 
-Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& buffers, bool fuse,
-            std::size_t workloads) {
+Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, std::size_t workloads) {
   try {
-    Region region = Grower(dag, root, buffers, fuse).grow(buffer, workloads);
+    Region region = Grower(dag, results, buffers, fuse).grow(workloads);
     set_levels(region, dag);
     return {std::move(region), -1};
   } catch (const Needs& needs) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cudal1::playbook {
@@ -61,10 +62,12 @@ struct Growth {
   int needs = -1;  // otherwise: this node must be in a buffer first
 };
 
-// The largest region that ends in `root` and can be one kernel. With `fuse` off every operation but views is a
-// kernel of its own. `buffer` is where the root goes.
-Growth grow(const Dag& dag, int root, const std::string& buffer, const Buffers& buffers, bool fuse,
-            std::size_t workloads);
+// Nodes of one shape, and the buffers that they go to.
+using Results = std::vector<std::pair<int, std::string>>;
+
+// The largest region that ends in `results` and can be one kernel. With `fuse` off every operation but views is a
+// kernel of its own.
+Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, std::size_t workloads);
 
 // Merges dimensions that every access walks as one.
 void collapse(Region& region, const Dag& dag);

@@ -89,6 +89,7 @@ TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes(
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
 TEST_CASE("a softmax of columns keeps them in registers") { becomes("kept_columns", "as written/fused"); }
 TEST_CASE("a line longer than a block's registers is held by several blocks") { becomes("team", "as written/teams"); }
+TEST_CASE("several norms of one tensor take one pass over it") { becomes("several_norms", "as written/fused"); }
 TEST_CASE("an argmax of rows carries the index along") { becomes("argmax", "as written/fused"); }
 TEST_CASE("a mean of columns has neighbouring threads read neighbours") { becomes("columns", "as written/fused"); }
 TEST_CASE("one long sum is split over many blocks and added in a fixed order") {

@@ -1,7 +1,6 @@
 //@ of      argmin_columns.before.cu sha256:216948f6bbbeead7e429211897b048ea9589cc5f8499dc64a5e5ffd49ad44d14
 //@ tune    THREADS = 16 | 32 | 8
-//@ tune    LINES = 32
-//@ launch  columns<<<ceil_div(M, LINES), dim3(LINES, THREADS)>>>(X, Y, N, M)
+//@ launch  columns<<<ceil_div(M, 32), dim3(32, THREADS)>>>(X, Y, N, M)
 // playbook: as written/fused
 
 template <typename T, int VEC>
@@ -105,8 +104,8 @@ __device__ T reduce_column(T value, Combine combine) {
   return value;
 }
 
-__global__ void __launch_bounds__(LINES * THREADS) columns(const float* __restrict__ X, long long* __restrict__ Y, int N, int M) {
-  const int first = int(blockIdx.x) * LINES + threadIdx.x;
+__global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict__ X, long long* __restrict__ Y, int N, int M) {
+  const int first = int(blockIdx.x) * 32 + threadIdx.x;
   const bool live = first < M;
   const int line = live ? first : M - 1;  // idle threads keep the barriers whole
   const float* X_0_line = X + line;
@@ -116,6 +115,6 @@ __global__ void __launch_bounds__(LINES * THREADS) columns(const float* __restri
     const float v0 = X_0_line[size_t(column) * M];
     FirstSmaller::take(acc1, v0, int(column));
   }
-  const long long v1 = reduce_column<THREADS, LINES>(acc1, FirstSmaller()).index;
+  const long long v1 = reduce_column<THREADS, 32>(acc1, FirstSmaller()).index;
   if (live && threadIdx.y == 0) Y[line] = v1;
 }

@@ -1,7 +1,6 @@
 //@ of      columns.before.cu sha256:5ca7e0caa2e718ac92ff9d9606a1a375204c40259684804f78fa124a5213d61f
 //@ tune    THREADS = 16 | 32 | 8
-//@ tune    LINES = 32
-//@ launch  columns<<<ceil_div(M, LINES), dim3(LINES, THREADS)>>>(X, Y, N, M)
+//@ launch  columns<<<ceil_div(M, 32), dim3(32, THREADS)>>>(X, Y, N, M)
 // playbook: as written/fused
 
 template <typename T, int VEC>
@@ -67,8 +66,8 @@ __device__ T reduce_column(T value, Combine combine) {
   return value;
 }
 
-__global__ void __launch_bounds__(LINES * THREADS) columns(const float* __restrict__ X, float* __restrict__ Y, int N, int M) {
-  const int first = int(blockIdx.x) * LINES + threadIdx.x;
+__global__ void __launch_bounds__(32 * THREADS) columns(const float* __restrict__ X, float* __restrict__ Y, int N, int M) {
+  const int first = int(blockIdx.x) * 32 + threadIdx.x;
   const bool live = first < M;
   const int line = live ? first : M - 1;  // idle threads keep the barriers whole
   const float* X_0_line = X + line;
@@ -78,7 +77,7 @@ __global__ void __launch_bounds__(LINES * THREADS) columns(const float* __restri
     const float v0 = X_0_line[size_t(column) * M];
     acc1 += v0;
   }
-  const float v1 = reduce_column<THREADS, LINES>(acc1, Sum());
+  const float v1 = reduce_column<THREADS, 32>(acc1, Sum());
   const float v3 = v1 / float(float(N));
   if (live && threadIdx.y == 0) Y[line] = v3;
 }

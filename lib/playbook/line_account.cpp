@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/line_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+
+void LineWriter::account() {
+  double bytes = 0;
+  const auto add = [&](const tensor::Shape& strides, tensor::Dtype dtype) {
+    double elements = 1;
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      if (!is_zero(strides[i])) elements *= static_cast<double>(region_.space[i].values[0]);
+    bytes += elements * static_cast<double>(tensor::size_of(dtype));
+  };
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+    const int id = static_cast<int>(i);
+    if (!at(id).leaf || at(id).buffer.empty()) continue;
+    int reads = 0;
+    for (int phase = 0; phase <= last_phase_; ++phase) {
+      std::set<int> leaves;
+      for (int target : targets(phase)) collect(target, phase, false, leaves);
+      reads += leaves.count(id) != 0 ? 1 : 0;
+    }
+    for (int read = 0; read < (cached_ ? 1 : std::max(1, reads)); ++read) add(at(id).strides, node(id).dtype);
+  }
+  for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
+  const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
+  const double blocks = walk_ == Walk::columns ? lines / 32 : team_.empty() ? lines : 264;
+  // Two blocks on each of 132 multiprocessors keep the memory busy.
+  const bool busy = walk_ == Walk::pointwise || bytes < 1e6;
+  file_.traffic(bytes, 0, busy ? 1 : std::clamp(blocks / 264, 1.0 / 264, 1.0));
+  int operations = 0;
+  for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
+  if (operations > 1)
+    file_.technique(
+        "fusion",
+        fmt::format("`{}` computes {} operations in one kernel, so that no intermediate result goes to memory.",
+                    name_, operations));
+  if (vectorised())
+    file_.technique("vectorisation", fmt::format("`{}` reads and writes {} elements per access where rows are "
+                                                 "aligned, element by element at ragged edges.",
+                                                 name_, vec_));
+  if (walk_ == Walk::pointwise && !rows_per_block_)
+    file_.technique(
+        "memory parallelism",
+        fmt::format("Every thread of `{}` has {} independent accesses in flight before it computes.", name_, items_));
+  if (cached_ && last_phase_ > 1)
+    file_.technique("register caching",
+                    fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
+                                last_phase_ + 1, name_));
+  if (!team_.empty())
+    file_.technique("block teams",
+                    fmt::format("{} blocks hold a row of `{}` in their registers together and exchange what they reduce "
+                                "through memory, in a fixed order.",
+                                team_, name_));
+  if (region_.reduces)
+    file_.technique(
+        walk_ == Walk::columns ? "coalescing" : "parallel reduction",
+        walk_ == Walk::columns
+            ? fmt::format("Neighbouring threads of `{}` read neighbouring addresses; each line is reduced through "
+                          "shared memory.",
+                          name_)
+            : fmt::format("`{}` gives a row to several warps, reduced by shuffles and once through shared memory.",
+                          name_));
+  if (file_.style().stream && vectorised())
+    file_.technique("streaming accesses", "Data that is touched once is marked to leave the caches first.");
+  if (splits_ > 1)
+    file_.technique(
+        "split reduction",
+        fmt::format("{} blocks share a line; a second kernel adds their parts in a fixed order, without atomics.",
+                    splits_));
+}
+}  // namespace cudal1::playbook

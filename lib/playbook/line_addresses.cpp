@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/line_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+
+// Which iteration dimension is the element's, when there is only one.
+int LineWriter::single_element_dim() const {
+  int found = -1;
+  for (std::size_t i = 0; i < region_.space.size(); ++i)
+    if (region_.element[i]) found = found < 0 ? static_cast<int>(i) : -2;
+  return found;
+}
+
+// Whether the elements of a line lie one behind the other.
+bool LineWriter::unit_stride(const tensor::Shape& strides) const {
+  tensor::Extent step = literal(1, region_.assignments);
+  bool any = false;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    if (!region_.element[i] || is_one(region_.space[i])) continue;
+    if (!(strides[i] == step)) return false;
+    step = times(region_.space[i], step);
+    any = true;
+  }
+  return any;
+}
+
+bool LineWriter::varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted) {
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    if ((which[i] != 0) == (wanted != 0) && !is_zero(strides[i])) return true;
+  return false;
+}
+
+// Whether whole packs read one value, as weights of channels are read along positions.
+bool LineWriter::same_in_pack(const tensor::Shape& strides) const {
+  if (!vectorised() || single_element_dim() >= 0 || strides.empty()) return false;
+  for (std::size_t i = region_.space.size(); i-- > 0;)
+    if (region_.element[i]) return is_zero(strides[i]);
+  return false;
+}
+
+void LineWriter::line_coordinates() {
+  line_at_.assign(region_.space.size(), "");
+  std::vector<int> dims;
+  for (std::size_t i = 0; i < region_.space.size(); ++i)
+    if (!region_.element[i]) dims.push_back(static_cast<int>(i));
+  if (dims.size() == 1) {
+    line_at_[static_cast<std::size_t>(dims[0])] = "line";
+    return;
+  }
+  std::string rest = "line";
+  for (std::size_t k = dims.size(); k-- > 0;) {
+    const auto dim = static_cast<std::size_t>(dims[k]);
+    line_at_[dim] = fmt::format("at{}", dim);
+    const std::string extent = arguments_.number(region_.space[dim]);
+    if (k == 0) {
+      line(fmt::format("const {} at{} = {};", line_index_, dim, rest));
+    } else {
+      line(fmt::format("const {} at{} = {} % {};", line_index_, dim, rest, extent));
+      rest = fmt::format("{} / {}", rest, extent);
+    }
+  }
+}
+
+std::string LineWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
+  std::string result = start.values.empty() ? "" : " + " + arguments_.number(start);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (region_.element[i] || is_zero(strides[i]) || is_one(region_.space[i])) continue;
+    result += " + ";
+    result +=
+        is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i]));
+  }
+  return result;
+}
+
+std::string LineWriter::element_offset(const tensor::Shape& strides, const std::string& column) {
+  const int single = single_element_dim();
+  if (single >= 0) {
+    const tensor::Extent& stride = strides[static_cast<std::size_t>(single)];
+    if (is_zero(stride)) return "0";
+    return is_one(stride) ? column : fmt::format("size_t({}) * {}", column, arguments_.number(stride));
+  }
+  std::string result, rest = column;
+  for (std::size_t i = region_.space.size(); i-- > 0;) {
+    if (!region_.element[i]) continue;
+    const std::string extent = arguments_.number(region_.space[i]);
+    const bool first = std::none_of(region_.element.begin(), region_.element.begin() + static_cast<std::ptrdiff_t>(i),
+                                    [](char e) { return e != 0; });
+    if (!is_zero(strides[i])) {
+      const std::string here = first ? in_parentheses(rest) : fmt::format("({} % {})", in_parentheses(rest), extent);
+      result += (result.empty() ? "" : " + ") +
+                (is_one(strides[i]) ? here : fmt::format("size_t({}) * {}", here, arguments_.number(strides[i])));
+    }
+    rest = fmt::format("{} / {}", in_parentheses(rest), extent);
+  }
+  return result.empty() ? "0" : result;
+}
+
+// Names what an instance is read from, and loads what a whole line shares.
+void LineWriter::bind(int id) {
+  const Instance& instance = at(id);
+  names_.resize(region_.instances.size());
+  std::string& name = names_[static_cast<std::size_t>(id)];
+  const Node& from = node(id);
+  if (!instance.leaf) {
+    name = fmt::format("v{}", id);
+    return;
+  }
+  if (from.kind == Kind::number) {
+    name = arguments_.number(from);
+    return;
+  }
+  if (from.kind == Kind::coordinate) {
+    name = fmt::format("v{}", id);
+    if (instance.level == Level::line) {
+      std::string text = "0";
+      for (std::size_t i = 0; i < instance.strides.size(); ++i)
+        if (!is_zero(instance.strides[i])) text = line_at_[i];
+      line(fmt::format("const {} {} = {};", compute_type(from.dtype), name,
+                       converted(compute_type(from.dtype), text)));
+    }
+    return;
+  }
+  const std::string pointer = arguments_.pointer(instance.buffer, from.dtype, false);
+  name = fmt::format("{}_{}", pointer, id);
+  if (instance.level == Level::line) {
+    const std::string where = offset(instance.strides, instance.offset);
+    line(fmt::format(
+        "const {} {} = {};", compute_type(from.dtype), name,
+        converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
+    return;
+  }
+  line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
+                   offset(instance.strides, instance.offset)));
+}
+
+void LineWriter::prepare() {
+  const tensor::Extent lines = region_.lines(), columns = region_.elements();
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+    const Instance& instance = region_.instances[i];
+    if (instance.leaf && !instance.buffer.empty())
+      arguments_.pointer(instance.buffer, node(static_cast<int>(i)).dtype, false);
+  }
+  for (const Region::Root& root : region_.roots) arguments_.pointer(root.buffer, node(root.instance).dtype, true);
+  columns_ = arguments_.number(columns);
+  lines_ = arguments_.number(lines);
+  index_ = index_type(*std::max_element(columns.values.begin(), columns.values.end()));
+  line_index_ = index_type(*std::max_element(lines.values.begin(), lines.values.end()));
+  indent_ = 2;
+  if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", vec_));
+  if (walk_ == Walk::columns) {
+    line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + threadIdx.x;", line_index_, width_));
+    line(fmt::format("const bool live = first < {};", lines_));
+    line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
+                     lines_));
+    lane_ = "threadIdx.y";
+    if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+  } else if (!team_.empty()) {
+    line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
+    line(fmt::format("const int rank = blockIdx.x % {};", team_));
+    int reductions = 0;
+    for (const Instance& instance : region_.instances)
+      reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
+    const std::string exchanges = fmt::format("{} * {}", in_parentheses(lines.text), reductions);
+    parts_ = file_.unique("parts");
+    arrived_ = file_.unique("arrived");
+    file_.scratch(parts_, "float32", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}});
+    file_.scratch(arrived_, "int32", {tensor::Extent{exchanges, {}}}, "0");
+    parts_ = fmt::format("{} + (line * {}", arguments_.pointer(parts_, tensor::Dtype::float32, true), reductions);
+    arrived_ = fmt::format("{} + (line * {}", arguments_.pointer(arrived_, tensor::Dtype::int32, true), reductions);
+    line(fmt::format("for ({0} line = blockIdx.x / {1}; line < {2}; line += gridDim.x / {1}) {{", line_index_, team_, lines_));
+    indent_ += 2;
+    lane_ = "threadIdx.x";
+  } else if (walk_ == Walk::rows) {
+    line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
+    if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+    if (has_lines()) {
+      line(fmt::format("const {0} first = {0}(blockIdx.x) * ROWS + threadIdx.y;", line_index_));
+      line(fmt::format("const bool live = first < {};", lines_));
+      line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
+                       lines_));
+    } else {
+      line("const bool live = blockIdx.x * ROWS + threadIdx.y == 0;");
+    }
+    lane_ = "threadIdx.x";
+  } else {
+    lane_ = "threadIdx.x";
+    if (rows_per_block_) {
+      line(fmt::format("constexpr int ITEMS = {};", items_));
+      if (has_lines()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
+    }
+    const std::string tile = fmt::format("(ITEMS * {} * VEC)", threads_);
+    std::string chunk_tile = tile;
+    if (!rows_per_block_) replace(chunk_tile, "ITEMS", items_);
+    line(fmt::format("constexpr int TILE = {};", chunk_tile.substr(1, chunk_tile.size() - 2)));
+    if (has_lines()) {
+      line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
+      if (rows_per_block_)
+        line(fmt::format("const {0} line = {0}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_));
+      else line(fmt::format("const {0} line = {0}(blockIdx.x / chunks);", line_index_));
+      if (rows_per_block_) line(fmt::format("if (line >= {}) return;", lines_));
+      line(fmt::format("const {0} start = {0}(blockIdx.x % chunks) * TILE + {0}(threadIdx.x) * VEC;", index_));
+    } else {
+      if (rows_per_block_) line("if (threadIdx.y > 0) return;");
+      line(fmt::format("const {0} start = {0}(blockIdx.x) * TILE + {0}(threadIdx.x) * VEC;", index_));
+    }
+  }
+  line_coordinates();
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) bind(static_cast<int>(i));
+}
+}  // namespace cudal1::playbook

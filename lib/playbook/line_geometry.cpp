@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/line_writer.hpp"
+
+#include "playbook/pointwise.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::playbook {
+
+void LineWriter::choose_geometry() {
+  const tensor::Extent columns = region_.elements();
+  most_columns_ = largest(columns, region_.workloads);
+  last_phase_ = region_.phases();
+  if (splits_ > 1) last_phase_ = 0;
+  std::size_t widest = 1;
+  bool any = false;
+  const auto consider = [&](const tensor::Shape& strides, tensor::Dtype dtype) {
+    if (strides.empty() || !unit_stride(strides)) return;
+    any = true;
+    widest = std::max(widest, tensor::size_of(dtype));
+  };
+  for (const Instance& instance : region_.instances)
+    if (instance.leaf && !instance.buffer.empty())
+      consider(instance.strides, dag_.nodes[static_cast<std::size_t>(instance.node)].dtype);
+  for (const Region::Root& root : region_.roots) consider(root.strides, node(root.instance).dtype);
+  vec_ = 1;
+  if (any && walk_ != Walk::columns && file_.style().vector) {
+    vec_ = static_cast<int>(std::max<std::size_t>(1, 16 / widest));
+    const auto fits = [&](int vec) {
+      for (std::size_t w = 0; w < region_.workloads && w < columns.values.size(); ++w)
+        if (columns.values[w] % vec != 0) return false;
+      return true;
+    };
+    while (vec_ > 1 && !fits(vec_)) vec_ /= 2;
+  }
+  const std::int64_t packs = (most_columns_ + vec_ - 1) / vec_;
+  const auto items_at = [&](std::int64_t threads) { return (packs + threads - 1) / threads; };
+  name_ = file_.unique(walk_ == Walk::pointwise ? "pointwise"
+                       : walk_ == Walk::rows    ? (splits_ > 1 ? "row_parts" : "rows")
+                                                : (splits_ > 1 ? "column_parts" : "columns"));
+  std::vector<std::int64_t> threads;
+  if (walk_ == Walk::pointwise) {
+    std::int64_t most = 1;
+    while (most < packs && most < 256) most *= 2;
+    rows_per_block_ = most < 256;
+    if (rows_per_block_) {
+      threads = {most};
+      items_ = "1";
+    } else {
+      threads = {256, 128, 512};
+      if (file_.style().wide) threads = {512, 1024};
+      const std::string name = file_.tune(
+          "ITEMS", file_.style().wide ? std::vector<std::int64_t>{8, 4} : std::vector<std::int64_t>{4, 2, 8});
+      items_ = name;
+    }
+  } else if (walk_ == Walk::rows) {
+    cached_ = splits_ == 1 && file_.style().cache;
+    const std::int64_t budget = std::max<std::int64_t>(1, 64 / (vec_ * std::max(1, kept_count())));
+    for (std::int64_t t : {256, 512, 128, 1024, 64, 32}) {
+      if (cached_ ? items_at(t) <= std::min<std::int64_t>(budget, 8) && (t == 32 || items_at(t / 2) > 1)
+                  : (t >= 128 && t <= 512))
+        threads.push_back(t);
+    }
+    if (threads.empty()) {
+      // Longer than a block's registers: several blocks hold it together, or it is read again from the second pass on.
+      cached_ = false;
+      threads = {512, 256, 1024};
+      if (file_.style().team) choose_team(packs, threads);
+    }
+    if (!has_lines() && !cached_ && team_.empty()) threads = {1024, 512};  // one block for all there is
+    if (file_.style().wide) std::sort(threads.begin(), threads.end());
+    if (threads.size() > 4) threads.resize(4);
+    rows_per_block_ = true;
+  } else {
+    const std::int64_t rows = most_columns_;
+    cached_ = splits_ == 1 && file_.style().cache && passes() > 1;
+    for (std::int64_t t : {8, 16, 4, 32})
+      if (cached_ && t <= rows && (rows + t - 1) / t * kept_count() <= 32) threads.push_back(t);
+    if (threads.empty()) cached_ = false;
+    for (std::int64_t t : {16, 32, 8, 4, 1})
+      if (!cached_ && (t * 2 <= rows || t == 1)) threads.push_back(t);
+    if (threads.size() > 3) threads.resize(3);
+    if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
+  }
+  if (team_.empty()) threads_ = file_.tune("THREADS", threads);
+  if (walk_ == Walk::columns)
+    width_ = cached_ ? file_.tune("LINES", {64, 32, 128}, fmt::format("LINES * {} <= 1024", threads_)) : "32";
+  const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
+  if (cached_) items_ = fmt::format("({} + {} - 1) / ({})", most_columns_, step, step);
+  if (threads_ != "THREADS") replace(items_, "THREADS", threads_);
+}
+
+// How many passes read elements.
+int LineWriter::passes() const {
+  int count = 0;
+  for (int phase = 0; phase <= last_phase_; ++phase) count += targets(phase).empty() ? 0 : 1;
+  return count;
+}
+
+// Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
+// resident at once, BLOCKS / 128 on a multiprocessor; several overlap loading, waiting and storing.
+void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
+  bool plain = vec_ == 4 && passes() > 1;
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+    const Node& from = node(static_cast<int>(i));
+    if (!at(static_cast<int>(i)).leaf && from.kind == Kind::reduce)
+      plain = plain && !finds_index(from) && compute_type(from.dtype) == "float";
+  }
+  std::int64_t most = 2;
+  while (most < 512 && packs > most * 256 * 8) most *= 2;
+  if (!plain || packs > most * 256 * 8) return;
+  cached_ = true;
+  std::vector<std::int64_t> sizes{most};
+  for (std::int64_t size : {most / 2, most / 4})
+    if (size >= 2) sizes.push_back(size);
+  // All registers of 128 multiprocessors hold 2^20 packs with as much again to compute in.
+  team_ = file_.tune("TEAM", sizes);
+  threads = {256, 512};
+  threads_ = file_.tune("THREADS", threads, fmt::format("{} <= TEAM * THREADS * 16", packs));
+  blocks_ = file_.tune("BLOCKS", {512, 256, 128},
+                       fmt::format("BLOCKS * {0} <= TEAM * 1048576 && 2 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * THREADS <= "
+                                   "131072",
+                                   packs));
+}
+
+void LineWriter::replace(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size()))
+    text.replace(i, from.size(), to);
+}
+
+// Arrays that a line needs while it is in registers.
+int LineWriter::kept_count() const {
+  int count = 0;
+  for (std::size_t i = 0; i < region_.instances.size(); ++i)
+    if (keepable(static_cast<int>(i))) ++count;
+  return count;
+}
+
+bool LineWriter::keepable(int instance) const {
+  if (at(instance).level != Level::element) return false;
+  if (at(instance).leaf) return !at(instance).buffer.empty();
+  const PointwiseFunction* function = find_pointwise(node(instance).function);
+  return function != nullptr && function->costly;
+}
+
+Walk walk_of(const Region& region, const Dag& dag) {
+  if (!region.reduces) return Walk::pointwise;
+  // The largest operand decides.
+  double most = -1;
+  bool neighbours = true;
+  for (const Instance& instance : region.instances) {
+    if (!instance.leaf || instance.buffer.empty() || instance.level != Instance::Level::element) continue;
+    double elements = 1;
+    for (const tensor::Extent& extent : dag.nodes[static_cast<std::size_t>(instance.node)].shape)
+      elements *= static_cast<double>(extent.values[0]);
+    if (elements <= most) continue;
+    most = elements;
+    for (std::size_t i = 0; i < region.space.size(); ++i)
+      if (region.element[i]) neighbours = is_one(instance.strides[i]);  // of the last element dimension
+  }
+  return neighbours ? Walk::rows : Walk::columns;
+}
+
+int splits_of(const Region& region, Walk walk) {
+  int reduces = 0;
+  for (const Instance& instance : region.instances) reduces = std::max(reduces, instance.phase);
+  const std::int64_t lines = region.lines().values[0], elements = region.elements().values[0];
+  const std::int64_t blocks = walk == Walk::columns ? (lines + 31) / 32 : lines;
+  const std::int64_t least = walk == Walk::columns ? 64 : 8192;  // elements that a split should keep
+  if (blocks >= 264 || elements < 2 * least) return 1;
+  const std::int64_t wanted = std::min<std::int64_t>((1056 + blocks - 1) / blocks, elements / least);
+  return static_cast<int>(std::max<std::int64_t>(1, wanted));
+}
+
+}  // namespace cudal1::playbook
