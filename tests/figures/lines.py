@@ -115,6 +115,7 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--torch", type=pathlib.Path, nargs="*", default=[])
     parser.add_argument("--pytorch", action="store_true")
+    parser.add_argument("--write", action="store_true", help="write a file for each task into --out, for candidate_times.py, and stop")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="the workload has the check sizes: right or wrong only")
     parser.add_argument("--jobs", type=int, default=1, help="runs at once; they take turns on a GPU, and seconds mean less")
@@ -139,6 +140,8 @@ def main():
                               text, count=1, flags=re.M)
             tasks[name] = folder / f"{name}.cu"
             tasks[name].write_text(text)
+    if options.write:
+        return 0
     rows = {}
     show = lambda texts, note="": print(f"{texts[0]:40} {texts[1]:20} " + " ".join(f"{text:>9}" for text in texts[2:]) + f" {note}", flush=True)
     show(COLUMNS)
