@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""candidate_times.py CANDIDATES FILE.cu…: times every kernel file that the playbook offers for the tasks beside PyTorch,
-all in one process and as torch_times.py does: a cold L2, medians of device times.
+"""Times every kernel file that the playbook offers for some tasks beside PyTorch, all in one process and as torch_times.py
+does: a cold L2, medians of device times.
 
-CANDIDATES is the output of playbook_candidates for the same files, each with one task. Results are compared with
-PyTorch's. The first line is a copy of 128 MiB; then for each task eager, torch.compile and all candidates, one JSON
-object per task. Needs PyTorch, NVRTC beside it, and a GPU."""
+  candidate_times.py --split FOLDER lines/memory.cu                # one file per task
+  playbook_candidates FOLDER/*.cu > FOLDER/candidates.json         # ninja playbook_candidates; needs no GPU
+  candidate_times.py FOLDER > times.json                           # PyTorch, NVRTC and a GPU
+  candidate_times.py --table times.json
+
+Results are compared with PyTorch's. The first line is a copy of 128 MiB; then for each task eager, torch.compile and all
+candidates, one JSON object per task."""
 import argparse
 import ctypes
 import glob
@@ -12,6 +16,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import statistics
 import sys
 
 ARCHITECTURE = "sm_90"
@@ -35,8 +40,7 @@ def compile_one(row):
     kernels = sorted({step["kernel"] for step in row["steps"] if "kernel" in step})
     for kernel in kernels:
         library.nvrtcAddNameExpression(program, kernel.encode())
-    options = [f"-arch={ARCHITECTURE}".encode(), b"-std=c++17", b"--pre-include=math.h", f"-I{CUDA}/include".encode()]
-    options = [option for option in options if b"pre-include" not in option]
+    options = [f"-arch={ARCHITECTURE}".encode(), b"-std=c++17", f"-I{CUDA}/include".encode()]
     failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
     if failed:
         size = ctypes.c_size_t()
@@ -103,22 +107,51 @@ def check(status):
         raise RuntimeError(f"CUDA says {status}")
 
 
+def table(rows):
+    """As Markdown; a candidate that was wrong is no candidate."""
+    ratios = []
+    print("| line | ms | share of a copy's rate | eager | torch.compile |\n| --- | ---: | ---: | ---: | ---: |")
+    for row in rows[1:]:
+        right = [member["ms"] for member in row["members"] if member.get("right")]
+        if not right:
+            print(f"| {row['task']} | - | - | - | - |")
+            continue
+        best = min(right)
+        compiled = row["compile_ms"] / best if "compile_ms" in row else None
+        ratios += [compiled] if compiled else []
+        print(f"| {row['task']} | {best:.4f} | {row['copy_share_of_best']:.0%} | {row['eager_ms'] / best:.2f}x | "
+              f"{f'{compiled:.2f}x' if compiled else '-'} |")
+    if ratios:
+        print(f"\nGeometric mean against torch.compile: {statistics.geometric_mean(ratios):.2f}x over {len(ratios)}.")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("candidates", type=pathlib.Path)
-    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    parser.add_argument("path", type=pathlib.Path, help="a folder of tasks, or the file to split or tabulate")
+    parser.add_argument("--split", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--table", action="store_true")
     parser.add_argument("--calls", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     options = parser.parse_args()
-    rows = [json.loads(line) for line in options.candidates.read_text().splitlines()]
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    if options.split:
+        import lines
+
+        options.split.mkdir(parents=True, exist_ok=True)
+        for name, text in lines.split(options.path).items():
+            (options.split / f"{name}.cu").write_text(text)
+        return
+    if options.table:
+        return table([json.loads(line) for line in options.path.read_text().splitlines()])
+    files = sorted(options.path.glob("*.cu"))
+    rows = [json.loads(line) for line in (options.path / "candidates.json").read_text().splitlines()]
     # Children compile before this process touches the GPU.
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
         compiled = pool.map(compile_one, rows, chunksize=4)
     if not options.no_compile:
         with multiprocessing.get_context("spawn").Pool(min(options.jobs, 12)) as pool:
-            for problem in pool.imap_unordered(warm, map(str, options.files), chunksize=1):
+            for problem in pool.imap_unordered(warm, map(str, files), chunksize=1):
                 if problem:
                     print(problem, file=sys.stderr)
 
@@ -142,7 +175,7 @@ def main():
     del source, target
     print(json.dumps({"copy_of_mib": 128, "ms": copy_ms, "bytes_per_second": rate, "torch": torch.__version__,
                       "gpu": torch.cuda.get_device_name()}), flush=True)
-    for path in options.files:
+    for path in files:
         mine = [(row, made) for row, made in zip(rows, compiled) if row["task"] == path.stem]
         sizes, inputs = torch_times.read(path)
         line = torch_times.function(path, sizes, list(inputs))
