@@ -2,9 +2,9 @@
 #include "search/lessons.hpp"
 
 #include "outcome/verdict.hpp"
+#include "search/technique.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -19,12 +19,14 @@ namespace {
 struct Record {
   int tries = 0, right = 0;
   double best = 0;          // score
-  double sum = 0;           // of log scores, failures as a halving
   std::string best_id;
   std::string fault;        // the latest
 };
 
-constexpr double failure_log_score = -0.7;
+// A technique that nobody used is taken for middling.
+constexpr double unknown_share = 0.5;
+
+double gain(const Variant& variant) { return std::log(std::max(variant.judgement.score(), 1.0)); }
 
 std::map<std::string, Record> records(const std::vector<Variant>& variants) {
   std::map<std::string, Record> result;
@@ -34,7 +36,6 @@ std::map<std::string, Record> records(const std::vector<Variant>& variants) {
     for (const auto& technique : variant.techniques) {
       auto& record = result[technique];
       ++record.tries;
-      record.sum += score > 0 ? std::log(score) : failure_log_score;
       if (score > 0) ++record.right;
       if (score > record.best) {
         record.best = score;
@@ -45,11 +46,6 @@ std::map<std::string, Record> records(const std::vector<Variant>& variants) {
   }
   return result;
 }
-
-// The moves that matter on a GPU, in the order in which they are suggested before anything is known.
-constexpr std::array<std::string_view, 10> techniques = {
-    "algebra",          "fusion",          "coalesced access", "vectorised access", "shared-memory tiling",
-    "register tiling",  "warp reduction",  "tensor cores",     "asynchronous copy", "launch configuration"};
 
 }  // namespace
 
@@ -72,18 +68,26 @@ std::vector<std::string> lessons(const std::vector<Variant>& variants, std::size
 
 std::string suggest_technique(const std::vector<Variant>& variants, int sample) {
   if (sample < 2) return {};
-  const auto all = records(variants);
-  double tries = 1;
-  for (const auto& [_, record] : all) tries += record.tries;
-  std::vector<std::pair<double, std::size_t>> ranked;  // by falling bound, then in the order of the list
-  for (std::size_t index = 0; index < techniques.size(); ++index) {
-    const auto found = all.find(std::string(techniques[index]));
-    const double n = found == all.end() ? 0 : found->second.tries;
-    const double mean = n > 0 ? found->second.sum / n : 0;
-    ranked.emplace_back(-(mean + std::sqrt(2 * std::log(1 + tries) / (1 + n))), index);
+  double best = 0, all = 0;
+  for (const auto& variant : variants) {
+    if (variant.status != Variant::Status::judged) continue;
+    all += 1;
+    best = std::max(best, gain(variant));
   }
+  const auto bound = [&](const Technique& technique) {
+    double tries = 0, sum = 0;
+    for (const auto& variant : variants) {
+      if (variant.status != Variant::Status::judged || !technique.used_by(variant)) continue;
+      tries += 1;
+      sum += gain(variant);
+    }
+    const double share = tries > 0 && best > 0 ? sum / tries / best : tries > 0 ? 0 : unknown_share;
+    return share + std::sqrt(2 * std::log(1 + all) / (1 + tries));
+  };
+  std::vector<std::pair<double, std::size_t>> ranked;  // by falling bound, then in the order of the list
+  for (std::size_t index = 0; index < techniques().size(); ++index) ranked.emplace_back(-bound(techniques()[index]), index);
   std::sort(ranked.begin(), ranked.end());
-  return std::string(techniques[ranked[static_cast<std::size_t>(sample - 2) % ranked.size()].second]);
+  return std::string(techniques()[ranked[static_cast<std::size_t>(sample - 2) % ranked.size()].second].name);
 }
 
 }  // namespace cudal1::search

@@ -14,8 +14,8 @@ namespace cudal1::search {
 std::vector<std::string> lessons(const std::vector<Variant>& variants, std::size_t most = 12);
 
 // A technique for one sample of a round to start from, so that parallel samples spread: the first sample is left free
-// (empty), each further one gets the next of the techniques ranked by upper confidence bound (mean log score of the
-// answers that used it, plus a bonus for the seldom tried).
+// (empty), each further one gets the next of techniques() ranked by upper confidence bound: the mean gain of the answers
+// that used it, as a share of the best one's, plus a bonus for the seldom tried.
 std::string suggest_technique(const std::vector<Variant>& variants, int sample);
 
 }  // namespace cudal1::search

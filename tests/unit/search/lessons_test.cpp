@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "search/fakes.hpp"
 #include "search/lessons.hpp"
+#include "search/technique.hpp"
 
 #include <set>
 
@@ -41,8 +42,37 @@ TEST_CASE("parallel samples start from different techniques, the first from none
 
 TEST_CASE("a technique that failed often is suggested after one that was never tried") {
   std::vector<search::Variant> variants;
-  for (int index = 0; index < 6; ++index) variants.push_back(tried("x", 0, {"algebra"}));
+  for (int index = 0; index < 6; ++index) variants.push_back(tried("x", 0, {"algebraic regrouping"}));
   CHECK(search::suggest_technique(variants, 2) != "algebra");
-  for (int index = 0; index < 6; ++index) variants.push_back(tried("y", 30, {"register tiling"}));
-  CHECK(search::suggest_technique(variants, 2) == "register tiling");
+  CHECK(search::suggest_technique(variants, 11) == "algebra");
+}
+
+TEST_CASE("of techniques tried as often the one that brought more comes first, and each is tried again in time") {
+  std::vector<search::Variant> variants;
+  for (const auto& technique : search::techniques()) {
+    auto variant = tried("x", technique.name == "tensor cores" ? 30 : 2, {});
+    if (technique.marks.empty()) variant.techniques = {std::string(technique.words.front())};
+    else variant.source = std::string(technique.marks.front());
+    variants.push_back(variant);
+  }
+  CHECK(search::suggest_technique(variants, 2) == "tensor cores");
+  for (int index = 0; index < 20; ++index) {
+    variants.push_back(tried("y", 30, {}));
+    variants.back().source = "mma.sync";
+  }
+  CHECK(search::suggest_technique(variants, 2) != "tensor cores");
+}
+
+TEST_CASE("a technique is known by what the code shows, and by labels only where code cannot show it") {
+  const auto used = [](std::string_view name, const search::Variant& variant) {
+    for (const auto& technique : search::techniques())
+      if (technique.name == name) return technique.used_by(variant);
+    return false;
+  };
+  auto variant = tried("x", 2, {"Algebraic simplification", "tensor cores"});
+  variant.source = "__global__ void k(const float* A) { float4 v = load(A); }";
+  CHECK(used("algebra", variant));
+  CHECK(used("vectorised access", variant));
+  CHECK_FALSE(used("tensor cores", variant));
+  CHECK_FALSE(used("fusion", variant));
 }
