@@ -12,6 +12,7 @@ std::string collapse(const task::Task& task) {
   const Candidate* shortest = nullptr;
   const auto candidates = candidates_for(task);
   for (const Candidate& candidate : candidates.list) {
+    if (candidate.id.starts_with("strength/")) continue;  // cheaper operations, but as many
     const Candidate*& least = candidate.id.starts_with("as written/") ? written : shortest;
     if (least == nullptr || candidate.operations < least->operations) least = &candidate;
   }

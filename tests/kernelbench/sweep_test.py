@@ -117,8 +117,10 @@ class SweepTest(TaskTest):
                 extension = types.SimpleNamespace(load_inline=line_evaluator(HERE / row["key"]))
                 with mock.patch.dict(sys.modules, {"torch.utils.cpp_extension": extension}):
                     judged = judge((HERE / row["key"]).read_text(), text)
-                # KernelBench casts integer targets as well, and then its own reference fails.
-                self.assertEqual(judged["correct"], None if row["key"] == "level1/16_Cross_entropy.py" else True, judged["reason"])
+                # KernelBench casts integer targets as well, and then its own reference fails. It calls one module again and
+                # again, so that its reference keeps its state; an answer starts afresh.
+                expected = {"level1/16_Cross_entropy.py": None, "level3/4_Kept_state.py": False}.get(row["key"], True)
+                self.assertEqual(judged["correct"], expected, judged["reason"])
                 self.check_model(ast.parse(text), ast.parse((HERE / row["key"]).read_text()))
                 results = json.loads((level / "eval_results.json").read_text())[str(row["id"])][0]
                 self.assertTrue(results["correctness"])
