@@ -97,6 +97,7 @@ class Sweeper {
           case End::stopped: return;
         }
       } catch (const base::Error& error) {
+        if (stop_.stop_requested()) return;   // the signal that ends the sweep ends PyTorch's process too
         row.status = error.fault() == base::Fault::bad_input && std::string_view(error.what()).find("TASK_") != std::string_view::npos
                          ? SweepRow::Status::refused
                          : SweepRow::Status::failed;
@@ -108,6 +109,7 @@ class Sweeper {
           return;
         }
       } catch (const std::exception& error) {
+        if (stop_.stop_requested()) return;
         row.message = error.what();
         host.reset();
       }

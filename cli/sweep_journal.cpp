@@ -89,6 +89,7 @@ SweepJournal::SweepJournal(const std::filesystem::path& folder, const SweepIdent
 std::optional<report::SweepRow> SweepJournal::finished(const std::string& key, const std::string& digest) const {
   const auto found = rows_.find(key);
   if (found == rows_.end() || found->second.digest != digest) return std::nullopt;
+  if (found->second.status == report::SweepRow::Status::failed) return std::nullopt;  // it may have been the machine
   return found->second;
 }
 

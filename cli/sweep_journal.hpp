@@ -28,6 +28,7 @@ class SweepJournal {
   // Opens or begins it. Throws base::Error(usage) when another sweep's is there, naming what differs.
   SweepJournal(const std::filesystem::path& folder, const SweepIdentity& identity);
 
+  // Nothing for a task that failed: the next execution tries it again.
   std::optional<report::SweepRow> finished(const std::string& key, const std::string& digest) const;
   void append(const report::SweepRow& row);
 

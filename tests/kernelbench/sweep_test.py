@@ -189,6 +189,11 @@ class SweepTest(TaskTest):
         self.assertIn("ended", rows["a_exits.py"]["message"])
         self.assertRegex(result.err, r"\[4/5\] .*about \d+ s left; \$0\.00\)")
 
+    def test_a_task_that_failed_is_tried_again(self):
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/doubles.py")
+        self.assertEqual(self.sweep("tasks", *QUICK, code=8, env={"CUDAL1_PYTHON": "/bin/false"})["tasks"][0]["status"], "failed")
+        self.assertEqual(self.sweep("tasks", *QUICK)["tasks"][0]["status"], "verified")
+
     def test_a_degenerate_kernel_file_counts_apart(self):
         self.write("tasks/zero.cu", fixture.TASK.replace("A + 1", "A * 0").replace("A[row * M + column] + 1.0f", "A[row * M + column] * 0.0f"))
         row = self.sweep("tasks", *QUICK)["tasks"][0]
