@@ -142,7 +142,7 @@ class VerifyTest(TaskTest):
         answer = "//@ launch k<<<1, 32>>>(output)\n__global__ void k(float* output) { output[threadIdx.x] = 0; }\n"
         self.assertIn("TASK_DEGENERATE", self.verify(constant, answer, code=6).err)
         judged = self.verify(constant, answer, "--accept-degenerate", "--json").json()
-        self.assertEqual({each["verdict"] for each in judged["findings"]}, {"TASK_DEGENERATE"})
+        self.assertIn("TASK_DEGENERATE", [each["verdict"] for each in judged["findings"]])
         self.assertIn("no speed-up is earned", judged["variants"][0]["judgement"]["message"])
 
     def test_algebra_that_takes_the_arithmetic_away_is_remarked_on(self):
