@@ -80,8 +80,8 @@ class TextProgress final : public search::Observer {
     best_ = variant.score();
   }
   void round_finished(const search::Round& round) override {
-    keep(fmt::format("round {}/{}: {} answers, {} right, {} faster; best so far {:.3g}x", round.round, rounds_,
-                     round.answers, round.right, round.faster, round.best_so_far));
+    keep(fmt::format("round {}/{}: {} answer{}, {} right, {} faster; best so far {:.3g}x", round.round, rounds_,
+                     round.answers, round.answers == 1 ? "" : "s", round.right, round.faster, round.best_so_far));
   }
   void confirming(const search::Variant& variant) override {
     show("confirming " + variant.id + " in fresh processes", "final verdict");
