@@ -24,6 +24,7 @@ bool transposed_product(Dag& dag);
 bool reversed_scan(Dag& dag);
 bool identity(Dag& dag);
 bool symmetric(Dag& dag);
+bool triangular(Dag& dag);
 bool shift(Dag& dag);
 bool constants(Dag& dag);
 bool strength(Dag& dag);

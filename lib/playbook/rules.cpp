@@ -10,6 +10,7 @@ const std::vector<Rule>& rules() {
       {"diagonal", "diag(a) @ B = a[:, None] * B, and B @ diag(a) = B * a", diagonal},
       {"identity", "eye @ B = B, and B @ eye = B", identity},
       {"symmetric", "the transpose of a symmetric matrix is itself", symmetric},
+      {"triangular", "a product of two lower (upper) triangular matrices is one already", triangular},
       {"linear sums", "a sum over the results of a linear operator is the operator on sums", linear_sums},
       {"chain order", "(A @ B) @ C = A @ (B @ C)", chain_order},
       {"transposed product", "(A @ B).T = B.T @ A.T", transposed_product},

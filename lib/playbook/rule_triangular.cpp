@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "playbook/builder.hpp"
+#include "playbook/rule.hpp"
+
+#include <optional>
+
+namespace cudal1::playbook {
+namespace {
+
+struct Mask {
+  bool lower;
+  double diagonal;  // column - row at the border, which is kept
+};
+
+// As lowering spells tril and triu.
+std::optional<Mask> mask_of(const Builder& build, const Node& node) {
+  if (node.kind != Kind::pointwise || node.function != "where" || build.literal_value(node.operands[2]) != 0.0)
+    return std::nullopt;
+  const Node& on = build.at(node.operands[0]);
+  if ((on.function != "le" && on.function != "ge") || on.operands.size() != 2) return std::nullopt;
+  const Node& distance = build.at(on.operands[0]);
+  const auto diagonal = build.literal_value(on.operands[1]);
+  if (distance.kind != Kind::pointwise || distance.function != "sub" || !diagonal) return std::nullopt;
+  const Node &column = build.at(distance.operands[0]), &row = build.at(distance.operands[1]);
+  const std::size_t rank = node.shape.size();
+  if (rank < 2 || column.kind != Kind::coordinate || row.kind != Kind::coordinate || column.shape.size() != rank ||
+      row.shape.size() != rank || !is_one(column.shape[rank - 2]) || !is_one(row.shape[rank - 1]))
+    return std::nullopt;
+  return Mask{on.function == "le", *diagonal};
+}
+
+// Whether a node is zero above (lower) or below its main diagonal, by how it is made.
+bool is_triangle(const Builder& build, int id, bool lower, int depth = 0) {
+  const Node& node = build.at(id);
+  if (depth > 16) return false;
+  if (const auto mask = mask_of(build, node))
+    return mask->lower == lower && (lower ? mask->diagonal <= 0 : mask->diagonal >= 0);
+  if (node.kind != Kind::product) return false;
+  return is_triangle(build, node.operands[0], lower, depth + 1) && is_triangle(build, node.operands[1], lower, depth + 1);
+}
+
+}  // namespace
+
+bool triangular(Dag& dag) {
+  bool any = false;
+  const Builder build(dag);
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    const auto mask = mask_of(build, dag.nodes[i]);
+    if (!mask || (mask->lower ? mask->diagonal < 0 : mask->diagonal > 0)) continue;
+    const int kept = dag.nodes[i].operands[1];
+    if (!is_triangle(build, kept, mask->lower) || !(build.at(kept).shape == dag.nodes[i].shape)) continue;
+    redirect(dag, static_cast<int>(i), kept);
+    any = true;
+  }
+  if (any) dag = tidy(dag);
+  return any;
+}
+
+}  // namespace cudal1::playbook
