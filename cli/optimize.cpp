@@ -61,9 +61,7 @@ Plan make_plan(const Options& options) {
   auto choice = choose_device(run.device);
   auto open = open_task(run.task, choice);
   Plan plan{std::move(choice), std::move(open), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
-  plan.identity = store::identity(plan.open.task, plan.search, run.model.models, plan.choice.identity(),
-                                  plan.choice.facts.driver, CUDAL1_VERSION, plan.templates.digest());
-  plan.identity.precision = run.workbench.precision;
+  plan.identity = identity_of(run, plan.open.task, plan.search, plan.choice, plan.templates);
   plan.folder = options.folder.empty() ? store::default_folder(plan.identity) : std::filesystem::path(options.folder);
   return plan;
 }
@@ -111,16 +109,6 @@ bool nothing_left(const store::RunFolder& folder, const search::Options& search)
   if (search.ablate && !folder.ablated()) return false;
   if (ended == search::Stop::replies_exhausted) return true;
   return ended == search::Stop::rounds && folder.finished_rounds() >= search.rounds;
-}
-
-using Models = std::vector<std::unique_ptr<model::Model>>;
-
-Models models_to_ask(const Options& options, const Plan& plan, const Console& console) {
-  auto models = open_models(options.run.model, plan.open.task, console, Purpose::asking);
-  for (const auto& model : models)
-    if (plan.search.cost_limit && !model->price(0, 0))
-      throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
-  return models;
 }
 
 // Runs or goes on with the rounds; returns the signal that stopped them, or 0.
@@ -195,7 +183,7 @@ ExitCode run(const Options& options, const Console& console) {
   {
     // A key or a consent that is missing leaves no run behind; a finished run is shown without either.
     Models models;
-    if (options.again || !std::filesystem::exists(plan.folder)) models = models_to_ask(options, plan, console);
+    if (options.again || !std::filesystem::exists(plan.folder)) models = models_to_ask(options.run.model, plan.open.task, plan.search, console);
     store::RunFolder folder(plan.folder, plan.open.task, plan.identity, existing(options));
     if (nothing_left(folder, plan.search)) {
       console.note(folder.ended() == search::Stop::rounds
@@ -203,7 +191,7 @@ ExitCode run(const Options& options, const Console& console) {
                        : "this run is finished, its models have no further reply; --again repeats it");
     } else {
       console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
-      if (models.empty()) models = models_to_ask(options, plan, console);
+      if (models.empty()) models = models_to_ask(options.run.model, plan.open.task, plan.search, console);
       signal = execute(options, plan, models, folder, console);
     }
   }

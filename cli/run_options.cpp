@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_options.hpp"
 
+#include "base/error.hpp"
 #include "base/file.hpp"
+
+#include <fmt/format.h>
 
 namespace cudal1::cli {
 
@@ -71,6 +74,22 @@ search::Options search_options(const RunOptions& options) {
 
 prompt::Templates prompt_templates(const RunOptions& options) {
   return options.prompts.empty() ? prompt::Templates() : prompt::Templates(options.prompts);
+}
+
+store::Identity identity_of(const RunOptions& options, const task::Task& task, const search::Options& search, const DeviceChoice& choice,
+                            const prompt::Templates& templates) {
+  auto identity = store::identity(task, search, options.model.models, choice.identity(), choice.facts.driver, CUDAL1_VERSION,
+                                  templates.digest());
+  identity.precision = options.workbench.precision;
+  return identity;
+}
+
+Models models_to_ask(const ModelOptions& options, const task::Task& task, const search::Options& search, const Console& console) {
+  auto models = open_models(options, task, console, Purpose::asking);
+  for (const auto& model : models)
+    if (search.cost_limit && !model->price(0, 0))
+      throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
+  return models;
 }
 
 }  // namespace cudal1::cli

@@ -10,7 +10,9 @@
 #include "search/options.hpp"
 #include "store/identity.hpp"
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -32,5 +34,13 @@ void add_search_options(CLI::App& app, RunOptions& options);  // all but task, m
 // The search's options with every text resolved: the seed, the source to start from. Throws base::Error.
 search::Options search_options(const RunOptions& options);
 prompt::Templates prompt_templates(const RunOptions& options);
+
+// What makes a run this one and no other.
+store::Identity identity_of(const RunOptions& options, const task::Task& task, const search::Options& search, const DeviceChoice& choice,
+                            const prompt::Templates& templates);
+
+// The models, opened to be asked. Throws base::Error(usage) for a limit of cost where a price is not known.
+using Models = std::vector<std::unique_ptr<model::Model>>;
+Models models_to_ask(const ModelOptions& options, const task::Task& task, const search::Options& search, const Console& console);
 
 }  // namespace cudal1::cli

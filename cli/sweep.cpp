@@ -98,9 +98,6 @@ class Sweeper {
         }
       } catch (const base::Error& error) {
         if (stop_.stop_requested()) return;   // the signal that ends the sweep ends PyTorch's process too
-        row.status = error.fault() == base::Fault::bad_input && std::string_view(error.what()).find("TASK_") != std::string_view::npos
-                         ? SweepRow::Status::refused
-                         : SweepRow::Status::failed;
         row.message = error.what();
         // What no task can help ends the sweep; the same command goes on.
         if (error.fault() == base::Fault::no_device || error.fault() == base::Fault::credentials) {
@@ -142,12 +139,7 @@ class Sweeper {
     const base::Seconds opened = base::now();
     Console quiet = console_;
     quiet.options.quiet = true;
-    std::optional<base::Error> refusal;
-    try {
-      require_fit(open, quiet);
-    } catch (const base::Error& error) {
-      refusal = error;
-    }
+    const auto refusal = examine(open, quiet);
     for (const auto& [kind, finding] : open.defects)
       (finding.verdict == outcome::TaskVerdict::collapsible ? row.labels : row.defects).push_back(kind);
     row.task = open.task.name();
@@ -155,24 +147,19 @@ class Sweeper {
                      {"task gate", (base::now() - opened).count()}};
     if (refusal) {
       host = std::move(open.pytorch);
-      throw *refusal;
+      row.status = SweepRow::Status::refused;
+      row.message = *refusal;
+      return End::finished;
     }
     const search::Options search = search_options_of(run);
     const auto templates = prompt_templates(run);
-    auto identity = store::identity(open.task, search, run.model.models, choice.identity(), choice.facts.driver, CUDAL1_VERSION,
-                                          templates.digest());
-    identity.precision = run.workbench.precision;
     const auto place = folder_ / "tasks" / task.folder();
     const base::Seconds judged = base::now();
     {
-      const auto models = open_models(run.model, open.task, console_, Purpose::asking);
+      const auto models = models_to_ask(run.model, open.task, search, console_);
       std::vector<model::Model*> asked;
-      for (const auto& model : models) {
-        if (search.cost_limit && !model->price(0, 0))
-          throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
-        asked.push_back(model.get());
-      }
-      store::RunFolder folder(place, open.task, identity);
+      for (const auto& model : models) asked.push_back(model.get());
+      store::RunFolder folder(place, open.task, identity_of(run, open.task, search, choice, templates));
       Workbench workbench(open, choice, run.workbench);
       search::JudgeReferee referee(workbench.judges());
       search::Observers observers({&folder});

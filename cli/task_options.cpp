@@ -70,17 +70,21 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
   return open;
 }
 
-void require_fit(OpenTask& open, const Console& console) {
+std::optional<std::string> examine(OpenTask& open, const Console& console) {
   constexpr double tolerance = 1e-4;  // KernelBench's own for float32
-  if (!task::is_module(open.task)) return;
+  if (!task::is_module(open.task)) return std::nullopt;
   for (const auto& note : open.pytorch->notes()) console.note(note);
   open.defects = open.pytorch->examine(tolerance);
   if (auto collapse = playbook::collapse(open.task); !collapse.empty())
     open.defects.push_back({"collapsible", {outcome::TaskVerdict::collapsible, std::move(collapse)}});
   for (const auto& [kind, finding] : open.defects)
     if (finding.verdict == outcome::TaskVerdict::unstable || finding.verdict == outcome::TaskVerdict::broken)
-      throw base::Error(base::Fault::bad_input,
-                        fmt::format("{}: {}: {}", open.task.path.string(), outcome::name(finding.verdict), finding.reason));
+      return fmt::format("{}: {}: {}", open.task.path.string(), outcome::name(finding.verdict), finding.reason);
+  return std::nullopt;
+}
+
+void require_fit(OpenTask& open, const Console& console) {
+  if (const auto reason = examine(open, console)) throw base::Error(base::Fault::bad_input, *reason);
 }
 
 std::size_t host_memory_bytes() {

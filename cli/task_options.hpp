@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ void add_task_settings(CLI::App& app, TaskOptions& options);  // these but for t
 struct OpenTask {
   std::unique_ptr<pytorch::Host> pytorch;
   task::Task task;
-  std::vector<pytorch::Defect> defects;   // of a module, once require_fit has looked
+  std::vector<pytorch::Defect> defects;   // of a module, once the gate has looked
   double start_seconds = 0;               // that PyTorch took to start; 0 where it was warm
 };
 
@@ -38,8 +39,11 @@ struct OpenTask {
 // used again. Throws base::Error: bad_input for the file, usage for a --set that is none or where Python lacks PyTorch.
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm = nullptr);
 
-// The task gate of a module: finds what makes it a bad measure; the judge says it. Throws base::Error(bad_input) for one
-// that nothing can be verified against, because PyTorch does not agree with itself or its outputs are not finite.
+// The task gate of a module: finds what makes it a bad measure; the judge says it. Gives the reason why nothing can be
+// verified against one, because PyTorch does not agree with itself or its outputs are not finite.
+std::optional<std::string> examine(OpenTask& open, const Console& console);
+
+// The same where one task is all there is. Throws base::Error(bad_input) with that reason.
 void require_fit(OpenTask& open, const Console& console);
 
 // The values of --set. Throws base::Error(usage).

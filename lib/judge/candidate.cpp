@@ -101,6 +101,18 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
   return executable;
 }
 
+outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault) {
+  judgement.verdict = fault.verdict;
+  judgement.message = fault.message;
+  judgement.diagnostics = fault.diagnostics;
+  judgement.findings = fault.findings;
+  judgement.first_wrong = fault.first_wrong;
+  judgement.worst_wrong = fault.worst_wrong;
+  judgement.errors = fault.errors;
+  judgement.speedup.reset();
+  return judgement;
+}
+
 std::string candidate_key(const std::string& source, const kernel::Environment& tunables) {
   return base::sha256(source) + kernel::tunable_prelude(tunables);
 }

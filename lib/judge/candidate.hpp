@@ -29,6 +29,9 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
                                          const kernel::Environment& tunables, compile::Compiler& compiler,
                                          const std::string& arch);
 
+// Keeps what is known about the kernel and takes over why it failed.
+outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault);
+
 // Names one member of one source's family, in the run and in those that go on with it.
 std::string candidate_key(const std::string& source, const kernel::Environment& tunables);
 

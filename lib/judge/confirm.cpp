@@ -15,19 +15,6 @@ using outcome::Verdict;
 
 constexpr double agreement = 0.01;   // of two processes' log speed-ups, beside their intervals
 
-// Keeps what is known about the kernel and takes over why it failed.
-outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault) {
-  judgement.verdict = fault.verdict;
-  judgement.message = fault.message;
-  judgement.diagnostics = fault.diagnostics;
-  judgement.findings = fault.findings;
-  judgement.first_wrong = fault.first_wrong;
-  judgement.worst_wrong = fault.worst_wrong;
-  judgement.errors = fault.errors;
-  judgement.speedup.reset();
-  return judgement;
-}
-
 }  // namespace
 
 outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kernel::Environment& tunables,

@@ -63,17 +63,8 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
         ensure_ready();
         subject.checked = check(host, *subject.executable, subject.key);
       }
-      if (subject.checked->verdict != Verdict::inconclusive) {
-        Rejected fault = describe(*subject.executable, subject.tunables);
-        Rejected& found = *subject.checked;
-        fault.verdict = found.verdict;
-        fault.message = found.message;
-        fault.findings = found.findings;
-        fault.first_wrong = found.first_wrong;
-        fault.worst_wrong = found.worst_wrong;
-        fault.errors = found.errors;
-        note(fault, subject.tunables);
-      }
+      if (subject.checked->verdict != Verdict::inconclusive)
+        note(with_fault(describe(*subject.executable, subject.tunables), *subject.checked), subject.tunables);
     }
     return subject.checked->verdict == Verdict::inconclusive;
   };
