@@ -64,8 +64,8 @@ __global__ void rows(const float* x, float* y, int n, int m) {
 //@ check   B = 2, C = 5, H = 6, W = 7
 //@ input   X: float32[B, C, H, W]
 //@ output  Y: float32[B, C, H, W]
-//@ launch  norm<<<ceil_div(B * H * W, 256), 256>>>(X, Y, B, C, H * W)
-__global__ void norm(const float* x, float* y, int b, int c, long long inner) {
+//@ launch  rms_over_channels<<<ceil_div(B * H * W, 256), 256>>>(X, Y, B, C, H * W)
+__global__ void rms_over_channels(const float* x, float* y, int b, int c, long long inner) {
   RESULT(i, b * inner);
   const long long at = i / inner * c * inner + i % inner;
   float sum = 0;
