@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "kernel/directive_lines.hpp"
-#include "kernel/directives.hpp"
+#include "kernel/drafted_task.hpp"
 #include "kernel/host_expression.hpp"
 #include "kernel/host_source.hpp"
 #include "kernel/kernel_usage.hpp"
@@ -11,7 +11,6 @@
 #include "kernel/signature.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -22,19 +21,6 @@ namespace cudal1::kernel {
 namespace {
 
 using Kind = SourceToken::Kind;
-
-struct DraftBuffer {
-  std::string name, key;  // key: what the host calls it
-  tensor::Dtype dtype = tensor::Dtype::float32;
-  std::optional<std::string> shape;  // "[N * M]"
-  bool input = false, output = false, scratch = false;
-};
-
-struct DraftScalar {
-  std::string name;
-  tensor::Dtype dtype = tensor::Dtype::float32;
-  std::string value;  // empty: to complete
-};
 
 // "d_A", "dev_out", "a_d", "x_gpu" → what the author means.
 std::string plain_name(std::string name) {
@@ -68,18 +54,16 @@ class Drafter {
     for (const HostLaunch& launch : launches_) add_launch(launch);
     if (launches_.empty() && !signatures_.empty()) add_unlaunched(signatures_.front());
     find_roles();
-    std::string text = directives();
-    text += "\n" + kept_code();
-    draft_.text = std::move(text);
+    task_.sizes = translator_.sizes();
+    draft_.text = draft_directives(task_, name_) + "\n" + kept_code();
+    draft_.to_complete = std::move(task_.to_complete);
     if (signatures_.empty()) draft_.to_complete.insert(draft_.to_complete.begin(), "no `__global__` function was found: write one");
     draft_.to_complete.emplace_back("torch: say what is right, such as //@ torch C = A @ B (without it only the reference's own output is known)");
     return std::move(draft_);
   }
 
  private:
-  void note(std::string text) {
-    if (std::find(draft_.to_complete.begin(), draft_.to_complete.end(), text) == draft_.to_complete.end()) draft_.to_complete.push_back(std::move(text));
-  }
+  void note(std::string text) { task_.note(std::move(text)); }
 
   int line_of_token(std::size_t index) const { return index < host_.tokens.size() ? host_.tokens[index].line : 0; }
   std::string raw(TokenRange range) const { return source_text(source_, host_.tokens, range.from, range.to); }
@@ -184,7 +168,7 @@ class Drafter {
       configuration.push_back(parts.size() == 1 ? parts[0] : fmt::format("dim3({})", fmt::join(parts, ", ")));
     }
     const std::string text = fmt::format("{}<<<{}>>>({})", kernel, fmt::join(configuration, ", "), fmt::join(arguments, ", "));
-    plan_.emplace_back(text, complete);
+    task_.launches.emplace_back(text, complete);
     if (!complete) note(fmt::format("launch of {} (line {}): {}", signature.name, line_of_token(launch.at), text));
   }
 
@@ -206,7 +190,7 @@ class Drafter {
       else if (is_real(parameter, types)) arguments.push_back(scalar_for(parameter.name, *dtype_of(parameter.type, types), ""));
       else arguments.push_back(bare_size(parameter.name));
     }
-    plan_.emplace_back(fmt::format("{}<<<<grid>, <block>>>>({})", signature.name, fmt::join(arguments, ", ")), false);
+    task_.launches.emplace_back(fmt::format("{}<<<<grid>, <block>>>>({})", signature.name, fmt::join(arguments, ", ")), false);
     note(fmt::format("launch of {}: give grid and block; none is launched in this file", signature.name));
   }
 
@@ -217,7 +201,7 @@ class Drafter {
 
   std::string bare_size(const std::string& wanted) {
     const std::string name = free_name(wanted.empty() ? "n" : wanted);
-    bare_sizes_.push_back(name);
+    task_.unvalued_sizes.push_back(name);
     return name;
   }
 
@@ -225,9 +209,9 @@ class Drafter {
     if (name.empty()) name = "x";
     if (!reserved_for(name).empty()) name += "_";
     const auto taken = [&](const std::string& candidate) {
-      return std::any_of(buffers_.begin(), buffers_.end(), [&](const DraftBuffer& b) { return b.name == candidate; }) ||
-             std::any_of(scalars_.begin(), scalars_.end(), [&](const DraftScalar& s) { return s.name == candidate; }) ||
-             std::find(bare_sizes_.begin(), bare_sizes_.end(), candidate) != bare_sizes_.end() || translator_.sizes().contains(candidate);
+      return std::any_of(task_.buffers.begin(), task_.buffers.end(), [&](const DraftedBuffer& b) { return b.name == candidate; }) ||
+             std::any_of(task_.scalars.begin(), task_.scalars.end(), [&](const DraftedScalar& s) { return s.name == candidate; }) ||
+             std::find(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end(), candidate) != task_.unvalued_sizes.end() || translator_.sizes().contains(candidate);
     };
     if (!taken(name)) return name;
     for (int i = 2;; ++i)
@@ -250,10 +234,10 @@ class Drafter {
   }
 
   std::string scalar_for(const std::string& wanted, tensor::Dtype dtype, const std::string& value) {
-    for (const DraftScalar& scalar : scalars_)
+    for (const DraftedScalar& scalar : task_.scalars)
       if (scalar.name == wanted) return wanted;
-    DraftScalar scalar{free_name(wanted), dtype, value};
-    scalars_.push_back(scalar);
+    DraftedScalar scalar{free_name(wanted), dtype, value};
+    task_.scalars.push_back(scalar);
     return scalar.name;
   }
 
@@ -289,7 +273,7 @@ class Drafter {
       return std::nullopt;
     }
     const std::string key(tokens[from].text);
-    const DraftBuffer& buffer = buffer_for(key, signature, parameter, types);
+    const DraftedBuffer& buffer = buffer_for(key, signature, parameter, types);
     infer_shape(launch, key);
     const std::string name = buffer.name;
     if (from + 1 < range.to && tokens[from + 1].is("+")) {
@@ -300,13 +284,13 @@ class Drafter {
     return name;
   }
 
-  DraftBuffer& buffer_for(const std::string& key, const Signature& signature, const Parameter& parameter, const TypeNames& types) {
-    for (DraftBuffer& buffer : buffers_)
+  DraftedBuffer& buffer_for(const std::string& key, const Signature& signature, const Parameter& parameter, const TypeNames& types) {
+    for (DraftedBuffer& buffer : task_.buffers)
       if (buffer.key == key) {
         use(buffer, signature, parameter);
         return buffer;
       }
-    DraftBuffer buffer;
+    DraftedBuffer buffer;
     buffer.key = key;
     const bool single = launches_.size() <= 1;
     buffer.name = free_name(single && !parameter.name.empty() ? parameter.name : plain_name(key));
@@ -319,12 +303,12 @@ class Drafter {
     } else {
       note(fmt::format("type of {}: {} is not known, drafted as float32", buffer.name, parameter.type));
     }
-    buffers_.push_back(buffer);
-    use(buffers_.back(), signature, parameter);
-    return buffers_.back();
+    task_.buffers.push_back(buffer);
+    use(task_.buffers.back(), signature, parameter);
+    return task_.buffers.back();
   }
 
-  void use(DraftBuffer& buffer, const Signature& signature, const Parameter& parameter) {
+  void use(DraftedBuffer& buffer, const Signature& signature, const Parameter& parameter) {
     const bool constant = parameter.type.substr(0, parameter.type.find('*')).find("const") != std::string::npos;
     const PointerUsage usage = pointer_usage(host_.tokens, signature.name, parameter.name);
     const bool writes = !constant && (usage.written || usage.escapes);
@@ -343,8 +327,8 @@ class Drafter {
 
   // cudaMalloc(&d_A, N * M * sizeof(float)) in the same function.
   void infer_shape(const HostLaunch& launch, const std::string& key) {
-    DraftBuffer* buffer = nullptr;
-    for (DraftBuffer& candidate : buffers_)
+    DraftedBuffer* buffer = nullptr;
+    for (DraftedBuffer& candidate : task_.buffers)
       if (candidate.key == key) buffer = &candidate;
     if (buffer == nullptr || buffer->shape) return;
     const auto& tokens = host_.tokens;
@@ -382,81 +366,10 @@ class Drafter {
   }
 
   void find_roles() {
-    const bool any = std::any_of(buffers_.begin(), buffers_.end(), [](const DraftBuffer& b) { return b.output && !b.scratch; });
-    for (DraftBuffer& buffer : buffers_) {
+    const bool any = std::any_of(task_.buffers.begin(), task_.buffers.end(), [](const DraftedBuffer& b) { return b.output && !b.scratch; });
+    for (DraftedBuffer& buffer : task_.buffers) {
       if (!any) buffer.scratch = false;
       if (buffer.scratch) note(fmt::format("{} is written by one launch and read by a later one: drafted as scratch", buffer.name));
-    }
-  }
-
-  std::string directives() {
-    std::string out;
-    std::string task;
-    for (const char c : std::filesystem::path(name_).stem().string()) task += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (task.empty() || std::isdigit(static_cast<unsigned char>(task[0])) || !reserved_for(task).empty()) task = "task_" + task;
-    print_line(out, "task", task);
-    write_sizes(out);
-    for (const DraftScalar& scalar : scalars_) {
-      const std::string head = fmt::format("{}: {} = ", scalar.name, tensor::name(scalar.dtype));
-      if (scalar.value.empty()) {
-        print_line(out, "#", "to complete: scalar " + head + "<value>");
-        note(fmt::format("scalar {}: give its value", scalar.name));
-      } else {
-        print_line(out, "scalar", head + scalar.value);
-      }
-    }
-    write_buffers(out);
-    for (const auto& [text, complete] : plan_) {
-      if (complete) print_line(out, "launch", text);
-      else print_line(out, "#", "to complete: launch " + text);
-    }
-    return out;
-  }
-
-  void write_sizes(std::string& out) {
-    std::vector<std::string> known, unknown = bare_sizes_;
-    for (const auto& [name, value] : translator_.sizes()) {
-      if (!is_used(name)) continue;  // met in a host expression that came to nothing
-      if (value.empty()) unknown.push_back(name);
-      else known.push_back(fmt::format("{} = {}", name, value.text()));
-    }
-    if (!known.empty()) print_line(out, "size", fmt::format("{}", fmt::join(known, ", ")));
-    if (unknown.empty()) return;
-    std::vector<std::string> parts;
-    for (const std::string& name : unknown) parts.push_back(name + " = <value>");
-    print_line(out, "#", fmt::format("to complete: size {}", fmt::join(parts, ", ")));
-    note(fmt::format("sizes {}: give values", fmt::join(unknown, ", ")));
-  }
-
-  bool is_used(const std::string& size) const {
-    const auto holds = [&](std::string_view text) {
-      const auto words = lex_code(text);
-      return std::any_of(words.begin(), words.end(), [&](const SourceToken& word) { return word.is(size); });
-    };
-    return std::any_of(plan_.begin(), plan_.end(), [&](const auto& step) { return holds(step.first); }) ||
-           std::any_of(buffers_.begin(), buffers_.end(), [&](const DraftBuffer& b) { return b.shape && holds(*b.shape); }) ||
-           std::any_of(translator_.sizes().begin(), translator_.sizes().end(),
-                       [&](const auto& other) { return !other.second.empty() && holds(other.second.text()); });
-  }
-
-  void write_buffers(std::string& out) {
-    // With one size and no allocation in sight, an elementwise kernel is the likely case.
-    std::vector<std::string> sizes = bare_sizes_;
-    for (const auto& [name, value] : translator_.sizes())
-      if (is_used(name)) sizes.push_back(name);
-    for (const DraftBuffer& buffer : buffers_) {
-      const std::string_view word = buffer.scratch ? "scratch" : buffer.input && buffer.output ? "inout" : buffer.output ? "output" : "input";
-      std::optional<std::string> shape = buffer.shape;
-      if (!shape && sizes.size() == 1) {
-        shape = "[" + sizes[0] + "]";
-        note(fmt::format("shape of {}: guessed as {}", buffer.name, *shape));
-      }
-      if (shape) {
-        print_line(out, word, fmt::format("{}: {}{}", buffer.name, tensor::name(buffer.dtype), *shape));
-      } else {
-        print_line(out, "#", fmt::format("to complete: {} {}: {}[<shape>]", word, buffer.name, tensor::name(buffer.dtype)));
-        note(fmt::format("shape of {}: give its extents", buffer.name));
-      }
     }
   }
 
@@ -487,10 +400,7 @@ class Drafter {
   std::vector<Signature> signatures_;
   TypeNames aliases_;
   std::vector<HostLaunch> launches_;
-  std::vector<DraftBuffer> buffers_;
-  std::vector<DraftScalar> scalars_;
-  std::vector<std::string> bare_sizes_;
-  std::vector<std::pair<std::string, bool>> plan_;  // text, and whether it can be read as it is
+  DraftedTask task_;
   Draft draft_;
 };
 
