@@ -100,7 +100,7 @@ Candidates candidates_for(const task::Task& task) {
       }
       Candidate candidate;
       candidate.id = fmt::format("{}/{}", applied.empty() ? "as written" : applied, style.name);
-      if (!seen.insert(file->text(of, "")).second) continue;
+      if (!seen.insert(file->members()).second) continue;
       candidate.source = file->text(of, candidate.id);
       for (const auto& technique : file->techniques())
         if (techniques.empty() || technique.name != "algebra") techniques.push_back(technique);

@@ -19,8 +19,7 @@ std::string KernelFile::unique(const std::string& name) {
 std::string KernelFile::tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition) {
   const std::string result = unique(name);
   if (!style_.tune || family_taken_) values.resize(1);
-  tunables_.push_back(fmt::format("{} = {}{}", result, fmt::join(values, " | "),
-                                  condition.empty() || values.size() == 1 ? "" : " if " + condition));
+  tunables_.push_back({result, values, values.size() == 1 ? "" : condition});
   return result;
 }
 
@@ -44,9 +43,17 @@ void KernelFile::technique(const std::string& name, const std::string& sentence)
   techniques_.push_back({name, sentence});
 }
 
+std::string KernelFile::members() const {
+  KernelFile ordered = *this;
+  for (Tunable& each : ordered.tunables_) std::sort(each.values.begin(), each.values.end());
+  return ordered.text("", "");
+}
+
 std::string KernelFile::text(const std::string& of, const std::string& id) const {
   std::string result = fmt::format("//@ of      {}\n", of);
-  for (const std::string& each : tunables_) result += fmt::format("//@ tune    {}\n", each);
+  for (const Tunable& each : tunables_)
+    result += fmt::format("//@ tune    {} = {}{}\n", each.name, fmt::join(each.values, " | "),
+                          each.condition.empty() ? "" : " if " + each.condition);
   for (const std::string& each : scratches_) result += fmt::format("//@ scratch {}\n", each);
   for (const std::string& each : launches_) result += fmt::format("//@ launch  {}\n", each);
   result += fmt::format("// playbook: {}\n", id);

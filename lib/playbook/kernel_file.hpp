@@ -68,12 +68,20 @@ class KernelFile {
 
   // The whole file; `of` is the task's name and digest for the first directive.
   std::string text(const std::string& of, const std::string& id) const;
+  // Equal for two files that offer the same members, whichever of them comes first.
+  std::string members() const;
 
  private:
+  struct Tunable {
+    std::string name;
+    std::vector<std::int64_t> values;
+    std::string condition;
+  };
   Style style_;
   std::map<std::string, tensor::Dtype> scalars_;
   std::set<std::string> names_;
-  std::vector<std::string> tunables_, scratches_, launches_, helpers_;
+  std::vector<Tunable> tunables_;
+  std::vector<std::string> scratches_, launches_, helpers_;
   std::set<std::string> includes_;
   std::string code_;
   std::vector<Technique> techniques_;

@@ -220,6 +220,17 @@ TEST_CASE("rounds and samples get different candidates until there are none") {
   CHECK(reply.reason == "the playbook has no further rule for this task");
 }
 
+TEST_CASE("no two candidates offer the same members in another order") {
+  const auto candidates = playbook::candidates_for(task::from_source("//@ task    row_softmax\n//@ torch   Y = torch.softmax(X, dim=1)\n"
+                                                                     "//@ size    N = 1024, M = 512\n"
+                                                                     "//@ input   X: float32[N, M]\n//@ output  Y: float32[N, M]\n"
+                                                                     "//@ launch  row_softmax<<<N, 1>>>(X, Y, M)\n"
+                                                                     "__global__ void row_softmax(const float* X, float* Y, int M) {}\n",
+                                                                     "row_softmax.cu"));
+  CHECK(find(candidates, "as written/fused") != nullptr);
+  CHECK(find(candidates, "as written/wide") == nullptr);  // the same numbers of threads, the smallest first
+}
+
 TEST_CASE("what was tried is not offered again, and what a hint names comes first") {
   const task::Task task = task::load(golden("diagonal.before.cu"));
   const auto candidates = playbook::candidates_for(task).list;
