@@ -38,8 +38,9 @@ bool Console::colour(std::FILE* stream) const {
 }
 
 int Console::width(std::FILE* stream) const {
+  if (!terminal(stream)) return 0;
   winsize size{};
-  if (terminal(stream) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
   return 100;
 }
 

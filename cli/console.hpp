@@ -21,7 +21,7 @@ class Console {
   ConsoleOptions options;
 
   bool colour(std::FILE* stream) const;   // --color and --no-color, then NO_COLOR, FORCE_COLOR, TERM=dumb, terminal or not
-  int width(std::FILE* stream) const;     // columns of a terminal; 100 elsewhere
+  int width(std::FILE* stream) const;     // columns of a terminal; 0 elsewhere
   bool terminal(std::FILE* stream) const;
 
   void result(std::string_view text) const;  // to standard output as it is; throws base::Error(usage) on a full disk

@@ -11,7 +11,7 @@ namespace cudal1::report {
 
 struct Style {
   bool colour = false;  // terminal only
-  int width = 100;      // columns of the terminal
+  int width = 0;        // columns of the terminal; 0: as many as the text needs
 };
 
 // The names of all formats: "terminal", "markdown", "html", "json".

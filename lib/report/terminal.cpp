@@ -66,7 +66,7 @@ class Painter {
     return result;
   }
 
-  // The last column takes what is left of the terminal; the others as much as they need.
+  // As much as each column needs; where that is more than the terminal has, the widest texts are cut first.
   std::vector<std::size_t> column_widths(const Table& table) const {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -74,11 +74,16 @@ class Painter {
       for (const auto& row : table.rows) width = std::max(width, width_of(row[c]));
       widths.push_back(width);
     }
-    if (widths.empty()) return widths;
-    const std::size_t others = std::accumulate(widths.begin(), widths.end() - 1, std::size_t{0}) + 2 * widths.size();
-    constexpr std::size_t least = 40;
-    const auto total = static_cast<std::size_t>(std::max(style_.width, 40));
-    widths.back() = std::min(widths.back(), std::max(least, total > others ? total - others : 0));
+    if (style_.width <= 0) return widths;
+    constexpr std::size_t least = 24;
+    const auto room = static_cast<std::size_t>(style_.width);
+    for (std::size_t taken = std::accumulate(widths.begin(), widths.end(), 2 * widths.size()); taken > room; --taken) {
+      std::size_t* widest = nullptr;
+      for (std::size_t c = 0; c < widths.size(); ++c)
+        if (!table.numeric[c] && widths[c] > least && (widest == nullptr || widths[c] > *widest)) widest = &widths[c];
+      if (widest == nullptr) break;
+      --*widest;
+    }
     return widths;
   }
 
@@ -101,7 +106,11 @@ class Painter {
 
 std::string draw_for_terminal(const Document& document, const Style& style) {
   std::string result;
-  for (const auto& block : document) result += std::visit(Painter(style), block);
+  for (const auto& block : document) {
+    const std::string text = std::visit(Painter(style), block);
+    // What ends with an empty line and what begins with one stand one line apart.
+    result += result.ends_with("\n\n") && text.starts_with('\n') ? text.substr(1) : text;
+  }
   return result;
 }
 

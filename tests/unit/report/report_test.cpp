@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "catch.hpp"
 #include "report/diff.hpp"
+#include "report/formats.hpp"
 #include "report/judgement_table.hpp"
 #include "report/report.hpp"
 #include "report/wording.hpp"
@@ -151,6 +153,19 @@ TEST_CASE("what was not counted is left out or empty, not zero") {
   const auto text = report::render(run, "markdown");
   CHECK_THAT(text, containing("| warp instructions |  | 5.0 M |") && containing("| shared-memory wavefronts |  | 7.0 M |"));
   CHECK_THAT(text, !containing("bank conflicts"));
+}
+
+TEST_CASE("a table fits the terminal as far as its texts can be cut") {
+  const auto widest = [](const std::string& text) {
+    std::size_t result = 0;
+    for (const auto& line : base::split_lines(text)) result = std::max(result, line.size());
+    return result;
+  };
+  const report::Table table{{"variant", "techniques", "why"}, {{"r01-s01", std::string(80, 't'), std::string(40, 'w')}}, {false, false, false}};
+  const auto drawn = [&](int width) { return report::draw_for_terminal({table}, {false, width}); };
+  CHECK_THAT(drawn(0), containing(std::string(80, 't') + "  " + std::string(40, 'w')));
+  CHECK(widest(drawn(100)) == 100 + 2);  // an ellipsis has three bytes
+  CHECK(widest(drawn(20)) == 3 * 2 + 7 + 24 + 24 + 4);
 }
 
 TEST_CASE("text from a model can neither colour a terminal nor add markup") {
