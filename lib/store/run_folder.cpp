@@ -180,7 +180,13 @@ RunFolder::RunFolder(const fs::path& folder, const task::Task& task, const Ident
   write_summary(summary);
 }
 
-RunFolder::~RunFolder() = default;
+// A run that ended before its reference had a time (a degenerate task, a kernel that does not compile) leaves nothing.
+RunFolder::~RunFolder() {
+  if (state_->written.contains("start")) return;
+  std::error_code none;
+  for (const char* own : {"journal.jsonl", "run.json", "task.cu", "lock"}) fs::remove(state_->folder / own, none);
+  fs::remove(state_->folder, none);  // stays when it holds anything else
+}
 
 const fs::path& RunFolder::path() const { return state_->folder; }
 fs::path RunFolder::best_file() const { return state_->folder / "best.cu"; }

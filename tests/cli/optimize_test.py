@@ -251,6 +251,7 @@ class WithoutAModel(CliTest):
         self.write("zero.cu", TASK.replace("C = A + 1", "C = 0 * A").replace("A[row * M + column] + 1.0f", "0"))
         self.refuses("optimize", "zero.cu", *SIM, "--model", "cmd:touch asked", code=6, says=["TASK_DEGENERATE", "--accept-degenerate"])
         self.assertFalse((self.work / "asked").exists())
+        self.assertEqual(list(self.work.glob("cudal1-runs/*")), [])
 
     def test_bench_branches_on_faster_and_not(self):
         self.run_cli("bench", "task.cu", "faster.cu", *SIM, "--quick")

@@ -23,7 +23,8 @@ store::Identity plain() {
 
 void open(const fs::path& folder, const store::Identity& identity, Existing existing = Existing::resume) {
   const auto task = fakes::small_task();
-  const store::RunFolder run(folder, task, identity, existing);
+  store::RunFolder run(folder, task, identity, existing);
+  run.started({});
 }
 
 }  // namespace
@@ -72,6 +73,21 @@ TEST_CASE("a folder that holds something else is left alone") {
   CHECK_FALSE(fs::exists(folder.path() / "run.json"));
 }
 
+TEST_CASE("a run that ends before its reference has a time leaves nothing behind but what others put there") {
+  const base::TemporaryFolder folder;
+  const auto task = fakes::small_task();
+  { const store::RunFolder run(folder.path() / "run", task, plain()); }
+  CHECK_FALSE(fs::exists(folder.path() / "run"));
+  {
+    const store::RunFolder run(folder.path() / "run", task, plain());
+    base::write_file(folder.path() / "run" / "notes", "mine");
+  }
+  CHECK(base::read_file(folder.path() / "run" / "notes") == "mine");
+  open(folder.path() / "other", plain());
+  { const store::RunFolder run(folder.path() / "other", task, plain()); }
+  CHECK(fs::exists(folder.path() / "other" / "journal.jsonl"));
+}
+
 TEST_CASE("two processes do not work in one folder") {
   const base::TemporaryFolder folder;
   const auto task = fakes::small_task();
@@ -90,7 +106,7 @@ TEST_CASE("a damaged line before the last one is an error with its number") {
   const base::TemporaryFolder folder;
   open(folder.path(), plain());
   std::ofstream(folder.path() / "journal.jsonl", std::ios::app) << "{\"schema\":1,\n{}\n";
-  CHECK_THROWS_WITH(store::load(folder.path()), containing("journal.jsonl:2: this journal line is damaged"));
+  CHECK_THROWS_WITH(store::load(folder.path()), containing("journal.jsonl:3: this journal line is damaged"));
 }
 
 TEST_CASE("a journal of another schema is an error that names both") {
