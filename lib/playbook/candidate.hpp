@@ -29,7 +29,7 @@ struct Candidates {
 // Everything the rules and families offer for the task's torch line, or for its own kernel when there is none.
 Candidates candidates_for(const task::Task& task);
 
-// Of the task's own kernel: geometry, read-only access, unrolling.
+// Of the task's own kernel: what the rules of own_draft.hpp make of it.
 std::vector<Candidate> own_kernel_candidates(const task::Task& task);
 
 // What it should take on a device, in seconds, from bytes, operations and launches alone.

@@ -6,41 +6,20 @@
 #include "model/answer.hpp"
 #include "playbook/candidate.hpp"
 #include "playbook/choice.hpp"
+#include "playbook/golden.hpp"
 #include "playbook/playbook.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
 
 using namespace cudal1;
+using playbook::becomes;
+using playbook::find;
+using playbook::golden;
 
 namespace {
-
-std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(CUDAL1_SOURCE_DIR) / "tests/unit/playbook/golden" / name;
-}
-
-const playbook::Candidate* find(const playbook::Candidates& candidates, const std::string& id) {
-  const auto found =
-      std::find_if(candidates.list.begin(), candidates.list.end(), [&](const auto& each) { return each.id == id; });
-  return found == candidates.list.end() ? nullptr : &*found;
-}
-
-// golden/NAME.before.cu is the task, golden/NAME.after.cu the kernel file that the candidate must be, letter by letter.
-// CUDAL1_ACCEPT=1 in the environment writes the second anew.
-void becomes(const std::string& name, const std::string& id) {
-  const task::Task task = task::load(golden(name + ".before.cu"));
-  const playbook::Candidates candidates = playbook::candidates_for(task);
-  const playbook::Candidate* candidate = find(candidates, id);
-  INFO(name << ": " << candidates.refusal);
-  REQUIRE(candidate != nullptr);
-  const auto path = golden(name + ".after.cu");
-  if (std::getenv("CUDAL1_ACCEPT") != nullptr) base::write_file(path, candidate->source);
-  REQUIRE(std::filesystem::exists(path));
-  CHECK(candidate->source == base::read_file(path));
-}
 
 model::Question question(int round, int sample) {
   model::Question result;
@@ -131,9 +110,6 @@ TEST_CASE("slices are read where they lie") { becomes("slices", "as written/fuse
 TEST_CASE("attention never writes its scores") { becomes("attention", "as written/fused"); }
 TEST_CASE("attention with few queries goes to the tensor cores in parts of its keys") {
   becomes("split_attention", "as written/tensor cores");
-}
-TEST_CASE("without a torch line the task's own kernel is changed") {
-  becomes("own_kernel", "own kernel/geometry, read-only, unrolled");
 }
 
 TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {
