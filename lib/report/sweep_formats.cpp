@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,10 +20,19 @@ using Table = std::vector<std::vector<std::string>>;
 
 std::string number(double value) { return value == 0 ? "-" : fmt::format("{:.3g}", value); }
 
-Table summary(const Sweep& sweep) {
+// What fits a screen: each baseline over all tasks; levels and sound tasks against the best of them.
+std::vector<SweepFigures> leading(const Sweep& sweep) {
+  std::vector<SweepFigures> result = figures(sweep);
+  if (result.empty()) return result;
+  const std::string last = result.back().baseline;
+  std::erase_if(result, [&](const SweepFigures& f) { return f.baseline != last && (f.level != "all" || f.aggregate != "all"); });
+  return result;
+}
+
+Table summary(const std::vector<SweepFigures>& all) {
   Table table = {{"baseline", "level", "tasks", "tried", "n", "mean", "none=1", "max", "p75", "median", "p25", "success",
                   ">1.01", "geomean", "<1.00"}};
-  for (const SweepFigures& f : figures(sweep))
+  for (const SweepFigures& f : all)
     table.push_back({f.baseline, f.level, f.aggregate, fmt::format("{}", f.tried), fmt::format("{}", f.scored), number(f.mean),
                      number(f.mean_none_is_one), number(f.max), number(f.p75), number(f.median), number(f.p25),
                      percent(f.success).empty() ? "0 %" : percent(f.success), fmt::format("{}", f.faster), number(f.geomean),
@@ -30,9 +40,9 @@ Table summary(const Sweep& sweep) {
   return table;
 }
 
-Table fast_p(const Sweep& sweep) {
+Table fast_p(const std::vector<SweepFigures>& all) {
   Table table = {{"baseline", "level", "tasks", "fast_0", "fast_0.5", "fast_0.8", "fast_1", "fast_1.5", "fast_2"}};
-  for (const SweepFigures& f : figures(sweep)) {
+  for (const SweepFigures& f : all) {
     std::vector<std::string> row = {f.baseline, f.level, f.aggregate};
     for (const auto& [p, share] : f.fast) row.push_back(fmt::format("{:.3f}", share));
     table.push_back(std::move(row));
@@ -46,17 +56,28 @@ std::string accepted(const SweepRow& row) {
   return row.kernelbench_tolerance <= 1e-4 ? "accepts" : row.kernelbench_tolerance <= 1e-2 ? "accepts at 1e-2" : "rejects";
 }
 
-Table per_task(const Sweep& sweep) {
-  Table table = {{"task", "status", "verdict", "speed-up", "limit", "KernelBench", "defects and labels", "seconds"}};
+// A column for each baseline; `with_intervals` shows how sure each ratio is.
+Table per_task(const Sweep& sweep, bool with_intervals) {
+  std::set<std::string> baselines;
+  for (const SweepRow& row : sweep.rows)
+    for (const auto& [baseline, ratio] : row.ratios) baselines.insert(baseline);
+  Table table = {{"task", "verdict"}};
+  table.front().insert(table.front().end(), baselines.begin(), baselines.end());
+  for (const char* column : {"limit", "KernelBench", "defects and labels", "seconds"}) table.front().emplace_back(column);
   for (const SweepRow& row : sweep.rows) {
-    std::vector<std::string> ratios;
-    for (const auto& [baseline, ratio] : row.ratios)
-      ratios.push_back(fmt::format("{} {}", ratio.failed.empty() ? text({ratio.value, ratio.low, ratio.high}) : "failed", baseline));
     std::vector<std::string> remarks = row.defects;
     remarks.insert(remarks.end(), row.labels.begin(), row.labels.end());
-    table.push_back({row.key, std::string(name(row.status)), row.verdict,
-                     fmt::format("{}", fmt::join(ratios, ", ")), percent(row.share_of_limit), accepted(row),
-                     fmt::format("{}", fmt::join(remarks, ", ")), fmt::format("{:.1f}", row.seconds)});
+    std::vector<std::string> cells = {row.key, row.verdict.empty() ? std::string(name(row.status)) : row.verdict};
+    for (const std::string& baseline : baselines) {
+      const auto found = row.ratios.find(baseline);
+      cells.push_back(found == row.ratios.end()              ? ""
+                      : !found->second.failed.empty()        ? "failed"
+                      : with_intervals || baselines.size() == 1 ? text({found->second.value, found->second.low, found->second.high})
+                                                                : ratio(found->second.value));
+    }
+    for (std::string cell : {percent(row.share_of_limit), accepted(row), fmt::format("{}", fmt::join(remarks, ", ")), fmt::format("{:.1f}", row.seconds)})
+      cells.push_back(std::move(cell));
+    table.push_back(std::move(cells));
   }
   return table;
 }
@@ -108,21 +129,22 @@ std::string headline(const Sweep& sweep) {
     sound += row.defects.empty() ? 1 : 0;
     predicted = predicted || row.predicted;
   }
-  return fmt::format("{} tasks on {} with {}: {} verified; {} are sound measures{}", sweep.rows.size(), sweep.device, sweep.models,
+  return fmt::format("{} tasks on {} with {}: {} verified; {} are sound measures. Ratios are baseline time / answer time{}", sweep.rows.size(), sweep.device, sweep.models,
                      verified, sound, predicted ? ". Times are the simulator's predictions, not measurements" : "");
 }
 
 std::string terminal(const Sweep& sweep) {
-  std::string out = headline(sweep) + "\n\n" + aligned(per_task(sweep)) + '\n' + reasons(sweep, "  ") + aligned(summary(sweep)) + '\n' + aligned(fast_p(sweep));
+  std::string out = headline(sweep) + "\n\n" + aligned(per_task(sweep, false)) + '\n' + reasons(sweep, "  ") +
+                    aligned(summary(leading(sweep))) + '\n' + aligned(fast_p(leading(sweep)));
   for (const std::string& remark : sweep.remarks) out += '\n' + remark + '\n';
   return out;
 }
 
 std::string markdown(const Sweep& sweep) {
-  std::string out = "# Sweep\n\n" + headline(sweep) + ".\n\n" + piped(summary(sweep)) +
-                    "\nRatios are baseline time / answer time. `n` counts tasks with a ratio; `none=1` counts the others as 1.00. Sound "
+  std::string out = "# Sweep\n\n" + headline(sweep) + ".\n\n" + piped(summary(figures(sweep))) +
+                    "\n`n` counts tasks with a ratio; `none=1` counts the others as 1.00. Sound "
                     "tasks are those that the task gate finds fit to be a measure.\n\n" +
-                    piped(fast_p(sweep)) + "\n## Tasks\n\n" + piped(per_task(sweep)) + '\n' + reasons(sweep, "- ");
+                    piped(fast_p(figures(sweep))) + "\n## Tasks\n\n" + piped(per_task(sweep, true)) + '\n' + reasons(sweep, "- ");
   for (const std::string& remark : sweep.remarks) out += fmt::format("\n{}\n", remark);
   return out;
 }

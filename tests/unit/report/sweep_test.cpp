@@ -78,11 +78,27 @@ TEST_CASE("a failed baseline is counted by none and said in the rows") {
   const Sweep sweep{"H200", "builtin", {failed}, {}};
   for (const auto& each : figures(sweep)) CHECK(each.scored == (each.baseline == "compile" ? 0 : 1));
   CHECK(render(sweep, "csv").find("it does not compile") != std::string::npos);
-  CHECK(render(sweep, "markdown").find("failed compile") != std::string::npos);
+  CHECK(render(sweep, "markdown").find("| failed | 2.00x [1.80, 2.20] |") != std::string::npos);
 }
 
 TEST_CASE("KernelBench's verdict stands beside ours") {
   SweepRow exact = row("a", 1, 2);
   exact.kernelbench_tolerance = 3e-3;
   CHECK(render({"H200", "builtin", {exact}, {}}, "terminal").find("accepts at 1e-2") != std::string::npos);
+}
+
+TEST_CASE("a terminal shows each baseline's ratio and few sums, other formats all") {
+  SweepRow first = row("level1/a.py", 1, 2), second = row("level2/b.py", 2, 3, {"zero"});
+  for (SweepRow* each : {&first, &second}) each->ratios["compile"] = {1.5, 1.4, 1.6, ""};
+  const Sweep sweep{"H200", "builtin", {first, second}, {}};
+  const auto lines = [&](const std::string& format, const std::string& start) {
+    int count = 0;
+    const std::string text = render(sweep, format);
+    for (std::size_t at = 0; (at = text.find("\n" + start, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  CHECK(render(sweep, "terminal").find("1.50x    2.00x") != std::string::npos);
+  CHECK(lines("terminal", "  eager") == 2);          // one for each of the two tables
+  CHECK(lines("terminal", "  best of these") == 12);  // all and sound, over all levels and each of two
+  CHECK(lines("markdown", "| eager") == 12);
 }
