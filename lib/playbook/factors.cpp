@@ -4,6 +4,7 @@
 #include "playbook/families.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,10 @@ Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers)
   Factors result;
   result.left = factor(product.operands[0]);
   result.right = factor(product.operands[1]);
+  for (const auto& [name, of] : {std::pair{"left", &result.left}, {"right", &result.right}})
+    for (const bool lower : {true, false})
+      if (const auto found = product.attributes.find(fmt::format("{}_{}", name, lower ? "lower" : "upper")); found != product.attributes.end())
+        of->triangle = Factor::Triangle{lower, std::get<std::int64_t>(found->second)};
   result.n = product.shape[rank - 2];
   result.m = product.shape[rank - 1];
   result.depth = node(product.operands[0]).shape.back();
@@ -60,9 +65,24 @@ std::string Factors::whole(Arguments& arguments) const {
   return text;
 }
 
+std::string Factors::needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const {
+  std::string begin = "0", end = all;
+  const auto moved = [](const std::string& from, std::int64_t by) { return by == 0 ? from : fmt::format("{} {} {}", from, by < 0 ? '-' : '+', std::abs(by)); };
+  const auto least = [&](const std::string& other) { begin = begin == "0" ? other : fmt::format("max({}, {})", begin, other); };
+  const auto most = [&](const std::string& other) { end = fmt::format("min({}, {})", end, other); };
+  if (left.triangle && left.triangle->lower) most(moved("row_start + " + rows, left.triangle->diagonal));
+  if (left.triangle && !left.triangle->lower) least(moved("row_start", left.triangle->diagonal));
+  if (right.triangle && right.triangle->lower) least(moved("column_start", -right.triangle->diagonal));
+  if (right.triangle && !right.triangle->lower) most(moved("column_start + " + columns, -right.triangle->diagonal));
+  if (!left.triangle && !right.triangle) return "";
+  if (begin != "0") begin = fmt::format("max(0, {}) / {} * {}", begin, step, step);
+  return fmt::format("  // The other depths meet zeros of a triangular factor.\n  const int begin = {}, end = {};\n", begin, end);
+}
+
 double Factors::operations(std::int64_t parts) const {
   const std::int64_t tiles = (n.values[0] + 63) / 64 * ((m.values[0] + 63) / 64) * batches.values[0] * parts;
-  return 2.0 * static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) *
+  const double needed = left.triangle && right.triangle ? 1.0 / 3 : left.triangle || right.triangle ? 0.5 : 1;
+  return needed * 2.0 * static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) *
          static_cast<double>(m.values[0]) * static_cast<double>(depth.values[0]) *
          std::max(1.0, 132.0 / static_cast<double>(tiles));
 }

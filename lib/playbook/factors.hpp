@@ -4,6 +4,8 @@
 #include "playbook/arguments.hpp"
 #include "playbook/region.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cudal1::playbook {
@@ -13,6 +15,12 @@ struct Factor {
   std::string buffer;
   bool swapped = false;   // stored with its last two dimensions the other way round
   tensor::Extent stride;  // between matrices of a batch; 0: one for all
+  // Zero where column - row is beyond this diagonal: above it (lower) or below it.
+  struct Triangle {
+    bool lower = true;
+    std::int64_t diagonal = 0;
+  };
+  std::optional<Triangle> triangle;
 
   // Its pointer at the batch that blockIdx.z names.
   std::string at_batch(const std::string& pointer, Arguments& arguments) const;
@@ -26,6 +34,8 @@ struct Factors {
 
   // The condition under which packs of four elements are aligned and never cross an edge.
   std::string whole(Arguments& arguments) const;
+  // `begin` and `end` of those of `all` depths that a tile's results need, as declarations; empty where that is all of them.
+  std::string needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const;
   // At the first workload; more where the tiles of 64 by 64, `parts` of each, are too few for a large GPU's 132
   // multiprocessors.
   double operations(std::int64_t parts = 1) const;

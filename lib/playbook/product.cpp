@@ -83,21 +83,22 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   at[rank - 1] = "column";
   const Epilogue after = epilogue(region, dag, at, 6, arguments);
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
+  const std::string needed = factors.needed_depths(K, rows, columns, step);
   std::string body = fmt::format(R"(  constexpr int TN = {rows} / 16, TM = {columns} / 16;
   const float* left = {left};
   const float* right = {right};
   const int row_start = blockIdx.y * {rows}, column_start = blockIdx.x * {columns};
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
-{coordinates}  float4 left_held[{rows} * {step} / 1024], right_held[{columns} * {step} / 1024];
+{coordinates}{needed}  float4 left_held[{rows} * {step} / 1024], right_held[{columns} * {step} / 1024];
   float sum[TN][TM] = {{}};
-  fetch_tile<WHOLE, {left_along}, {rows}, {step}>(left_held, left, row_start, {N}, 0, {K});
-  fetch_tile<WHOLE, {right_along}, {columns}, {step}>(right_held, right, column_start, {M}, 0, {K});
+  fetch_tile<WHOLE, {left_along}, {rows}, {step}>(left_held, left, row_start, {N}, {begin}, {K});
+  fetch_tile<WHOLE, {right_along}, {columns}, {step}>(right_held, right, column_start, {M}, {begin}, {K});
   place_tile<{left_along}, {rows}, {step}>(left_held, left_tile[0]);
   place_tile<{right_along}, {columns}, {step}>(right_held, right_tile[0]);
   __syncthreads();
   int now = 0;
-  for (int start = 0; start < {K}; start += {step}) {{
-    const bool more = start + {step} < {K};
+  for (int start = {begin}; start < {end}; start += {step}) {{
+    const bool more = start + {step} < {end};
     if (more) {{
       fetch_tile<WHOLE, {left_along}, {rows}, {step}>(left_held, left, row_start, {N}, start + {step}, {K});
       fetch_tile<WHOLE, {right_along}, {columns}, {step}>(right_held, right, column_start, {M}, start + {step}, {K});
@@ -141,7 +142,9 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
                                  fmt::arg("coordinates", batch_coordinates), fmt::arg("N", N), fmt::arg("M", M),
                                  fmt::arg("K", K), fmt::arg("left_along", left.swapped ? "false" : "true"),
                                  fmt::arg("right_along", right.swapped ? "true" : "false"),
-                                 fmt::arg("epilogue", after.statements), fmt::arg("store", after.store));
+                                 fmt::arg("epilogue", after.statements), fmt::arg("store", after.store),
+                                 fmt::arg("needed", needed), fmt::arg("begin", needed.empty() ? "0" : "begin"),
+                                 fmt::arg("end", needed.empty() ? K : "end"));
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
   file.helper(fetch_tile);
   // The tiles belong to the kernel, so that both instances of the body share them.
@@ -164,6 +167,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
                                        name, rows, columns));
   file.technique("double buffering",
                  "The next tiles are fetched into registers while the present ones are multiplied.");
+  if (!needed.empty()) file.technique("work skipping", "Depths at which a triangular factor is zero are left out.");
   if (region.instances.size() > 1)
     file.technique("fusion", fmt::format("What follows the product happens in the registers of `{}`.", name));
   file.end_family();

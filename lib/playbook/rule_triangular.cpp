@@ -39,6 +39,20 @@ bool is_triangle(const Builder& build, int id, bool lower, int depth = 0) {
   return is_triangle(build, node.operands[0], lower, depth + 1) && is_triangle(build, node.operands[1], lower, depth + 1);
 }
 
+// The triangle that a factor is, by how it is made; nothing where no plain number says where it ends.
+std::optional<Mask> triangle_of(const Builder& build, int id) {
+  const Node& node = build.at(id);
+  if (const auto mask = mask_of(build, node)) return mask;
+  const std::size_t rank = node.shape.size();
+  if (node.kind == Kind::permute && rank >= 2 && node.dims[rank - 1] == static_cast<int>(rank) - 2 && node.dims[rank - 2] == static_cast<int>(rank) - 1) {
+    const auto turned = triangle_of(build, node.operands[0]);
+    if (turned) return Mask{!turned->lower, -turned->diagonal};
+  }
+  for (const bool lower : {true, false})
+    if (is_triangle(build, id, lower)) return Mask{lower, 0};
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool triangular(Dag& dag) {
@@ -51,6 +65,15 @@ bool triangular(Dag& dag) {
     if (!is_triangle(build, kept, mask->lower) || !(build.at(kept).shape == dag.nodes[i].shape)) continue;
     redirect(dag, static_cast<int>(i), kept);
     any = true;
+  }
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    if (dag.nodes[i].kind != Kind::product) continue;
+    for (std::size_t side = 0; side < 2; ++side)
+      if (const auto found = triangle_of(build, dag.nodes[i].operands[side])) {
+        dag.nodes[i].attributes[std::string(side == 0 ? "left_" : "right_") + (found->lower ? "lower" : "upper")] =
+            static_cast<std::int64_t>(found->diagonal);
+        any = true;
+      }
   }
   if (any) dag = tidy(dag);
   return any;

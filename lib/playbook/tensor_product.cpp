@@ -31,7 +31,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
   const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(region.producer)].shape;
   const std::size_t rank = shape.size();
-  const std::int64_t parts = file.style().split ? depth_parts(factors) : 1;
+  const std::int64_t parts = file.style().split && !left.triangle && !right.triangle ? depth_parts(factors) : 1;
   const std::string name = file.unique("tensor_matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
   const std::vector<std::int64_t> tiles =
@@ -70,7 +70,8 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                                             "  const int share = (({0} + {1} - 1) / {1} + {2} - 1) / {2} * {2};\n"
                                             "  const int begin = blockIdx.z * share, end = min({0}, begin + share);\n",
                                             K, splits, step)
-                                      : fmt::format("  const int begin = 0, end = {};\n", K);
+                                  : left.triangle || right.triangle ? ""
+                                                                    : fmt::format("  const int begin = 0, end = {};\n", K);
   const std::string store =
       parts > 1
           ? fmt::format("        {}[(size_t(blockIdx.z) * {} + row) * {} + column] = sum[i][j][q];\n", sums, N, M)
@@ -87,7 +88,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const int across = ({M} + {columns} - 1) / {columns}, down = ({N} + {rows} - 1) / {rows};
   const int first = blockIdx.x / (8 * across) * 8, high = min(down - first, 8), within = blockIdx.x % (8 * across);
   const int row_start = (first + within % high) * {rows}, column_start = within / high * {columns};
-  float sum[{rows} / 32][{columns} / 16][4] = {{}};
+{needed}  float sum[{rows} / 32][{columns} / 16][4] = {{}};
   if ({whole})
     tensor_tile<true, {left_along}, {right_along}, {rows}, {columns}, {step}, {stages}>(sum, left, right, row_start, column_start, {N}, {M}, {K}, begin, end);
   else
@@ -106,7 +107,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
 }}
 )",
       fmt::arg("name", name), fmt::arg("left", left_at), fmt::arg("right", right_at),
-      fmt::arg("coordinates", batch_coordinates), fmt::arg("range", depth_range), fmt::arg("M", M), fmt::arg("N", N),
+      fmt::arg("coordinates", batch_coordinates), fmt::arg("range", depth_range), fmt::arg("needed", factors.needed_depths(K, rows, columns, step)), fmt::arg("M", M), fmt::arg("N", N),
       fmt::arg("K", K), fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("whole", whole),
       fmt::arg("left_along", left_along), fmt::arg("right_along", right_along), fmt::arg("step", step),
       fmt::arg("stages", stages), fmt::arg("store", store), fmt::arg("parameters", arguments.parameters())));
@@ -149,6 +150,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                  "The next tiles are on their way to shared memory while the present ones are multiplied.");
   if (region.instances.size() > 1)
     file.technique("fusion", "What follows the product happens while its results are in registers.");
+  if (left.triangle || right.triangle) file.technique("work skipping", "Depths at which a triangular factor is zero are left out.");
   file.end_family();
 }
 

@@ -54,7 +54,10 @@ TEST_CASE("the transpose of a product is the product of the transposes") {
 }
 TEST_CASE("a product with the identity is its other factor") { becomes("identity", "identity/fused"); }
 TEST_CASE("a symmetric matrix is not transposed") { becomes("symmetric", "symmetric/fused"); }
-TEST_CASE("a product of triangular matrices needs no mask") { becomes("triangular", "triangular/fused"); }
+TEST_CASE("a product of triangular matrices needs no mask, and no terms that are zero") { becomes("triangular", "triangular/fused"); }
+TEST_CASE("a transposed triangle is the other one, and the tensor cores skip its zeros") {
+  becomes("triangular_on_tensor_cores", "triangular/tensor cores");
+}
 TEST_CASE("a softmax forgets what is added to whole rows") { becomes("shift", "shift/fused"); }
 TEST_CASE("numbers of the line are put together") { becomes("constants", "constants/fused"); }
 TEST_CASE("a division by a root or a power of two becomes a product") { becomes("strength", "strength/fused"); }

@@ -170,16 +170,18 @@ __device__ __forceinline__ void matmul_body(const float* __restrict__ S, const f
   const float* right = S_2;
   const int row_start = blockIdx.y * TILE_N, column_start = blockIdx.x * TILE_M;
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  // The other depths meet zeros of a triangular factor.
+  const int begin = max(0, column_start) / STEP * STEP, end = min(N, row_start + TILE_N);
   float4 left_held[TILE_N * STEP / 1024], right_held[TILE_M * STEP / 1024];
   float sum[TN][TM] = {};
-  fetch_tile<WHOLE, true, TILE_N, STEP>(left_held, left, row_start, N, 0, N);
-  fetch_tile<WHOLE, false, TILE_M, STEP>(right_held, right, column_start, N, 0, N);
+  fetch_tile<WHOLE, true, TILE_N, STEP>(left_held, left, row_start, N, begin, N);
+  fetch_tile<WHOLE, false, TILE_M, STEP>(right_held, right, column_start, N, begin, N);
   place_tile<true, TILE_N, STEP>(left_held, left_tile[0]);
   place_tile<false, TILE_M, STEP>(right_held, right_tile[0]);
   __syncthreads();
   int now = 0;
-  for (int start = 0; start < N; start += STEP) {
-    const bool more = start + STEP < N;
+  for (int start = begin; start < end; start += STEP) {
+    const bool more = start + STEP < end;
     if (more) {
       fetch_tile<WHOLE, true, TILE_N, STEP>(left_held, left, row_start, N, start + STEP, N);
       fetch_tile<WHOLE, false, TILE_M, STEP>(right_held, right, column_start, N, start + STEP, N);
