@@ -4,6 +4,7 @@
 #include "playbook/compose.hpp"
 #include "playbook/lower.hpp"
 #include "playbook/rule.hpp"
+#include "task/module.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,6 +61,10 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
 
 Candidates candidates_for(const task::Task& task) {
   Candidates result;
+  if (!task.torch && task::is_module(task)) {
+    result.refusal = task.no_oracle_reason;
+    return result;
+  }
   if (!task.torch) {
     result.list = own_kernel_candidates(task);
     result.refusal =

@@ -29,7 +29,8 @@ void headline(const store::Run& run, Document& out) {
   out.push_back(Heading{1, fmt::format("{} on {}", run.identity.task_name, run.result.start.device.name)});
   const auto* best = run.result.best();
   if (!best) {
-    out.push_back(Paragraph{"No variant was right. What failed, and why, is in the table below.", Paragraph::Kind::warning});
+    out.push_back(Paragraph{run.result.variants.empty() ? "No answer came." : "No variant was right. What failed, and why, is in the table below.",
+                            Paragraph::Kind::warning});
   } else {
     const auto& judgement = best->verdict();
     std::string line = fmt::format("{} {}", verdict(judgement), judgement.speedup ? text(*judgement.speedup) : "");
@@ -69,6 +70,7 @@ void asked(const store::Run& run, Document& out) {
 
 void times(const store::Run& run, Document& out) {
   const auto& reference = run.result.start.reference;
+  if (reference.times.empty()) return;  // a PyTorch module on the simulator
   const auto* best = run.result.best();
   Table table{{"workload", predicted(run) ? "reference, predicted" : "reference", "variant", "speed-up", "share of the limit", "limited by"},
               {},
@@ -115,6 +117,7 @@ std::string first_time(const outcome::Judgement& judgement) {
 }
 
 void variants(const store::Run& run, Document& out) {
+  if (run.result.variants.empty()) return;
   out.push_back(Heading{2, "Every variant"});
   Table table{{"variant", "verdict", "speed-up", "time", "registers", "occupancy", "techniques", "why"},
               {},
