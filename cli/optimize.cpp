@@ -204,6 +204,8 @@ ExitCode run(const Options& options, const Console& console) {
     console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run) + place_arguments(options.run.model)));
   else
     console.note(fmt::format("it stopped because {}", run.result.reason));
+  console.note(fmt::format("report: {}{}", (plan.folder / "report.html").string(),
+                           improved(run) ? ", fastest kernel: " + run.best_file : ""));
   return exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
 }
 
