@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judged_variants.hpp"
 
+#include "published_answers.hpp"
 #include "status_line.hpp"
 
+#include "base/error.hpp"
 #include "base/file.hpp"
+#include "task/module.hpp"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,6 +70,16 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   console.note(choice.statement);
 
   require_fit(open, console);
+  if (std::any_of(options.variants.begin(), options.variants.end(), [](const auto& file) { return pytorch::is_module(file); })) {
+    if (!task::is_module(open.task))
+      throw base::Error(base::Fault::usage, fmt::format("a PyTorch module answers a PyTorch module, which {} is not", options.task.task));
+    judge::ReferenceFacts reference;
+    reference.oracle = true;
+    auto judgements = judge_published(options, open, choice, console);
+    console.result(options.as_json ? as_json(open.task, choice, reference, judgements)
+                                   : report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)}, false));
+    return judgements;
+  }
   StatusLine status(console);
   std::string printed;
   auto workbench_options = options.workbench;

@@ -54,17 +54,19 @@ void add_task_options(CLI::App& app, TaskOptions& options) {
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm) {
   const bool simulated = choice.device == "sim";
   const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
-  OpenTask open{std::move(warm), {}, {}, 0};
+  OpenTask open;
+  open.pytorch = std::move(warm);
   if (!pytorch::is_module(options.task)) {
     open.task = task::load(options.task, overrides(options.set), memory_bytes);
     return open;
   }
-  if (!simulated)
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch modules are judged on the simulator only, not on {} yet; give --device sim",
-                                                          options.task, choice.device));
+  if (!choice.others.empty())
+    throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one GPU; give --device {}", options.task, choice.device));
   const auto set = overrides(options.set);
   const base::Seconds began = base::now();
-  if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{options.python, "cpu", simulated_bytes});
+  if (!open.pytorch)
+    open.pytorch = std::make_unique<pytorch::Host>(simulated ? pytorch::Options{options.python, "cpu", simulated_bytes}
+                                                             : pytorch::Options{options.python, choice.device, 0});
   open.start_seconds = (base::now() - began).count();
   open.task = open.pytorch->open(options.task, set, memory_bytes);
   return open;

@@ -23,7 +23,7 @@ void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
   CLI::App& app = line.add("verify", "Is a variant right?", manual_group, [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->judged.task);
-  app.add_option("VARIANT", options->variant, "A kernel file that answers the task")->required();
+  app.add_option("VARIANT", options->variant, "A kernel file that answers the task, or somebody's PyTorch module with a ModelNew")->required();
   add_judged_variants_options(app, options->judged);
 }
 

@@ -27,6 +27,7 @@ judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, c
     result.against_name = options.against;
   }
   result.precision = outcome::parse_precision(options.precision).value();
+  result.baselines = baselines(options);
   result.accept_degenerate = options.accept_degenerate;
   result.hangs = options.hangs;
   result.printed = options.printed;
@@ -34,6 +35,15 @@ judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, c
 }
 
 }  // namespace
+
+std::vector<std::string> baselines(const WorkbenchOptions& options) {
+  // By every way, at PyTorch's own flags and once at those of the precision class.
+  const std::vector<std::string> usual{"eager", "compile", "reduce-overhead", "graph",
+                                       options.precision == "fp32" ? "eager/fp32" : "eager/tf32"};
+  std::vector<std::string> result = options.baselines.empty() ? usual : options.baselines;
+  if (result == std::vector<std::string>{"best"}) result.insert(result.end(), usual.begin(), usual.end());
+  return result;
+}
 
 void add_compile_options(CLI::App& app, WorkbenchOptions& options) {
   app.add_option("--compile-limit", options.compile_limit, "Most seconds for one compilation")
@@ -61,6 +71,13 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
   app.add_option("--precision", options.precision, "How exact products of float32 operands must be")
       ->option_text("fp32|tf32|half")
       ->check(CLI::IsMember({"fp32", "tf32", "half"}))
+      ->group("Judging");
+  app.add_option("--baseline", options.baselines, "On a GPU, PyTorch's ways to run a module that variants are compared with, best or the score's first")
+      ->option_text("NAME,…")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"best", "eager", "compile", "reduce-overhead", "graph", "eager/fp32", "compile/fp32", "reduce-overhead/fp32",
+                             "graph/fp32", "eager/tf32", "compile/tf32", "reduce-overhead/tf32", "graph/tf32"}))
       ->group("Judging");
   add_compile_options(app, options);
 }

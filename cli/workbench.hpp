@@ -25,6 +25,7 @@ struct WorkbenchOptions {
   double gpu_budget = 250;                    // milliseconds
   bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false;
   std::string precision = "fp32";
+  std::vector<std::string> baselines;         // of PyTorch; empty: the usual ones
   std::string against;                        // file of a variant to compare with instead of the reference
   std::filesystem::path hangs;                // of the run that this belongs to
   std::function<void(const std::string& text)> printed;  // takes what variants print
@@ -32,6 +33,8 @@ struct WorkbenchOptions {
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
 void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …
 void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options);
+
+std::vector<std::string> baselines(const WorkbenchOptions& options);   // as judge::Options has them
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 

@@ -61,6 +61,7 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
 
 outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, const Executable& executable,
                                                   const std::string& key) {
+  if (lends()) with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(); });
   host.stop();  // two workers on one GPU would disturb each other's times
   counter.stop();
   ready = false;
@@ -97,6 +98,12 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     result.verdict = Verdict::inconclusive;
     judgement.message = fmt::format("one fresh process found {}, another {}", name(other.verdict), name(result.verdict));
   }
+  for (std::size_t i = 0; i < result.baselines.size(); ++i) {
+    if (!result.baselines[i].speedup) continue;
+    outcome::Speedup& mine = *result.baselines[i].speedup;
+    const outcome::Speedup& theirs = *other.baselines[i].speedup;
+    mine = {std::sqrt(mine.value * theirs.value), std::min(mine.low, theirs.low), std::max(mine.high, theirs.high)};
+  }
   result.labels.insert(other.labels.begin(), other.labels.end());
   for (std::size_t w = 0; w < result.workloads.size(); ++w)
     result.workloads[w].hot_speedup = results.front().workloads[w].hot_speedup;
@@ -108,7 +115,8 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
   for (std::size_t w = 0; w < other.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
   count(judgement, executable);
-  if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
+  if (lends()) judgement.sanitizer = "not run";   // it has no PyTorch to make the inputs
+  else if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
     sanitize(judgement, executable);
   return judgement;
 }

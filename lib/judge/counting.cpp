@@ -7,7 +7,7 @@ namespace cudal1::judge {
 // In a worker of its own, because CUPTI excludes other tools and leaves its mark on what is timed beside it. Never a
 // reason to reject: without counters the verdict stands.
 void Judge::State::count(outcome::Judgement& judgement, const Executable& executable) {
-  if (facts.simulated || !options.counters) return;
+  if (facts.simulated || !options.counters || lends()) return;
   if (!counting_problem.empty()) {
     judgement.hardware_problem = counting_problem;
     return;

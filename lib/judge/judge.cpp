@@ -82,7 +82,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
 ReferenceReply Judge::State::load_reference(DeviceHost& where) {
   ReferenceJob job;
   job.executable = reference;
-  if (task::is_module(task)) {
+  if (task::is_module(task) && !lends()) {
     const Step step(*this, "oracle");
     // A fresh process gets fresh inputs; the first one those of the run's seed.
     auto made = options.pytorch->cases(&where == &host ? seed : random.next());
@@ -101,6 +101,7 @@ ReferenceReply Judge::State::load_reference(DeviceHost& where) {
   if (!reply->broken.empty())
     throw base::Error(base::Fault::bad_input,
                       fmt::format("{}: the task's own kernel is not right: {}", task.file.name, reply->broken));
+  if (lends()) lend(where);
   return *std::move(reply);
 }
 
@@ -145,6 +146,7 @@ const ReferenceFacts& Judge::State::ensure_module_reference() {
   result.judgement.message = "the PyTorch module";
   result.judgement.speedup = outcome::Speedup{};
   result.judgement.predicted = facts.simulated;
+  if (lends()) time_baselines(result);
   result.judgement.seconds = (base::now() - began).count();
   result.judgement.step_seconds = steps;
   reference_facts = std::move(result);
@@ -257,6 +259,7 @@ void Judge::State::prepare_against() {
 
 std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key,
                                             CheckJob::Where on) {
+  if (lends()) return check_lent(where, executable, key, on);
   const Step step(*this, "check");
   CheckJob job;
   job.executable = executable;

@@ -30,6 +30,9 @@ struct Options {
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
   pytorch::Host* pytorch = nullptr;   // has the task open, when it is a module; must outlive the judge
   std::vector<outcome::TaskFinding> findings;  // about a module, from its task gate
+  // Ways of running a module that its variants are compared with (pytorch/host.hpp): the first is what 1.00 means, and
+  // "best" as the first the fastest of the others.
+  std::vector<std::string> baselines{"eager", "compile", "reduce-overhead", "graph"};
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
   outcome::Precision precision = outcome::Precision::fp32;

@@ -47,6 +47,22 @@ static json to(const ReferenceJob& job) {
   return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}, {"cases", std::move(cases)}};
 }
 
+static json to(const LendJob&) { return json::object(); }
+static void from(const json&, LendJob&) {}
+
+static json to(const SealJob& job) { return {{"set", job.set}}; }
+static void from(const json& value, SealJob& job) { value.at("set").get_to(job.set); }
+
+static json to(const RunJob& job) {
+  return {{"executable", to(job.executable)}, {"set", job.set}, {"finite", job.finite}, {"load", job.load}};
+}
+static void from(const json& value, RunJob& job) {
+  from(value.at("executable"), job.executable);
+  value.at("set").get_to(job.set);
+  value.at("finite").get_to(job.finite);
+  value.at("load").get_to(job.load);
+}
+
 static json to(const CheckJob& job) {
   return {{"executable", to(job.executable)}, {"where", static_cast<int>(job.where)},
           {"full_size", job.full_size}, {"only_run", job.only_run}};
@@ -69,7 +85,7 @@ static json to(const TimeJob& job) {
   json executables = json::array();
   for (const Executable& executable : job.executables) executables.push_back(to(executable));
   return {{"executables", std::move(executables)}, {"workload", job.workload}, {"order", job.order},
-          {"cold", job.cold}, {"fresh", job.fresh}, {"seed", job.seed}};
+          {"cold", job.cold}, {"fresh", job.fresh}, {"seed", job.seed}, {"right", job.right}, {"sparing", job.sparing}};
 }
 
 static void from(const json& value, OpenJob& job) {
@@ -112,6 +128,8 @@ static void from(const json& value, TimeJob& job) {
   value.at("cold").get_to(job.cold);
   value.at("fresh").get_to(job.fresh);
   value.at("seed").get_to(job.seed);
+  value.at("right").get_to(job.right);
+  value.at("sparing").get_to(job.sparing);
 }
 
 static json to(const Progress& reply) { return {{"executing", reply.executing}}; }
@@ -120,6 +138,19 @@ static json to(const ReferenceReply& reply) {
   return {{"broken", reply.broken}, {"unsupported", reply.unsupported}, {"oracle", reply.oracle},
           {"cases", reply.cases},   {"dropped", reply.dropped},         {"errors", to(reply.errors)},
           {"findings", to_array(reply.findings)}};
+}
+static json to(const LendReply& reply) {
+  json sets = json::array();
+  for (const auto& places : reply.places) sets.push_back(to_array(places));
+  return {{"places", std::move(sets)}};
+}
+static json to(const RunReply& reply) { return {{"evidence", to(reply.evidence)}, {"digest", reply.digest}}; }
+static void from(const json& value, LendReply& reply) {
+  for (const json& places : value.at("places")) from_array(places, reply.places.emplace_back());
+}
+static void from(const json& value, RunReply& reply) {
+  from(value.at("evidence"), reply.evidence);
+  value.at("digest").get_to(reply.digest);
 }
 static json to(const CheckReply& reply) { return {{"evidence", to(reply.evidence)}}; }
 static json to(const PredictReply& reply) {
@@ -130,7 +161,8 @@ static json to(const PredictReply& reply) {
 }
 static json to(const TimeReply& reply) {
   return {{"samples", to_array(reply.samples)}, {"tick_ms", reply.tick_ms}, {"evidence", to(reply.evidence)},
-          {"findings", to_array(reply.findings)}};
+          {"findings", to_array(reply.findings)},
+          {"unknown", reply.unknown ? json{reply.unknown->set, reply.unknown->digest} : json()}};
 }
 static json to(const CountReply& reply) {
   return {{"counters", to(reply.counted.counters)}, {"shares", reply.counted.shares}, {"problem", reply.counted.problem}};
@@ -160,6 +192,8 @@ static void from(const json& value, TimeReply& reply) {
   value.at("tick_ms").get_to(reply.tick_ms);
   from(value.at("evidence"), reply.evidence);
   from_array(value.at("findings"), reply.findings);
+  if (const json& unknown = value.at("unknown"); !unknown.is_null())
+    reply.unknown = {unknown.at(0).get<std::size_t>(), unknown.at(1).get<std::uint64_t>()};
 }
 static void from(const json& value, CountReply& reply) {
   from(value.at("counters"), reply.counted.counters);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "device/device.hpp"
+#include "device/lender.hpp"
 #include "kernel/plan.hpp"
 #include "reference/stored_case.hpp"
 #include "outcome/binary.hpp"
@@ -48,6 +48,23 @@ struct ReferenceJob {
   std::vector<reference::StoredCase> cases;
 };
 
+// Makes sets of buffers for the task's inputs and outputs that PyTorch maps, anew. Instead of trials where PyTorch has
+// the same device, or memory, in reach.
+struct LendJob {};
+
+// PyTorch has written the inputs of a set.
+struct SealJob {
+  std::size_t set = 0;
+};
+
+// Runs a variant once on a lent set whose outputs PyTorch then looks at. With `load` it is loaded anew before.
+struct RunJob {
+  Executable executable;
+  std::size_t set = 0;
+  bool finite = false;                            // outputs hold wrong numbers before, not NaN
+  bool load = true;
+};
+
 // Verifies a variant, freshly loaded.
 struct CheckJob {
   enum class Where {
@@ -75,6 +92,8 @@ struct TimeJob {
   bool cold = true;
   bool fresh = false;                             // in memory laid out anew
   std::uint64_t seed = 0;
+  std::vector<std::vector<std::uint64_t>> right;  // digests of outputs that PyTorch found right, per lent set
+  bool sparing = false;                           // of outputs with another digest only some are reported
 };
 
 // Counts a variant in hardware at one workload; needs no reference.
@@ -86,7 +105,7 @@ struct CountJob {
 // The worker ends by itself, so that a tool around it can say its last word.
 struct EndJob {};
 
-using Job = std::variant<OpenJob, ReferenceJob, CheckJob, PredictJob, TimeJob, CountJob, EndJob>;
+using Job = std::variant<OpenJob, ReferenceJob, LendJob, SealJob, RunJob, CheckJob, PredictJob, TimeJob, CountJob, EndJob>;
 
 struct OpenReply {
   outcome::DeviceFacts facts;
@@ -99,6 +118,13 @@ struct ReferenceReply {
   std::vector<std::string> dropped;               // trials that the reference itself does not survive
   std::vector<outcome::TaskFinding> findings;     // about the task
   outcome::ErrorFigures errors;
+};
+struct LendReply {
+  std::vector<std::vector<device::Lent>> places;  // per set, the inputs' and then the outputs'
+};
+struct RunReply {
+  verify::Evidence evidence;                      // of the run itself; the outputs are not judged
+  std::uint64_t digest = 0;                       // of all outputs
 };
 struct CheckReply {
   verify::Evidence evidence;
@@ -114,6 +140,11 @@ struct TimeReply {
   double tick_ms = 0;                             // of the device's clock
   verify::Evidence evidence;                      // of the timed outputs
   std::vector<outcome::TaskFinding> findings;     // about the task at this size, with its first timing
+  struct Unknown {
+    std::size_t set = 0;
+    std::uint64_t digest = 0;
+  };
+  std::optional<Unknown> unknown;                 // a lent set that holds outputs not seen before: they end the timing
 };
 struct CountReply {
   device::Counted counted;
@@ -129,7 +160,8 @@ struct Progress {
 };
 
 using Reply =
-    std::variant<Progress, OpenReply, ReferenceReply, CheckReply, PredictReply, TimeReply, CountReply, FailureReply>;
+    std::variant<Progress, OpenReply, ReferenceReply, LendReply, RunReply, CheckReply, PredictReply, TimeReply, CountReply,
+                 FailureReply>;
 
 std::string encode(const Job& job);
 std::string encode(const Reply& reply);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "judge/lent_sets.hpp"
 #include "judge/messages.hpp"
 #include "judge/timed_arms.hpp"
 
@@ -19,6 +20,9 @@ class Session {
 
   const device::Device& device() const { return *device_; }
   ReferenceReply reference(ReferenceJob job);
+  LendReply lend();
+  RunReply seal(const SealJob& job);
+  RunReply run(const RunJob& job);
   CheckReply check(const CheckJob& job);
   PredictReply predict(const PredictJob& job);
   TimeReply time(const TimeJob& job);
@@ -38,6 +42,7 @@ class Session {
   ReferenceReply take(const std::vector<reference::StoredCase>& stored);
   void note_errors(const verify::Case& subject, outcome::ErrorFigures& errors) const;
   const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
+  TimeReply time_lent(const TimeJob& job);
   void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   bool small_enough(const kernel::Plan& plan, std::size_t workload) const;
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
@@ -61,6 +66,8 @@ class Session {
   std::vector<task::Workload> neighbours_;
   std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
   std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
+  std::unique_ptr<LentSets> lent_;
+  Loaded last_run_;
 };
 
 }  // namespace cudal1::judge

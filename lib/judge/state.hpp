@@ -11,6 +11,7 @@
 #include "judge/device_host.hpp"
 #include "judge/judge.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,6 +77,33 @@ struct Judge::State {
   // Starts a worker and opens the device and the task in it.
   void open(DeviceHost& where, std::uint64_t with_seed, bool bare = false);
   ReferenceReply load_reference(DeviceHost& where);
+
+  // A PyTorch module on a GPU (module.cpp): what of the worker's memory PyTorch has in hand, and for which trials.
+  struct Lent {
+    std::vector<pytorch::Trial> trials;         // that variants are verified on
+    std::vector<pytorch::Trial> versions;       // that they are timed on, by set
+    std::vector<std::vector<std::uint64_t>> right;  // digests of right outputs of these
+    bool filled = false;                        // the sets hold the versions
+    int compared = 0;                           // timed outputs, by PyTorch
+  };
+  Lent lent;
+  std::string chosen_baseline;                  // that 1.00 means
+  bool lends() const;
+  void with_pytorch(const std::function<void(pytorch::Host&)>& work);   // while it holds the GPU
+  void lend(DeviceHost& where);
+  tl::expected<void, Rejected> fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial);
+  tl::expected<void, Rejected> fill_versions(DeviceHost& where);
+  pytorch::Comparison compare(std::size_t set, const pytorch::Trial& trial);
+  Rejected check_lent(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on);
+  // Samples of variants; where they are lent, with PyTorch's word on every output that was not seen before.
+  tl::expected<TimeReply, Rejected> time_arms(DeviceHost& where, TimeJob job, const std::string& key);
+  struct Turns {
+    std::map<std::string, std::vector<device::Sample>> samples;   // pairs with each baseline
+    double tick_ms = 0;
+  };
+  tl::expected<Turns, Rejected> take_turns(DeviceHost& where, const Executable& executable, int pairs,
+                                           const std::vector<std::string>& baselines, const std::string& key);
+  void time_baselines(ReferenceFacts& result);
   void start(DeviceHost& fresh);                // both, with secret seeds of its own
   void watch_gpu();
   void ensure_ready();
@@ -114,7 +142,11 @@ struct Judge::State {
     std::vector<PredictReply> predictions;      // simulator only, per workload
     std::string message;           // how the speed-up came about, where it was not measured directly
     std::vector<bench::Estimate> parts;
+    std::vector<outcome::BaselineTiming> baselines;
   };
+  tl::expected<Timed, Rejected> measure_lent(DeviceHost& where, const Executable& executable, bench::Purpose purpose,
+                                             const std::string& key);
+  void note_limits(Timed& timed, std::size_t workload) const;
   tl::expected<Timed, Rejected> predict(DeviceHost& where, const Executable& executable, const std::string& key);
   tl::expected<Timed, Rejected> measure(DeviceHost& where, const Executable& executable, bench::Purpose purpose,
                                         const std::string& key);

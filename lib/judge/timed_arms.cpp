@@ -33,8 +33,9 @@ TimedReference::TimedReference(device::Device& device, const verify::Program& pr
                                std::vector<const verify::Case*> full_cases, base::Random& random)
     : cases(std::move(full_cases)), plan(program.plan) {
   for (const verify::Case* subject : cases) {
-    pristine.push_back(std::make_unique<Buffers>(device, *plan, random));
-    pristine.back()->load(subject->inputs);
+    owned.push_back(std::make_unique<Buffers>(device, *plan, random));
+    owned.back()->load(subject->inputs);
+    pristine.push_back(owned.back().get());
   }
   lay_out(device, random);
   // Taken before any variant runs, from executions that nothing else could touch.
@@ -48,9 +49,20 @@ TimedReference::TimedReference(device::Device& device, const verify::Program& pr
   }
 }
 
+TimedReference::TimedReference(device::Device& device, const kernel::Plan& interface, LentSets& the_lent, base::Random& random)
+    : lent(&the_lent), plan(&interface) {
+  for (std::size_t i = 0; i < lent->count(); ++i) pristine.push_back(&lent->set(i));
+  right.resize(pristine.size());
+  lay_out(device, random);
+}
+
 void TimedReference::lay_out(device::Device& device, base::Random& random) {
   sets.clear();
-  const std::size_t count = set_count(device, *plan, cases.size());
+  if (lent != nullptr && lent->tight()) {
+    sets.push_back(std::make_unique<Buffers>(device, *plan, random, lent->set(0)));
+    return;
+  }
+  const std::size_t count = set_count(device, *plan, pristine.size());
   for (std::size_t i = 0; i < count; ++i) {
     sets.push_back(std::make_unique<Buffers>(device, *plan, random));
     sets.back()->load(*pristine[i % pristine.size()]);
@@ -90,7 +102,8 @@ TimedArms::TimedArms(device::Device& device, const kernel::File& task, TimedRefe
   }
 }
 
-std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed) {
+std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed, bool sparing) {
+  sparing_ = sparing;
   device::TimingRequest request;
   for (std::size_t arm = 0; arm < sets_.size(); ++arm) {
     auto& sets = request.arms.emplace_back().sets;
@@ -120,14 +133,23 @@ std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order
   return samples ? *std::move(samples) : std::vector<device::Sample>{};
 }
 
+bool TimedArms::show(std::size_t arm, std::size_t set, std::uint64_t digest) {
+  if (sparing_ && random_.below(8) != 0) return true;
+  const std::size_t version = set % reference_.pristine.size();
+  reference_.lent->publish(version, *sets_[arm][set]);
+  unknown_ = TimeReply::Unknown{version, digest};
+  return false;
+}
+
 // Outputs whose bits were right before, in the reference's hands or in any variant's, need no comparison.
 bool TimedArms::inspect(std::size_t arm, std::size_t set) {
   if (!base::defended(base::Defence::timed_outputs)) return true;
-  const std::size_t version = set % reference_.cases.size();
+  const std::size_t version = set % reference_.pristine.size();
   const verify::Program& variant = variants_[arm - 1];
   const std::uint64_t digest = output_digest(device_, sets_[arm][set]->bind(*variant.module));
   auto& known = reference_.right[version];
   if (std::find(known.begin(), known.end(), digest) != known.end()) return true;
+  if (reference_.lent != nullptr) return show(arm, set, digest);
   if (++compared_ > comparison_limit && random_.below(8) != 0) return true;
   verify::Evidence one =
       verify::compare_outputs(task_, *sets_[arm][set], *variant.plan, *reference_.cases[version]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "judge/lent_sets.hpp"
+#include "judge/messages.hpp"
 #include "reference/buffers.hpp"
 #include "verify/check.hpp"
 
@@ -15,10 +17,14 @@ namespace cudal1::judge {
 struct TimedReference {
   TimedReference(device::Device& device, const verify::Program& program, std::vector<const verify::Case*> cases,
                  base::Random& random);
+  // Of a task whose inputs and outputs are PyTorch's: its sets are copies of those that are lent, or these themselves.
+  TimedReference(device::Device& device, const kernel::Plan& interface, LentSets& lent, base::Random& random);
   void lay_out(device::Device& device, base::Random& random);   // the sets, anew
 
-  std::vector<const verify::Case*> cases;                       // one per version of the inputs
-  std::vector<std::unique_ptr<reference::Buffers>> pristine;    // one per version
+  std::vector<const verify::Case*> cases;                       // one per version of the inputs; none when they are lent
+  std::vector<std::unique_ptr<reference::Buffers>> owned;
+  std::vector<reference::Buffers*> pristine;                    // one per version
+  LentSets* lent = nullptr;
   std::vector<std::unique_ptr<reference::Buffers>> sets;        // set i holds version i % versions
   const kernel::Plan* plan;
   std::vector<std::vector<std::uint64_t>> right;                // digests of right outputs, by version
@@ -38,10 +44,14 @@ class TimedArms {
   TimedArms(device::Device& device, const kernel::File& task, TimedReference& reference, const device::Module& module,
             std::vector<verify::Program> variants, base::Random& random);
 
-  std::vector<device::Sample> run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed);
+  // With lent sets an output whose digest is not known to be right ends the timing; of such only a random eighth when
+  // `sparing`.
+  std::vector<device::Sample> run(const std::vector<std::size_t>& order, bool cold, std::uint64_t seed, bool sparing = false);
   const verify::Evidence& evidence() const { return evidence_; }
+  const std::optional<TimeReply::Unknown>& unknown() const { return unknown_; }
 
  private:
+  bool show(std::size_t arm, std::size_t set, std::uint64_t digest);
   bool inspect(std::size_t arm, std::size_t set);
 
   device::Device& device_;
@@ -52,6 +62,8 @@ class TimedArms {
   base::Random& random_;
   std::vector<std::vector<std::unique_ptr<reference::Buffers>>> sets_;    // of each arm
   int compared_ = 0;
+  bool sparing_ = false;
+  std::optional<TimeReply::Unknown> unknown_;
   verify::Evidence evidence_;
 };
 

@@ -85,6 +85,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
 
 tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& where, const Executable& executable,
                                                                   bench::Purpose purpose, const std::string& key) {
+  if (lends()) return measure_lent(where, executable, purpose, key);
   const Step step(*this, "time");
   const std::size_t count = task.workloads.size();
   bench::Comparison comparison(purpose, weights(task), options.gpu_budget_ms);
@@ -127,15 +128,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
     result.parts.push_back(chained ? bench::chain(incumbent->parts[w], part) : part);
     const double reference_ms = chained ? reference_facts->times[w].ms : comparison.median_ms(w, 0);
     result.workloads.push_back(timing(w, reference_ms, comparison.median_ms(w, 1), result.parts.back()));
-    if (bench::extraordinary(result.workloads[w].share_of_bandwidth)) result.below_floor = true;
-    if (result.below_floor || bench::extraordinary(result.workloads[w].share_of_arithmetic))
-      result.labels.insert(Label::algebraic);
-    double output_bytes = 0;
-    for (const kernel::PlanBuffer& buffer : reference.workloads[w].buffers)
-      if (buffer.role != kernel::PlanBuffer::Role::input && buffer.role != kernel::PlanBuffer::Role::scratch)
-        output_bytes += static_cast<double>(buffer.bytes);
-    if (base::defended(base::Defence::write_floor) && bench::implausible(result.workloads[w].variant_ms, output_bytes, facts))
-      result.verdict = Verdict::implausible;
+    note_limits(result, w);
   }
   result.estimate = chained ? bench::combine(result.parts, weights(task)) : comparison.estimate();
   if (chained && result.verdict != Verdict::implausible) {
@@ -153,6 +146,19 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
   return result;
 }
 
+// What a time says beside the verdict: that it is less than the task's bytes or its arithmetic as written allow.
+void Judge::State::note_limits(Timed& timed, std::size_t w) const {
+  if (bench::extraordinary(timed.workloads[w].share_of_bandwidth)) timed.below_floor = true;
+  if (timed.below_floor || bench::extraordinary(timed.workloads[w].share_of_arithmetic))
+    timed.labels.insert(Label::algebraic);
+  double output_bytes = 0;
+  for (const kernel::PlanBuffer& buffer : reference.workloads[w].buffers)
+    if (buffer.role != kernel::PlanBuffer::Role::input && buffer.role != kernel::PlanBuffer::Role::scratch)
+      output_bytes += static_cast<double>(buffer.bytes);
+  if (base::defended(base::Defence::write_floor) && bench::implausible(timed.workloads[w].variant_ms, output_bytes, facts))
+    timed.verdict = Verdict::implausible;
+}
+
 // Chaining costs precision, which is kept within bounds, and saves the reference's time, which must be most of it.
 bool Judge::State::worth_chaining() const {
   if (!incumbent) return false;
@@ -165,6 +171,7 @@ bool Judge::State::worth_chaining() const {
 
 // Caches warm: a second column, never the result.
 void Judge::State::measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key) {
+  if (lends()) return;
   const Step step(*this, "hot");
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
     TimeJob job;
@@ -203,7 +210,7 @@ tl::expected<std::size_t, Rejected> Judge::State::race(const std::vector<Executa
       for (const std::size_t member : race.round(random)) order.push_back(member);
     for (const std::size_t member : order) job.order.push_back(arm_of[member]);
     job.seed = random.next();
-    auto reply = ask<TimeReply>(host, job, true, key);
+    auto reply = time_arms(host, job, key);
     if (!reply) return tl::unexpected(std::move(reply.error()));
     if (reply->evidence.fault) return tl::unexpected(rejected(reply->evidence));
     const std::size_t length = race.survivors().size();
@@ -246,6 +253,7 @@ void Judge::State::apply(const Timed& timed, outcome::Judgement& judgement) cons
   judgement.predicted = facts.simulated;
   judgement.labels.insert(timed.labels.begin(), timed.labels.end());
   judgement.workloads = timed.workloads;
+  judgement.baselines = timed.baselines;
   judgement.counters = timed.counters;
   judgement.hot_lines = timed.lines;
   if (!timed.predictions.empty() && timed.predictions.front().prediction) judgement.hardware = timed.predictions.front().prediction->shares;

@@ -310,6 +310,15 @@ void from(const json& value, device::Sample& sample) {
   value.at(5).get_to(sample.stall_ms);
 }
 
+json to(const device::Lent& lent) { return {lent.handle, lent.path, lent.offset, lent.bytes}; }
+
+void from(const json& value, device::Lent& lent) {
+  value.at(0).get_to(lent.handle);
+  value.at(1).get_to(lent.path);
+  value.at(2).get_to(lent.offset);
+  value.at(3).get_to(lent.bytes);
+}
+
 json to(const device::Prediction& prediction) {
   return {{"ms", prediction.ms},
           {"log_error", prediction.log_error},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "device/device.hpp"
+#include "device/lender.hpp"
 #include "kernel/plan.hpp"
 #include "outcome/binary.hpp"
 #include "outcome/device_facts.hpp"
@@ -34,6 +34,7 @@ json to(const kernel::PlanStep& step);
 json to(const kernel::Plan& plan);
 json to(const task::Workload& workload);
 json to(const device::Sample& sample);
+json to(const device::Lent& lent);
 json to(const device::Prediction& prediction);
 json to(const verify::Evidence& evidence);
 
@@ -51,6 +52,7 @@ void from(const json& value, kernel::PlanStep& step);
 void from(const json& value, kernel::Plan& plan);
 void from(const json& value, task::Workload& workload);
 void from(const json& value, device::Sample& sample);
+void from(const json& value, device::Lent& lent);
 void from(const json& value, device::Prediction& prediction);
 void from(const json& value, verify::Evidence& evidence);
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/watched_device.hpp"
 
+#include "device/lender.hpp"
+
 #include <utility>
 
 namespace cudal1::judge {
 
 namespace {
 
-class WatchedDevice final : public device::Device {
+class WatchedDevice final : public device::Device, public device::Lender {
  public:
   WatchedDevice(std::unique_ptr<device::Device> inner, std::function<void(bool)> tell, bool bare)
       : inner_(std::move(inner)), tell_(std::move(tell)), bare_(bare) {}
@@ -20,6 +22,10 @@ class WatchedDevice final : public device::Device {
   void copy(const device::Region& from, const device::Region& to) override { inner_->copy(from, to); }
   void poison(const device::Region& region, std::uint32_t word) override {
     if (!bare_) inner_->poison(region, word);
+  }
+  std::optional<device::Lent> lend(const device::Region& region) override {
+    auto* lender = dynamic_cast<device::Lender*>(inner_.get());
+    return lender == nullptr ? std::nullopt : lender->lend(region);
   }
   bool checks_memory() const override { return bare_ || inner_->checks_memory(); }
   std::uint64_t digest(const device::Region& region) override { return inner_->digest(region); }

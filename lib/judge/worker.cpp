@@ -26,6 +26,9 @@ class Answerer {
     return OpenReply{session_->device().facts()};
   }
   Reply operator()(ReferenceJob& job) { return session().reference(std::move(job)); }
+  Reply operator()(LendJob&) { return session().lend(); }
+  Reply operator()(SealJob& job) { return session().seal(job); }
+  Reply operator()(RunJob& job) { return session().run(job); }
   Reply operator()(CheckJob& job) { return session().check(job); }
   Reply operator()(PredictJob& job) { return session().predict(job); }
   Reply operator()(TimeJob& job) { return session().time(job); }

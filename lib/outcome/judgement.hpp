@@ -48,6 +48,15 @@ struct WorkloadTiming {
   double share_of_arithmetic = 0;    // the task's arithmetic as written, of the FP32 peak; above 1 when algebra removed some
 };
 
+// PyTorch's own time for the task by one way to run it, and the variant's speed-up over it.
+struct BaselineTiming {
+  std::string name;                  // "eager", "compile", "graph/fp32"
+  double ms = 0;
+  std::optional<Speedup> speedup;    // of a variant that was timed in turns with it
+  double prepare_seconds = 0;        // to compile, capture or warm it up, once
+  std::string failed;                // why it cannot be had: one sentence; empty: it can
+};
+
 // Everything known about one variant: the verdict and its evidence.
 struct Judgement {
   Verdict verdict = Verdict::inconclusive;
@@ -57,6 +66,7 @@ struct Judgement {
   std::string message;               // one line: why this verdict
   std::optional<Speedup> speedup;    // geometric mean over the workloads; only when right
   std::vector<WorkloadTiming> workloads;
+  std::vector<BaselineTiming> baselines;  // PyTorch's, where it is there; the reference's judgement has all of them
   std::map<std::string, std::int64_t> tunables;  // the family member judged best
 
   std::vector<ResourceFacts> resources;

@@ -142,6 +142,24 @@ ResourceFacts resources_from(const json& value) {
           value.at("constant_bytes"),   value.at("max_threads_per_block")};
 }
 
+json baseline_json(const BaselineTiming& baseline) {
+  return {{"name", baseline.name},
+          {"time_ms", baseline.ms},
+          {"speedup", baseline.speedup ? speedup_json(*baseline.speedup) : json()},
+          {"prepare_seconds", baseline.prepare_seconds},
+          {"failed", baseline.failed}};
+}
+
+BaselineTiming baseline_from(const json& value) {
+  BaselineTiming baseline;
+  baseline.name = value.at("name");
+  baseline.ms = value.at("time_ms");
+  if (const json& speedup = value.at("speedup"); !speedup.is_null()) baseline.speedup = speedup_from(speedup);
+  baseline.prepare_seconds = value.at("prepare_seconds");
+  baseline.failed = value.at("failed");
+  return baseline;
+}
+
 json workload_json(const WorkloadTiming& timing) {
   return {{"sizes", timing.sizes},
           {"reference_time_ms", timing.reference_ms},
@@ -190,6 +208,7 @@ Judgement from(const json& value) {
   const char* key = judgement.predicted ? "predicted_speedup" : "speedup";
   if (value.contains(key)) judgement.speedup = speedup_from(value.at(key));
   for (const auto& item : value.at("workloads")) judgement.workloads.push_back(workload_from(item));
+  for (const auto& item : value.value("baselines", json::array())) judgement.baselines.push_back(baseline_from(item));
   judgement.tunables = value.at("tunables").get<std::map<std::string, std::int64_t>>();
   for (const auto& item : value.at("resources")) judgement.resources.push_back(resources_from(item));
   judgement.occupancy = value.at("occupancy");
@@ -226,6 +245,7 @@ std::string to_json(const Judgement& judgement) {
   if (judgement.speedup)
     value[judgement.predicted ? "predicted_speedup" : "speedup"] = speedup_json(*judgement.speedup);
   value["workloads"] = list(judgement.workloads, workload_json);
+  if (!judgement.baselines.empty()) value["baselines"] = list(judgement.baselines, baseline_json);
   value["tunables"] = judgement.tunables;
   value["resources"] = list(judgement.resources, resources_json);
   value["occupancy"] = judgement.occupancy;

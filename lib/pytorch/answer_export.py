@@ -7,7 +7,6 @@ import re
 import torch
 
 from task_module import DTYPES, Refusal
-from torch_line import output_names
 
 TORCH_TYPES = {"float64": "torch::kFloat64", "float32": "torch::kFloat32", "float16": "torch::kFloat16",
                "bfloat16": "torch::kBFloat16", "int64": "torch::kInt64", "int32": "torch::kInt32", "int16": "torch::kInt16",
@@ -38,8 +37,7 @@ def launcher(source):
 def tensors_of(task):
     inputs = [(each["name"], each["tensor"]) for each in task.inputs]
     state = [(each["name"], each["tensor"]) for each in task.state]
-    outputs = task.outputs_of(task.forward(task.build(0), task.arguments))
-    return inputs, state, list(zip(output_names(task, len(outputs)), outputs))
+    return inputs, state, [(each["name"], each["tensor"]) for each in task.outputs]
 
 
 def cuda_source(task, source):

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pytorch/host.hpp"
 
-#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/process.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "pytorch/embedded.hpp"
 #include "pytorch/interface.hpp"
+#include "pytorch/python_process.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -23,18 +23,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr const char* sources[] = {"answer_export.py", "host.py", "task_cases.py", "task_gate.py", "task_module.py", "torch_line.py"};
 constexpr base::Seconds answer_limit{1800};  // a large module on a CPU takes its time; a hang is the user's to see
-
-// Python imports files, so the embedded ones are laid out once, in a folder named after their content.
-std::filesystem::path program_folder() {
-  std::string all;
-  for (const char* name : sources) all += *embedded_text(name);
-  const auto folder = base::cache_folder() / fmt::format("pytorch-{}", base::sha256(all).substr(0, 16));
-  for (const char* name : sources)
-    if (!std::filesystem::exists(folder / name)) base::write_file(folder / name, *embedded_text(name));
-  return folder;
-}
 
 Interface::Tensor tensor_of(const json& value) {
   return {value.at("name"), value.at("dtype"), value.at("shape"), value.value("path", "")};
@@ -54,60 +43,30 @@ Interface interface_of(const json& reply) {
   reply.at("torch").get_to(result.torch);
   reply.at("no_torch").get_to(result.no_torch);
   reply.at("digest").get_to(result.digest);
+  reply.at("bytes").get_to(result.bytes);
   return result;
-}
-
-std::string last_line(const std::string& words) {
-  std::string last;
-  for (const auto& each : base::split_lines(base::printable(words)))
-    if (!base::trim(each).empty()) last = std::string(base::trim(each));
-  return last;
 }
 
 }  // namespace
 
 struct Host::State {
   Options options;
-  std::filesystem::path folder;
-  std::unique_ptr<base::Worker> worker;
+  std::unique_ptr<PythonProcess> worker;
   std::string version;
   json opened;  // the request that opened the task, to be repeated in a new process
   std::vector<std::string> notes;
+  bool has_weights = false;
+  std::size_t task_bytes = 0;   // of one set of inputs, weights and outputs
 
-  json exchange(const json& request);
   void start();
   bool start(const std::string& python, std::string& why);
   json ask(const json& request);
 };
 
-// One question to a process that lives. Throws what the process refuses or how it ended.
-json Host::State::exchange(const json& request) {
-  std::string text;
-  const bool sent = worker->channel().send(request.dump(-1, ' ', false, json::error_handler_t::replace));
-  const auto status = sent ? worker->channel().receive(text, answer_limit) : base::Channel::Status::closed;
-  if (status != base::Channel::Status::message) {
-    const base::WorkerEnd end = worker->end();
-    const std::string words = last_line(worker->last_words());
-    worker.reset();
-    throw base::Error(base::Fault::bad_input,
-                      fmt::format("the process that holds PyTorch {}{}{}",
-                                  status == base::Channel::Status::timeout ? "does not answer"
-                                  : end.signal == 9                        ? "was killed (out of memory? try --set)"
-                                                                           : "ended",
-                                  words.empty() ? "" : ": ", words));
-  }
-  const json reply = json::parse(text, nullptr, false);
-  if (!reply.is_object()) throw base::Error(base::Fault::internal, "the process that holds PyTorch sent something unreadable");
-  if (reply.contains("refused")) throw base::Error(base::Fault::bad_input, base::printable(reply.at("refused").get<std::string>()));
-  if (reply.contains("failed"))
-    throw base::Error(base::Fault::internal, fmt::format("PyTorch: {}", base::printable(reply.at("failed").get<std::string>())));
-  return reply;
-}
-
 bool Host::State::start(const std::string& python, std::string& why) {
   try {
-    worker = std::make_unique<base::Worker>(base::Program{python, {"-u", (folder / "host.py").string()}});
-    const json reply = exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}});
+    worker = std::make_unique<PythonProcess>(python, "host.py", "the process that holds PyTorch");
+    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}}, answer_limit);
     if (reply.contains("missing")) {
       why = fmt::format("{}: {}", python, reply.at("missing").get<std::string>());
       worker.reset();
@@ -137,21 +96,21 @@ void Host::State::start() {
 }
 
 json Host::State::ask(const json& request) {
-  if (!worker) {
+  if (!worker || !worker->alive()) {
     start();
-    if (!opened.is_null()) exchange(opened);
+    if (!opened.is_null()) worker->exchange(opened, answer_limit);
   }
-  return exchange(request);
+  return worker->exchange(request, answer_limit);
 }
 
 Host::Host(Options options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
-  state_->folder = program_folder();
   state_->start();
 }
 
 Host::~Host() = default;
 
+const std::string& Host::python() const { return state_->options.python; }
 std::string Host::version() const { return state_->version; }
 const std::vector<std::string>& Host::notes() const { return state_->notes; }
 
@@ -164,6 +123,8 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   const Interface interface = interface_of(state_->ask(request));
   state_->opened = request;
   state_->notes = interface.notes;
+  state_->task_bytes = interface.bytes;
+  state_->has_weights = !interface.state.empty();
   task::Task task = task::from_source(directives(interface, path, source, overrides), path, {}, memory_limit);
   if (!interface.no_torch.empty()) task.no_oracle_reason = "no torch line can be derived: " + interface.no_torch;
   return task;
@@ -186,6 +147,98 @@ Host::Cases Host::cases(std::uint64_t seed) {
     else result.dropped.push_back(fmt::format("{}: the reference is not finite", name(pattern)));
   }
   return result;
+}
+
+namespace {
+
+const std::pair<reference::Pattern, const char*> patterns[] = {{reference::Pattern::declared, "declared"},
+                                                               {reference::Pattern::normal, "normal"},
+                                                               {reference::Pattern::symmetric, "symmetric"},
+                                                               {reference::Pattern::integers, "integers"}};
+
+json trial_json(const Trial& trial) {
+  json result = {{"seed", trial.seed}, {"pattern", "declared"}};
+  for (const auto& [pattern, word] : patterns)
+    if (pattern == trial.pattern) result["pattern"] = word;
+  if (trial.weights) result["weights"] = *trial.weights;
+  return result;
+}
+
+double number(const json& value) { return std::strtod(value.get<std::string>().c_str(), nullptr); }   // "nan", "inf" too
+
+std::optional<outcome::WrongElement> element(const json& value, const std::string& output) {
+  if (value.is_null()) return std::nullopt;
+  return outcome::WrongElement{output, value.at("index"), number(value.at("expected")), number(value.at("got"))};
+}
+
+}  // namespace
+
+std::vector<Trial> Host::trials(base::Random& random) const {
+  constexpr std::size_t large = std::size_t{1} << 30;
+  std::vector<Trial> result;
+  for (const auto& [pattern, word] : patterns) {
+    if (state_->task_bytes > large && pattern != reference::Pattern::declared && pattern != reference::Pattern::normal) continue;
+    result.push_back({pattern, random.next() >> 2, std::nullopt});
+    // What holds for one set of weights only is no answer.
+    if (pattern == reference::Pattern::declared && state_->has_weights) result.push_back({pattern, random.next() >> 2, random.next() >> 2});
+  }
+  return result;
+}
+
+void Host::attach(const std::vector<std::vector<device::Lent>>& sets) {
+  json list = json::array();
+  for (const auto& places : sets) {
+    json& set = list.emplace_back(json::array());
+    for (const device::Lent& place : places)
+      set.push_back({{"handle", place.handle}, {"path", place.path}, {"offset", place.offset}, {"bytes", place.bytes}});
+  }
+  state_->ask({{"do", "attach"}, {"sets", std::move(list)}});
+}
+
+void Host::detach() {
+  if (state_->worker && state_->worker->alive()) state_->ask({{"do", "detach"}});
+}
+
+std::string Host::offer() { return state_->ask({{"do", "offer"}}).dump(); }
+
+void Host::fill(std::size_t set, const Trial& trial) { state_->ask({{"do", "fill"}, {"set", set}, {"trial", trial_json(trial)}}); }
+
+Comparison Host::compare(std::size_t set, const Trial& trial) {
+  const json reply = state_->ask({{"do", "compare"}, {"set", set}, {"trial", trial_json(trial)}});
+  Comparison result;
+  result.precision = reply.at("precision");
+  result.finite = reply.at("finite");
+  for (const json& output : reply.at("outputs")) {
+    result.errors.relative_l2 = std::max(result.errors.relative_l2, number(output.at("relative_l2")));
+    result.errors.max_absolute = std::max(result.errors.max_absolute, number(output.at("max_absolute")));
+    result.errors.reference_relative_l2 = std::max(result.errors.reference_relative_l2, number(output.at("reference_relative_l2")));
+    if (output.contains("kernelbench_tolerance"))
+      result.kernelbench_tolerance = std::max(result.kernelbench_tolerance, number(output.at("kernelbench_tolerance")));
+    if (!result.right || output.at("right").get<bool>()) continue;
+    result.right = false;
+    result.why = output.at("why");
+    result.first = element(output.at("first"), output.at("name"));
+    result.worst = element(output.at("worst"), output.at("name"));
+  }
+  result.errors.trials = 1;
+  return result;
+}
+
+outcome::BaselineTiming Host::prepare(const std::string& baseline) {
+  const json reply = state_->ask({{"do", "prepare"}, {"baseline", baseline}});
+  outcome::BaselineTiming result;
+  result.name = baseline;
+  result.failed = base::printable(reply.value("failed", ""));
+  result.prepare_seconds = reply.value("seconds", 0.0);
+  return result;
+}
+
+std::vector<double> Host::time(const std::vector<std::string>& order) {
+  return state_->ask({{"do", "time"}, {"order", order}}).at("ms");
+}
+
+void Host::rest() {
+  if (state_->worker && state_->worker->alive()) state_->ask({{"do", "rest"}});
 }
 
 std::vector<Defect> Host::examine(double tolerance) {

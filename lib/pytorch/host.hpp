@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/random.hpp"
+#include "device/lender.hpp"
+#include "outcome/judgement.hpp"
 #include "outcome/task_finding.hpp"
 #include "reference/stored_case.hpp"
 #include "task/task.hpp"
@@ -26,6 +29,24 @@ struct Defect {
   outcome::TaskFinding finding;
 };
 
+// Inputs of one trial, drawn from a secret seed; with `weights` those of another seed than KernelBench's.
+struct Trial {
+  reference::Pattern pattern = reference::Pattern::declared;
+  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> weights;
+};
+
+// What a variant left in the outputs of a trial, against what is right.
+struct Comparison {
+  bool finite = true;           // false: the reference itself gives NaN or infinity, and the trial says nothing
+  bool right = true;
+  std::string why;              // one line when not right
+  std::optional<outcome::WrongElement> first, worst;
+  outcome::ErrorFigures errors;
+  double kernelbench_tolerance = -1;
+  std::string precision;        // how the truth was taken
+};
+
 // A process of the user's own Python that holds one task in KernelBench's form, and nothing from a model. It stays warm
 // from task to task; what it computes it hands over in shared memory. When it dies, the next question starts another.
 class Host {
@@ -33,6 +54,7 @@ class Host {
   explicit Host(Options options);  // throws base::Error(usage) when no Python with PyTorch is found
   ~Host();
 
+  const std::string& python() const;   // the interpreter
   std::string version() const;     // "PyTorch 2.1.0, Python 3.11.2"
 
   // Reads a module; `overrides` replace its whole-number constants. The task's source is its interface as directives,
@@ -49,6 +71,23 @@ class Host {
     std::string precision;         // "PyTorch in float64"
   };
   Cases cases(std::uint64_t seed);
+
+  // Trials of the open task for a device whose memory this process maps, or shares: with several sets of weights and
+  // patterns, fewer where a set of inputs is large.
+  std::vector<Trial> trials(base::Random& random) const;
+  void attach(const std::vector<std::vector<device::Lent>>& sets);   // a device worker's memory, from now on
+  void detach();
+  // Instead of a device worker's: memory of this process's own, one set, for one that runs an answer. What that must be
+  // told, as JSON.
+  std::string offer();
+  void fill(std::size_t set, const Trial& trial);                    // makes the inputs in a set
+  Comparison compare(std::size_t set, const Trial& trial);           // judges the outputs in a set
+
+  // Ways to run the open task on a GPU: "eager", "compile", "reduce-overhead", "graph"; "/fp32" or "/tf32" behind a name
+  // instead of PyTorch's default flags. Made ready once; one that cannot be had says why.
+  outcome::BaselineTiming prepare(const std::string& baseline);
+  std::vector<double> time(const std::vector<std::string>& order);   // ms, one sample per name
+  void rest();                                                       // gives their memory back
 
   // What makes the open task unfit as a measure, most severe first; judged on the reference alone.
   std::vector<Defect> examine(double tolerance);

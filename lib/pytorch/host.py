@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that holds PyTorch for cudal1: answers one request at a time on file descriptor 3. A frame is the length
-of a JSON object in eight little-endian bytes, and the object."""
+"""The process that holds PyTorch for cudal1, and one task. Speaks as protocol.py has it."""
 
-import json
 import os
-import socket
-import struct
 import sys
+
+import protocol
 
 try:
     import torch
@@ -14,9 +12,13 @@ except ImportError as error:
     torch, missing = None, str(error)
 
 
+RECORDED_LIMIT = 256 << 20   # bytes of a task whose forward is recorded with its values
+
+
 class Host:
     def __init__(self):
-        self.task, self.cases, self.open_memory = None, None, []
+        self.task = self.cases = self.lent = self.stopwatch = None
+        self.open_memory = []
 
     def hello(self, request):
         device = request["device"]
@@ -32,24 +34,41 @@ class Host:
         self.close({})
         task = TaskModule(request["path"], request["source"], request["set"], request["device"], request["limit"])
         cases = Cases(task)
-        model, arguments = cases.model({}), task.make_inputs(WEIGHT_SEED)
-        line, problem, unused = derive(task, copy.deepcopy(model), arguments)
-        unused -= {name for name, _ in task.model.named_parameters()}
+        outputs = self.outputs_of(task, cases)
+        for name, value in zip(output_names(task, len(outputs)), outputs):
+            task._require_dtype(name, value)
+            task.outputs.append({"name": name, "tensor": outline(value)})
+        del outputs
+        line, problem, unused = self.derived(task, cases)
+        unused -= task.parameters
         if unused:
             task.notes.append(f"{', '.join(sorted(unused))}: not read in train mode, and no input of a variant")
         task.leave_out_state(unused)
-        outputs = cases.reference(model, arguments)
-        for name, value in zip(output_names(task, len(outputs)), outputs):
-            task._require_dtype(name, value)
-        self.task, self.cases = task, cases
+        self.task, self.cases, self.lent = task, cases, LentCases(cases)
+        self.lent.release()
         return {
             "inputs": [dict(shape_of(each["tensor"]), name=each["name"]) for each in task.inputs],
             "state": [dict(shape_of(each["tensor"]), name=each["name"], path=each["path"]) for each in task.state],
             "scalars": task.scalars,
-            "outputs": [dict(shape_of(each), name=name) for each, name in zip(outputs, output_names(task, len(outputs)))],
+            "outputs": [dict(shape_of(each["tensor"]), name=each["name"]) for each in task.outputs],
             "constants": task.constants, "notes": task.notes, "torch": line, "no_torch": problem,
-            "digest": code_digest(request["source"]),
+            "digest": code_digest(request["source"]), "bytes": task.bytes(),
         }
+
+    @staticmethod
+    def outputs_of(task, cases):
+        return cases.reference(cases.model({}), task.make_inputs(WEIGHT_SEED))
+
+    @staticmethod
+    def derived(task, cases):
+        """The torch line, on outlines alone where the values and all that is made of them would fill a GPU."""
+        model = copy.deepcopy(cases.model({})) if task.bytes() <= RECORDED_LIMIT else fresh(cases.model({}))
+        if task.bytes() <= RECORDED_LIMIT:
+            return derive(task, model, task.make_inputs(WEIGHT_SEED))
+        try:
+            return derive(task, model.to("meta"), task.arguments)
+        except (Refusal, NotImplementedError) as why:
+            return "", f"it is too large to be recorded, and does not run without values ({why})", set()
 
     def case(self, request):
         reply = self.cases.put(request["trial"])
@@ -63,68 +82,84 @@ class Host:
         return {}
 
     def gate(self, request):
-        return {"found": examine(self.cases, request["tolerance"])}
+        found = examine(self.cases, request["tolerance"])
+        self.lent.release()
+        return {"found": found}
+
+    def attach(self, request):
+        if self.lent.tight() or len(request["sets"]) == 1:
+            self.rest({})  # baselines may use the memory that goes
+        self.lent.attach(request["sets"])
+        return {}
+
+    def detach(self, request):
+        if self.lent is not None:
+            if self.lent.tight():
+                self.rest({})
+            self.lent.forget()
+        return {}
+
+    def offer(self, request):
+        return self.lent.offer()
+
+    def fill(self, request):
+        return self.lent.fill(request["set"], request["trial"])
+
+    def compare(self, request):
+        return self.lent.compare(request["set"], request["trial"])
+
+    def prepare(self, request):
+        return self.watch().prepare(request["baseline"])
+
+    def time(self, request):
+        return self.watch().time(request["order"])
+
+    def watch(self):
+        if self.stopwatch is None:
+            given = self.lent.lent_arguments(0) if self.lent.tight() else None
+            sets = [given] if given is not None else [self.task.make_inputs(WEIGHT_SEED + i) for i in range(1 if self.lent.tight() or self.task.bytes() > WHOLE_LIMIT else INPUT_SETS)]
+            self.stopwatch = Stopwatch(self.task.device, lambda: self.task.build(WEIGHT_SEED), sets)
+        return self.stopwatch
+
+    def rest(self, request):
+        """Baselines give their memory back; timing again makes them anew."""
+        self.stopwatch = None
+        gc.collect()
+        if self.task is not None and self.task.device != "cpu":
+            torch.cuda.empty_cache()
+        return {}
 
     def export(self, request):
         return {"text": export(self.task, request["format"], request["output"])}
 
     def close(self, request):
         self.forget({})
-        self.task = self.cases = None
+        if self.lent is not None:
+            self.lent.forget()
+        self.task = self.cases = self.lent = self.stopwatch = None
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         return {}
 
 
-def receive(channel):
-    def exactly(count):
-        parts = b""
-        while len(parts) < count:
-            part = channel.recv(count - len(parts))
-            if not part:
-                sys.exit(0)
-            parts += part
-        return parts
-
-    return json.loads(exactly(struct.unpack("<Q", exactly(8))[0]))
-
-
-def send(channel, message):
-    text = json.dumps(message).encode()
-    channel.sendall(struct.pack("<Q", len(text)) + text)
-
-
-def main():
-    channel = socket.socket(fileno=3)
-    os.set_inheritable(3, False)
-    sys.stdout = sys.stderr  # what a task prints is not an answer
-    host = Host()
-    while True:
-        request = receive(channel)
-        try:
-            if torch is None:
-                reply = {"missing": missing}
-            else:
-                reply = getattr(host, request.pop("do"))(request)
-        except Refusal as why:
-            reply = {"refused": str(why)}
-        except Exception as error:
-            reply = {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
-        send(channel, reply)
-
-
 if torch is not None:
     import copy
-    import traceback
+    import gc
 
     from answer_export import export
-    from task_cases import Cases, shape_of
+    from baselines import INPUT_SETS, Stopwatch
+    from lent_cases import WHOLE_LIMIT, LentCases
+    from task_cases import Cases, fresh, shape_of
     from task_gate import examine
-    from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest
+    from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, outline
     from torch_line import derive, output_names
 else:
     class Refusal(Exception):
         pass
 
+    class Host:
+        def __getattr__(self, name):
+            return lambda request: {"missing": missing}
+
 if __name__ == "__main__":
-    main()
+    protocol.serve(Host(), Refusal)

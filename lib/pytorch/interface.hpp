@@ -23,6 +23,7 @@ struct Interface {
   std::vector<Scalar> scalars;
   std::map<std::string, std::int64_t> constants;
   std::vector<std::string> notes;
+  std::size_t bytes = 0;         // of one set of inputs, weights and outputs
   std::string torch;             // the torch line; empty: `no_torch` says why
   std::string no_torch, digest;  // of the code alone
 };

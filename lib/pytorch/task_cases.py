@@ -11,6 +11,7 @@ import torch
 from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
 
 ROUNDING = 2.0 ** -24
+SHARED_PARAMETERS = 64 << 20   # bytes
 
 
 @contextlib.contextmanager
@@ -26,9 +27,15 @@ def exact(dtype):
         torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32 = before[1:]
 
 
+def bytes_of(tensor):
+    return tensor.numel() * tensor.element_size()
+
+
 def fresh(model):
-    """A copy, because a call may change buffers and attributes."""
-    return copy.deepcopy(model)
+    """A copy, because a call may change buffers and attributes. Large parameters are shared: no forward writes those."""
+    parameters = list(model.parameters())
+    large = sum(bytes_of(each) for each in parameters) > SHARED_PARAMETERS
+    return copy.deepcopy(model, {id(each): each for each in parameters} if large else {})
 
 
 def change_state(model, change):
@@ -72,12 +79,18 @@ class Cases:
     def __init__(self, task):
         self.task = task
         self.precision = ""  # how the last truth was taken, one phrase
+        self.built = {}      # the models of the last two seeds for weights
 
     def arguments(self, trial):
         return self.task.make_inputs(trial["seed"], trial["pattern"])
 
     def model(self, trial):
-        return self.task.build(trial.get("weights", WEIGHT_SEED))
+        seed = trial.get("weights", WEIGHT_SEED)
+        if seed not in self.built:
+            for old in list(self.built)[:-1]:
+                del self.built[old]
+            self.built[seed] = self.task.build(seed)
+        return self.built[seed]
 
     def reference(self, model, arguments, seed=0):
         """PyTorch's own answer at its default flags."""
@@ -94,9 +107,12 @@ class Cases:
             return [to_double(each) for each in outputs]
         except Refusal as why:
             self.precision = f"PyTorch in float32 without TF32 (float64 does not run: {why})"
+        return [to_double(each) for each in self.plain(model, arguments, change)]
+
+    def plain(self, model, arguments, change=lambda tensor: tensor):
+        """The outputs in float32 without TF32."""
         with exact(torch.float32):
-            outputs = self.task.forward(change_state(fresh(model), change), mapped(arguments, change))
-        return [to_double(each) for each in outputs]
+            return self.task.forward(change_state(fresh(model), change), mapped(arguments, change))
 
     def put(self, trial):
         """Computes a trial; the reply names the memory. Its layout: the interface's inputs, then for each output truth,

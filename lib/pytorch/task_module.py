@@ -107,6 +107,10 @@ def mapped(value, change):
     return value
 
 
+def outline(tensor):
+    return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
 @contextlib.contextmanager
 def drawing(pattern):
     """What torch.rand and torch.randn give while inputs are made. The structure that get_inputs builds of them (a
@@ -117,14 +121,14 @@ def drawing(pattern):
     rand, randn = torch.rand, torch.randn
 
     def symmetric(*size, **options):
-        return rand(*size, **options) * 2 - 1
+        return rand(*size, **options).mul_(2).sub_(1)
 
     def wide(*size, **options):
         exponent = rand(*size, **options) * 20 - 10
         return (rand(*size, **options) - 0.5).sign() * torch.exp2(exponent)
 
     def integers(*size, **options):
-        return torch.floor(rand(*size, **options) * 7) - 3
+        return rand(*size, **options).mul_(7).floor_().sub_(3)
 
     replacement = {"normal": randn, "symmetric": symmetric, "wide": wide, "integers": integers}[pattern]
     torch.rand = torch.randn = replacement
@@ -143,7 +147,7 @@ def default_device(device):
     try:
         yield
     finally:
-        torch.set_default_device("cpu")
+        torch.set_default_device(None)
 
 
 class SizeGuard(TorchFunctionMode):
@@ -179,6 +183,20 @@ class TaskModule:
         self._name_inputs()
         self._name_state()
         self.require_bytes(sum(each["tensor"].numel() * each["tensor"].element_size() for each in self.inputs + self.state), limit)
+        self.parameters = {name for name, _ in self.model.named_parameters()}
+        self.outputs = []  # as inputs, named by who ran forward
+        self._keep_outlines()
+
+    def _keep_outlines(self):
+        """Names, types and shapes are kept; the values, which may be many, are made again when they are needed."""
+        for entry in self.inputs + self.state:
+            entry["tensor"] = outline(entry["tensor"])
+        self.arguments = mapped(self.arguments, outline)
+        del self.model
+
+    def bytes(self):
+        """Of one set of inputs, weights and outputs."""
+        return sum(each["tensor"].numel() * each["tensor"].element_size() for each in self.inputs + self.state + self.outputs)
 
     def _load(self, overrides):
         try:

@@ -90,7 +90,7 @@ class Recorder(TorchFunctionMode):
     def name_of(self, tensor):
         name = self.names.get(id(tensor))
         if name is None:
-            if tensor.numel() == 1 and not tensor.is_cuda:
+            if tensor.numel() == 1 and tensor.device.type == "cpu":
                 return repr(tensor.item())
             raise NoLine("it uses a tensor that was made out of sight")
         return name

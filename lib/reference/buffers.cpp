@@ -38,7 +38,7 @@ Buffers::Buffers(device::Device& device, const kernel::Plan& plan, base::Random&
 }
 
 Buffers::Buffers(device::Device& device, const kernel::Plan& plan, base::Random& random, const Buffers& shared)
-    : device_(device), plan_(plan), random_(random), inputs_(shared.inputs_), pristine_(shared.pristine_) {
+    : device_(device), plan_(plan), random_(random), inputs_(shared.inputs_), pristine_(shared.pristine_), adopted_(shared.adopted_) {
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     if (plan.buffers[i].role == Role::scratch) {
       places_.push_back(place_for(plan.buffers[i]));
@@ -92,6 +92,12 @@ void Buffers::load(const Buffers& pristine) {
   }
 }
 
+void Buffers::adopt_inputs() {
+  adopted_ = true;
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (plan_.buffers[i].role == Role::input && plan_.buffers[i].bytes != 0) places_[i].digest = device_.digest(places_[i].region);
+}
+
 void Buffers::restore_inouts() {
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (plan_.buffers[i].role != Role::inout || plan_.buffers[i].bytes == 0) continue;
@@ -142,7 +148,7 @@ std::string Buffers::damage() const {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const kernel::PlanBuffer& buffer = plan_.buffers[i];
     const Place& place = places_[i];
-    const bool loaded = (inputs_ != nullptr || pristine_ != nullptr) && base::defended(base::Defence::input_digests);
+    const bool loaded = (inputs_ != nullptr || pristine_ != nullptr || adopted_) && base::defended(base::Defence::input_digests);
     if (loaded && buffer.role == Role::input && buffer.bytes != 0 && device_.digest(place.region) != place.digest)
       return fmt::format("input {} was changed; inputs are read-only", buffer.name);
     if (place.guard == 0 || !base::defended(base::Defence::guards)) continue;

@@ -29,7 +29,10 @@ class Buffers {
   void load(const std::vector<Bytes>& inputs);
   // The same from memory of the device that no kernel runs on; it must outlive this object.
   void load(const Buffers& pristine);
+  // Inputs that somebody else wrote count as loaded: from now on they must stay as they are.
+  void adopt_inputs();
   void restore_inouts();
+  const device::Region& region(std::size_t buffer) const { return places_[buffer].region; }
 
   enum class Fill {
     nan,      // a random NaN payload (random words for integers): a kernel that leaves elements out shows
@@ -65,6 +68,7 @@ class Buffers {
   std::vector<Place> places_;
   const std::vector<Bytes>* inputs_ = nullptr;
   const Buffers* pristine_ = nullptr;
+  bool adopted_ = false;
 };
 
 // A word that is NaN in every floating type of its width when repeated, with a random payload; random for integers.

@@ -99,6 +99,21 @@ Table counter_table(const std::vector<NamedJudgement>& judgements) {
   return table;
 }
 
+// A variant against every way to run the task in PyTorch; the fastest of these is marked.
+Table baseline_table(const std::vector<NamedJudgement>& judgements) {
+  Table table{{"variant", "PyTorch", "time", "speed-up"}, {}, {false, false, true, true}};
+  for (const auto& [name, judgement] : judgements) {
+    double least = 0;
+    for (const auto& baseline : judgement.baselines)
+      if (baseline.failed.empty() && (least == 0 || baseline.ms < least)) least = baseline.ms;
+    for (const auto& baseline : judgement.baselines)
+      table.rows.push_back({name, baseline.name + (baseline.failed.empty() && baseline.ms == least ? " (fastest)" : ""),
+                            baseline.failed.empty() ? milliseconds(baseline.ms) : "",
+                            baseline.speedup ? text(*baseline.speedup) : base::printable(baseline.failed)});
+  }
+  return table;
+}
+
 Table line_table(const NamedJudgement& named) {
   Table table{{"line", "instructions", "active lanes", "load sectors", "store sectors", "shared wavefronts", "atomic steps"},
               {},
@@ -122,6 +137,7 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
               {false, false, true, true, true, true, false}};
   for (const auto& named : judgements) append_rows(named, table);
   document.push_back(std::move(table));
+  if (Table beside = baseline_table(judgements); !beside.rows.empty()) document.push_back(std::move(beside));
   for (const auto& named : judgements) {
     if (const auto said = kernelbench(named.judgement.errors.kernelbench_tolerance); !said.empty())
       document.push_back(Paragraph{fmt::format("{}: {}", named.name, said)});

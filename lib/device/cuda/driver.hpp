@@ -25,6 +25,8 @@ namespace cudal1::cuda {
   row(ctx_reset_persisting_l2, "cuCtxResetPersistingL2Cache", CUresult()) \
   row(mem_alloc, "cuMemAlloc_v2", CUresult(CUdeviceptr*, std::size_t)) \
   row(mem_free, "cuMemFree_v2", CUresult(CUdeviceptr)) \
+  row(mem_get_address_range, "cuMemGetAddressRange_v2", CUresult(CUdeviceptr*, std::size_t*, CUdeviceptr)) \
+  row(ipc_get_mem_handle, "cuIpcGetMemHandle", CUresult(CUipcMemHandle*, CUdeviceptr)) \
   row(mem_host_alloc, "cuMemHostAlloc", CUresult(void**, std::size_t, unsigned)) \
   row(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2", CUresult(CUdeviceptr*, void*, unsigned)) \
   row(memcpy_host_to_device_async, "cuMemcpyHtoDAsync_v2", CUresult(CUdeviceptr, const void*, std::size_t, CUstream)) \

@@ -203,6 +203,22 @@ void Gpu::poison(const Region& region, std::uint32_t word) {
                      "cannot fill memory");
 }
 
+// The driver packs small allocations into one block and shares that whole, so the offset counts from its start.
+std::optional<device::Lent> Gpu::lend(const Region& region) {
+  const CUdeviceptr start = address(region);
+  CUdeviceptr base = 0;
+  std::size_t length = 0;
+  CUipcMemHandle handle{};
+  if (driver().mem_get_address_range(&base, &length, start) != CUDA_SUCCESS ||
+      driver().ipc_get_mem_handle(&handle, base) != CUDA_SUCCESS)
+    return std::nullopt;
+  device::Lent lent;
+  for (const char byte : handle.reserved) lent.handle += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  lent.offset = start - base;
+  lent.bytes = region.bytes;
+  return lent;
+}
+
 std::uint64_t Gpu::digest(const Region& region) {
   CUdeviceptr data = address(region);
   CUdeviceptr sum = sum_;

@@ -6,6 +6,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/prepared_plan.hpp"
 #include "cuda/profiler.hpp"
+#include "device/lender.hpp"
 
 #include <map>
 #include <unordered_map>
@@ -14,7 +15,7 @@ namespace cudal1::cuda {
 
 // A GPU through the driver API: one context, one stream, on which everything is queued in order. A fault of a kernel
 // makes the context useless; run() then says so once, and the process must be replaced.
-class Gpu final : public device::Device {
+class Gpu final : public device::Device, public device::Lender {
  public:
   Gpu(CUdevice device, const Options& options);
 
@@ -25,6 +26,7 @@ class Gpu final : public device::Device {
   void read(const device::Region& region, std::span<std::byte> bytes) override;
   void copy(const device::Region& from, const device::Region& to) override;
   void poison(const device::Region& region, std::uint32_t word) override;
+  std::optional<device::Lent> lend(const device::Region& region) override;
   std::uint64_t digest(const device::Region& region) override;
   double tick_ms() const override { return tick_ms_; }
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;

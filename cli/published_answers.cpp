@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "published_answers.hpp"
+
+#include "status_line.hpp"
+
+#include "base/error.hpp"
+#include "judge/answer.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::cli {
+
+std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions& options, const OpenTask& open,
+                                                    const DeviceChoice& choice, const Console& console) {
+  judge::AnswerOptions asked;
+  asked.process.python = open.pytorch->python();
+  asked.process.device = choice.device == "sim" ? "cpu" : choice.device;
+  asked.process.unconfined = options.workbench.no_sandbox;
+  asked.overrides = overrides(options.task.set);
+  asked.baselines = baselines(options.workbench);
+  StatusLine status(console);
+  std::vector<report::NamedJudgement> judgements;
+  for (const auto& file : options.variants) {
+    if (!pytorch::is_module(file))
+      throw base::Error(base::Fault::usage, fmt::format("{}: kernel files and PyTorch modules are judged one kind at a time", file));
+    status.show("judging " + file);
+    judgements.push_back({file, judge::judge_answer(*open.pytorch, open.task, file, asked)});
+  }
+  return judgements;
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/answer.hpp"
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "bench/comparison.hpp"
+#include "bench/order.hpp"
+#include "judge/timed_arms.hpp"
+#include "verify/case.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Verdict;
+
+constexpr std::size_t turn = 4, pairs = 24;
+constexpr double hand_over_ms = 0.0004;   // as in module.cpp
+
+std::optional<outcome::Judgement> fault(outcome::Judgement judgement, const pytorch::Comparison& found, const std::string& where) {
+  if (!found.finite) return std::nullopt;
+  judgement.errors.relative_l2 = std::max(judgement.errors.relative_l2, found.errors.relative_l2);
+  if (found.right) return std::nullopt;
+  judgement.verdict = Verdict::wrong_result;
+  judgement.message = fmt::format("{}: {} ({})", verify::describe(*found.first), found.why, where);
+  judgement.first_wrong = found.first;
+  judgement.worst_wrong = found.worst;
+  judgement.errors = found.errors;
+  return judgement;
+}
+
+// One process: verified, and timed where there is a GPU.
+class Trial {
+ public:
+  Trial(pytorch::Host& host, const task::Task& task, const std::filesystem::path& path, const AnswerOptions& options)
+      : host_(host), offered_(host.offer()), answer_(options.process, task.path, options.overrides, offered_, path),
+        random_(base::secret_seed(), 7) {}
+
+  std::optional<outcome::Judgement> check(outcome::Judgement& judgement) {
+    for (const pytorch::Trial& trial : host_.trials(random_)) {
+      const std::string where = fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
+      host_.fill(0, trial);
+      if (const std::string wrong = answer_.run(trial.weights); !wrong.empty()) {
+        judgement.verdict = Verdict::wrong_result;
+        judgement.message = fmt::format("{} ({})", wrong, where);
+        return judgement;
+      }
+      const pytorch::Comparison found = host_.compare(0, trial);
+      if (auto wrong = fault(judgement, found, where)) return wrong;
+      if (!found.finite) continue;
+      judgement.errors.relative_l2 = std::max(judgement.errors.relative_l2, found.errors.relative_l2);
+      judgement.errors.max_absolute = std::max(judgement.errors.max_absolute, found.errors.max_absolute);
+      judgement.errors.reference_relative_l2 = std::max(judgement.errors.reference_relative_l2, found.errors.reference_relative_l2);
+      judgement.errors.kernelbench_tolerance = std::max(judgement.errors.kernelbench_tolerance, found.kernelbench_tolerance);
+      ++judgement.errors.trials;
+    }
+    return std::nullopt;
+  }
+
+  // Pairs with every baseline; the calls that were timed are verified too.
+  std::optional<outcome::Judgement> time(outcome::Judgement& judgement, const std::vector<std::string>& baselines) {
+    const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}};
+    host_.fill(0, trial);
+    answer_.start();
+    std::map<std::string, std::vector<device::Sample>> samples;
+    for (std::size_t left = pairs; left > 0; left -= turn) {
+      std::vector<std::string> order;
+      for (std::size_t i = 0; i < turn; ++i)
+        for (const std::size_t index : shuffled(baselines.size(), random_)) order.push_back(baselines[index]);
+      std::vector<double> theirs;
+      const bool pytorch_first = random_.below(2) == 0;
+      if (pytorch_first) theirs = host_.time(order);
+      const std::vector<double> mine = answer_.time(turn);
+      if (!pytorch_first) theirs = host_.time(order);
+      std::map<std::string, std::size_t> next;
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const double own = mine.at(next[order[i]]++);
+        const device::Sample left_arm{0, 0, theirs[i], theirs[i]}, right_arm{1, 0, own, own};
+        auto& list = samples[order[i]];
+        list.push_back(pytorch_first ? left_arm : right_arm);
+        list.push_back(pytorch_first ? right_arm : left_arm);
+      }
+    }
+    host_call_ms = answer_.call_ms();
+    if (auto wrong = fault(judgement, host_.compare(0, trial), "in an execution after those that were timed")) return wrong;
+    bench::Comparison comparison(bench::Purpose::final_, {1.0}, 0);
+    comparison.add(0, samples[baselines.front()], hand_over_ms);
+    verdict = comparison.look().value_or(Verdict::inconclusive);
+    estimate = comparison.estimate();
+    outcome::WorkloadTiming timing;
+    timing.reference_ms = comparison.median_ms(0, 0);
+    timing.variant_ms = comparison.median_ms(0, 1);
+    timing.speedup = estimate.speedup();
+    timing.pairs = estimate.pairs;
+    judgement.workloads = {timing};
+    judgement.baselines.clear();
+    for (const std::string& name : baselines) {
+      outcome::BaselineTiming baseline;
+      baseline.name = name;
+      baseline.ms = bench::median_ms(samples[name], 0);
+      baseline.speedup =
+          bench::estimate(bench::log_ratios(samples[name]), 0.05, bench::timer_guard(hand_over_ms, bench::shortest_ms(samples[name]))).speedup();
+      judgement.baselines.push_back(std::move(baseline));
+    }
+    return std::nullopt;
+  }
+
+  const std::vector<std::string>& notes() const { return answer_.notes(); }
+  bool elsewhere() const { return answer_.elsewhere(); }
+  bench::Estimate estimate;
+  Verdict verdict = Verdict::inconclusive;
+  double host_call_ms = 0;
+
+ private:
+  pytorch::Host& host_;
+  std::string offered_;
+  pytorch::Answer answer_;
+  base::Random random_;
+};
+
+void conclude(outcome::Judgement& judgement, const std::vector<bench::Estimate>& estimates, const std::vector<Verdict>& verdicts) {
+  constexpr double agreement = 0.01;
+  const bench::Estimate& a = estimates.front();
+  const bench::Estimate& b = estimates.back();
+  const bool apart = std::fabs(a.mean - b.mean) > a.half_width + b.half_width + agreement;
+  judgement.verdict = apart || verdicts.front() != verdicts.back() ? Verdict::inconclusive : verdicts.front();
+  judgement.speedup = outcome::Speedup{std::exp(0.5 * (a.mean + b.mean)), std::exp(std::min(a.low(), b.low())), std::exp(std::max(a.high(), b.high()))};
+}
+
+}  // namespace
+
+outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, const std::filesystem::path& answer,
+                                const AnswerOptions& options) {
+  outcome::Judgement judgement;
+  judgement.level = outcome::Level::final_;
+  judgement.verdict = Verdict::inconclusive;
+  const base::Seconds began = base::now();
+  const bool timed = options.process.device != "cpu";
+  std::vector<std::string> baselines;
+  std::vector<outcome::BaselineTiming> unavailable;
+  std::vector<bench::Estimate> estimates;
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> remarks;
+  try {
+    for (int process = 0; process < (timed ? 2 : 1); ++process) {
+      Trial trial(host, task, answer, options);
+      if (auto wrong = trial.check(judgement)) return *wrong;
+      remarks = trial.notes();
+      if (!timed) continue;
+      for (const std::string& name : process == 0 ? options.baselines : std::vector<std::string>{})
+        if (auto made = host.prepare(name); made.failed.empty()) baselines.push_back(name);
+        else unavailable.push_back(std::move(made));
+      if (baselines.empty()) throw base::Error(base::Fault::internal, fmt::format("PyTorch cannot be timed: {}", unavailable.empty() ? "no baseline" : unavailable.front().failed));
+      if (auto wrong = trial.time(judgement, baselines)) return *wrong;
+      remarks = trial.notes();
+      remarks.insert(remarks.begin(), fmt::format("a call takes {:.3g} ms by this program's own clock, Python included", trial.host_call_ms));
+      if (trial.elsewhere()) {
+        judgement.verdict = Verdict::implausible;
+        judgement.message = fmt::format("its work goes on in other streams when the one that is timed has ended; {}", fmt::join(remarks, "; "));
+        judgement.workloads.clear();
+        judgement.baselines.clear();
+        return judgement;
+      }
+      estimates.push_back(trial.estimate);
+      verdicts.push_back(trial.verdict);
+    }
+  } catch (const base::Error& error) {
+    if (error.fault() != base::Fault::bad_input) throw;
+    judgement.verdict = Verdict::runtime_failed;
+    judgement.message = error.what();
+    judgement.workloads.clear();
+    return judgement;
+  }
+  std::string said = "right; times need a GPU";
+  if (timed) {
+    conclude(judgement, estimates, verdicts);
+    said = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]", judgement.speedup->value, baselines.front(), judgement.speedup->low, judgement.speedup->high);
+    judgement.baselines.insert(judgement.baselines.end(), unavailable.begin(), unavailable.end());
+  }
+  judgement.message = remarks.empty() ? said : fmt::format("{}; {}", said, fmt::join(remarks, "; "));
+  judgement.seconds = (base::now() - began).count();
+  return judgement;
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "outcome/judgement.hpp"
+#include "pytorch/answer.hpp"
+#include "pytorch/host.hpp"
+#include "task/task.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cudal1::judge {
+
+struct AnswerOptions {
+  pytorch::Answer::Options process;
+  std::map<std::string, std::int64_t> overrides;
+  std::vector<std::string> baselines;   // of PyTorch, as judge::Options has them; on a GPU only
+};
+
+// A published ModelNew against the module that `host` has open: verified on fresh inputs and two sets of weights and, on a
+// GPU, timed in turns with PyTorch, in two processes of its own. Never throws for what is the answer's fault.
+outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, const std::filesystem::path& answer,
+                                const AnswerOptions& options);
+
+}  // namespace cudal1::judge

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/defence.hpp"
+#include "bench/order.hpp"
+#include "judge/state.hpp"
+#include "judge/timed_arms.hpp"
+#include "task/module.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+// A PyTorch module on a device that measures: PyTorch makes the inputs in the worker's memory, judges the outputs there,
+// and its own times are what variants are compared with.
+namespace cudal1::judge {
+
+namespace {
+
+using outcome::Verdict;
+
+constexpr std::size_t turn = 4;               // samples in a row, before the other process has the GPU
+constexpr std::size_t first_samples = 12;     // of every baseline, before any variant
+constexpr int comparison_limit = 24;          // of timed outputs by PyTorch, before only some are
+// What alternating between two processes adds to a difference of times: measured, and taken for a tick of the clock, of
+// which half counts.
+constexpr double hand_over_ms = 0.0004;
+
+std::string label(const pytorch::Trial& trial) {
+  return fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
+}
+
+Rejected wrong(const pytorch::Comparison& found, const std::string& where) {
+  Rejected judgement;
+  judgement.verdict = Verdict::wrong_result;
+  judgement.message = fmt::format("{}: {} ({})", verify::describe(*found.first), found.why, where);
+  judgement.first_wrong = found.first;
+  judgement.worst_wrong = found.worst;
+  judgement.errors = found.errors;
+  return judgement;
+}
+
+}  // namespace
+
+bool Judge::State::lends() const { return task::is_module(task) && !facts.simulated; }
+
+void Judge::State::with_pytorch(const std::function<void(pytorch::Host&)>& work) {
+  const auto lock = hold_gpu();
+  work(*options.pytorch);
+}
+
+// A worker's memory in PyTorch's hands, in place of an earlier one's.
+void Judge::State::lend(DeviceHost& where) {
+  with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(); });
+  auto reply = ask<LendReply>(where, LendJob{}, true, "");
+  if (!reply)
+    throw base::Error(base::Fault::no_device, fmt::format("{}: the task's tensors do not fit on {}: {}", task.file.name, options.device,
+                                                          reply.error().message));
+  lent = Lent{};
+  lent.trials = options.pytorch->trials(random);
+  for (std::size_t i = 0; i < reply->places.size(); ++i) lent.versions.push_back({reference::Pattern::declared, random.next() >> 2, {}});
+  lent.right.resize(lent.versions.size());
+  with_pytorch([&](pytorch::Host& pytorch) { pytorch.attach(reply->places); });
+}
+
+tl::expected<void, Rejected> Judge::State::fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial) {
+  with_pytorch([&](pytorch::Host& pytorch) { pytorch.fill(set, trial); });
+  SealJob job;
+  job.set = set;
+  if (auto sealed = ask<RunReply>(where, job, true, ""); !sealed) return tl::unexpected(std::move(sealed.error()));
+  return {};
+}
+
+tl::expected<void, Rejected> Judge::State::fill_versions(DeviceHost& where) {
+  for (std::size_t set = 0; lends() && !lent.filled && set < lent.versions.size(); ++set)
+    if (auto filled = fill(where, set, lent.versions[set]); !filled) return filled;
+  lent.filled = true;
+  return {};
+}
+
+// The outputs that stand in a set, against those of a trial.
+pytorch::Comparison Judge::State::compare(std::size_t set, const pytorch::Trial& trial) {
+  pytorch::Comparison result;
+  with_pytorch([&](pytorch::Host& pytorch) { result = pytorch.compare(set, trial); });
+  reference_note = result.precision;
+  return result;
+}
+
+Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on) {
+  const Step step(*this, "check");
+  std::vector<pytorch::Trial> trials = lent.trials;
+  if (on == CheckJob::Where::fresh) trials = {{reference::Pattern::declared, random.next() >> 2, random.next() >> 2}};
+  Rejected result;
+  result.verdict = Verdict::inconclusive;
+  lent.filled = false;
+  bool load = true;
+  for (const pytorch::Trial& trial : trials) {
+    if (auto filled = fill(where, 0, trial); !filled) return filled.error();
+    const bool first = load;
+    for (const bool finite : {false, true}) {
+      // Of a large task the second run, from wrong numbers, waits for the final verdict.
+      if (finite && (!first || (lent.versions.size() == 1 && &where == &host))) continue;
+      RunJob job;
+      job.executable = executable;
+      job.finite = finite;
+      job.load = std::exchange(load, false);
+      auto reply = ask<RunReply>(where, job, false, key);
+      if (!reply) return reply.error();
+      if (reply->evidence.fault) {
+        Rejected failed;
+        failed.verdict = *reply->evidence.fault;
+        failed.message = fmt::format("{} ({})", reply->evidence.message, label(trial));
+        if (failed.verdict != Verdict::tampered) {   // sticky: the process is of no more use
+          where.stop();
+          lost(where);
+        }
+        if (failed.verdict == Verdict::timeout) remember_hang(key);
+        return failed;
+      }
+      const pytorch::Comparison found = compare(0, trial);
+      if (!found.finite) continue;
+      if (!found.right) return wrong(found, label(trial));
+      result.errors.relative_l2 = std::max(result.errors.relative_l2, found.errors.relative_l2);
+      result.errors.max_absolute = std::max(result.errors.max_absolute, found.errors.max_absolute);
+      result.errors.reference_relative_l2 = std::max(result.errors.reference_relative_l2, found.errors.reference_relative_l2);
+      result.errors.kernelbench_tolerance = std::max(result.errors.kernelbench_tolerance, found.kernelbench_tolerance);
+      ++result.errors.trials;
+    }
+  }
+  if (result.errors.trials == 0)
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: no trial has finite expected outputs", task.file.name));
+  return result;
+}
+
+tl::expected<TimeReply, Rejected> Judge::State::time_arms(DeviceHost& where, TimeJob job, const std::string& key) {
+  if (!lends()) return ask<TimeReply>(where, job, true, key);
+  if (auto filled = fill_versions(where); !filled) return tl::unexpected(std::move(filled.error()));
+  TimeReply all;
+  while (!job.order.empty()) {
+    job.right = lent.right;
+    job.sparing = lent.compared > comparison_limit;
+    auto reply = ask<TimeReply>(where, job, true, key);
+    if (!reply || reply->evidence.fault) return reply;
+    if (reply->unknown) {
+      ++lent.compared;
+      const pytorch::Comparison found = compare(reply->unknown->set, lent.versions[reply->unknown->set]);
+      if (!found.right && found.finite) return tl::unexpected(wrong(found, "in an execution that was timed"));
+      lent.right[reply->unknown->set].push_back(reply->unknown->digest);
+    }
+    if (reply->samples.empty()) break;
+    job.order.erase(job.order.begin(), job.order.begin() + static_cast<std::ptrdiff_t>(std::min(job.order.size(), reply->samples.size())));
+    job.seed = random.next();
+    all.tick_ms = reply->tick_ms;
+    all.samples.insert(all.samples.end(), reply->samples.begin(), reply->samples.end());
+  }
+  return all;
+}
+
+// Pairs of one variant with each of several baselines: a few samples of PyTorch's and a few of the variant in turns.
+tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost& where, const Executable& executable, int pairs,
+                                                                     const std::vector<std::string>& baselines, const std::string& key) {
+  Turns result;
+  if (auto filled = fill_versions(where); !filled) return tl::unexpected(std::move(filled.error()));   // PyTorch may read them too
+  for (auto left = static_cast<std::size_t>(pairs); left > 0;) {
+    const std::size_t count = std::min(turn, left);
+    left -= count;
+    std::vector<std::string> order;
+    std::vector<double> theirs;
+    for (std::size_t i = 0; i < count; ++i)
+      for (const std::size_t index : shuffled(baselines.size(), random)) order.push_back(baselines[index]);
+    const auto time_pytorch = [&] { with_pytorch([&](pytorch::Host& pytorch) { theirs = pytorch.time(order); }); };
+    const bool pytorch_first = random.below(2) == 0;
+    if (pytorch_first) time_pytorch();
+    TimeJob job;
+    job.executables.push_back(executable);
+    job.order.assign(count, 1);
+    job.seed = random.next();
+    auto mine = time_arms(where, std::move(job), key);
+    if (!mine) return tl::unexpected(std::move(mine.error()));
+    if (mine->evidence.fault) {
+      Rejected failed;
+      failed.verdict = *mine->evidence.fault;
+      failed.message = mine->evidence.message;
+      if (failed.verdict == Verdict::runtime_failed) where.stop(), lost(where);
+      return tl::unexpected(std::move(failed));
+    }
+    if (!pytorch_first) time_pytorch();
+    result.tick_ms = std::max(mine->tick_ms, hand_over_ms);
+    std::map<std::string, std::size_t> next;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t pair = next[order[i]]++;
+      if (pair >= mine->samples.size()) continue;
+      device::Sample variant = mine->samples[pair];
+      variant.arm = 1;
+      variant.span_ms = variant.ms;
+      device::Sample baseline;
+      baseline.set = variant.set;
+      baseline.ms = baseline.span_ms = theirs[i];
+      auto& samples = result.samples[order[i]];
+      samples.push_back(pytorch_first ? baseline : variant);
+      samples.push_back(pytorch_first ? variant : baseline);
+    }
+  }
+  return result;
+}
+
+tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHost& where, const Executable& executable,
+                                                                       bench::Purpose purpose, const std::string& key) {
+  const Step step(*this, "time");
+  const bool final_look = purpose == bench::Purpose::final_;
+  std::vector<std::string> baselines{chosen_baseline};
+  for (const outcome::BaselineTiming& each : reference_facts->judgement.baselines)
+    if (final_look && each.failed.empty() && each.name != chosen_baseline) baselines.push_back(each.name);
+  bench::Comparison comparison(purpose, {1.0}, options.gpu_budget_ms);
+  std::map<std::string, std::vector<device::Sample>> samples;
+  std::string throttled;
+  double tick_ms = 0;
+  std::optional<Verdict> verdict;
+  while (!verdict) {
+    if (lent.versions.size() == 1) {   // too large for several sets: other values for every look
+      lent.versions[0].seed = random.next() >> 2;
+      lent.right[0].clear();
+      lent.filled = false;
+    }
+    auto turns = take_turns(where, executable, comparison.wanted(0), baselines, key);
+    if (!turns) return tl::unexpected(std::move(turns.error()));
+    tick_ms = turns->tick_ms;
+    comparison.add(0, turns->samples[chosen_baseline], tick_ms);
+    for (const auto& [name, more] : turns->samples) samples[name].insert(samples[name].end(), more.begin(), more.end());
+    if (management && throttled.empty()) throttled = management->throttle_reason();
+    verdict = comparison.look();
+  }
+  Timed result;
+  result.verdict = *verdict;
+  result.parts.push_back(comparison.part(0));
+  result.estimate = comparison.estimate();
+  result.workloads.push_back(timing(0, comparison.median_ms(0, 0), comparison.median_ms(0, 1), result.parts.back()));
+  note_limits(result, 0);
+  for (const std::string& name : baselines) {
+    outcome::BaselineTiming baseline;
+    baseline.name = name;
+    baseline.ms = bench::median_ms(samples[name], 0);
+    baseline.speedup = bench::estimate(bench::log_ratios(samples[name]), 0.05, bench::timer_guard(tick_ms, bench::shortest_ms(samples[name]))).speedup();
+    result.baselines.push_back(std::move(baseline));
+  }
+  for (const outcome::BaselineTiming& each : reference_facts->judgement.baselines)
+    if (final_look && !each.failed.empty()) result.baselines.push_back(each);
+  if (!throttled.empty() || comparison.set_aside() > 0) result.labels.insert(outcome::Label::throttled);
+  if (tenants) result.labels.insert(outcome::Label::tenant_suspect);
+  if (management && !management->problem().empty()) result.labels.insert(outcome::Label::not_observable);
+  return result;
+}
+
+// Every baseline made ready and timed; the one that the variants are compared with comes first.
+void Judge::State::time_baselines(ReferenceFacts& result) {
+  const Step step(*this, "baselines");
+  std::vector<std::string> names = options.baselines;
+  const bool best = !names.empty() && names.front() == "best";
+  if (best) names.erase(names.begin());
+  if (auto filled = fill_versions(host); !filled) throw base::Error(base::Fault::no_device, filled.error().message);
+  const pytorch::Comparison first = compare(0, lent.versions.front());   // for what PyTorch says of itself
+  if (!first.finite) throw base::Error(base::Fault::bad_input, fmt::format("{}: the expected outputs are not finite", task.file.name));
+  result.note = first.precision;
+  result.judgement.errors.reference_relative_l2 = first.errors.reference_relative_l2;
+  std::vector<outcome::BaselineTiming> baselines;
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<device::Sample>> samples;
+  with_pytorch([&](pytorch::Host& pytorch) {
+    for (const std::string& name : names) baselines.push_back(pytorch.prepare(name));
+    for (std::size_t i = 0; i < first_samples; ++i)
+      for (const std::size_t index : shuffled(baselines.size(), random))
+        if (baselines[index].failed.empty()) order.push_back(baselines[index].name);
+    if (order.empty()) return;
+    const std::vector<double> ms = pytorch.time(order);
+    for (std::size_t i = 0; i < order.size(); ++i) samples[order[i]].push_back({0, 0, ms[i], ms[i]});
+  });
+  for (outcome::BaselineTiming& each : baselines)
+    if (each.failed.empty()) each.ms = bench::median_ms(samples[each.name], 0);
+  const auto usable = [](const outcome::BaselineTiming& each) { return each.failed.empty(); };
+  auto chosen = std::find_if(baselines.begin(), baselines.end(), usable);
+  if (chosen == baselines.end())
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch cannot be timed: {}", task.file.name,
+                                                          baselines.empty() ? "no --baseline is given" : baselines.front().failed));
+  if (!best && chosen != baselines.begin())
+    throw base::Error(base::Fault::bad_input, fmt::format("{}: --baseline {} cannot be had: {}", task.file.name, names.front(), baselines.front().failed));
+  for (auto each = chosen; best && each != baselines.end(); ++each)
+    if (usable(*each) && each->ms < chosen->ms) chosen = each;
+  chosen_baseline = chosen->name;
+  ReferenceFacts::Time time;
+  time.workload = task.workloads.front().label();
+  time.ms = chosen->ms;
+  time.speed_of_light_ms = bench::limit(task.necessary_bytes(0), task.written_operations(0), facts).memory_ms;
+  outcome::WorkloadTiming here = timing(0, time.ms, time.ms, bench::Estimate{});
+  time.limited_by = here.limited_by;
+  result.judgement.workloads.push_back(std::move(here));
+  result.times.push_back(std::move(time));
+  result.judgement.message = fmt::format("the PyTorch module, {}", chosen_baseline);
+  result.judgement.baselines = std::move(baselines);
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's own times for a task on a GPU, by every way of running a module that its users have."""
+
+import contextlib
+import random
+import time
+
+import torch
+
+from task_module import tensors_in
+
+MODES = ("eager", "compile", "reduce-overhead", "graph")
+WARM_UPS = 3
+INPUT_SETS = 3
+OWN_LIMIT = 2 << 30          # bytes of inputs of a task of which a baseline may hold memory of its own all the time
+EMPTY_PAIRS = 32
+SLEEP_LIMIT = 200_000_000    # cycles, a tenth of a second
+ATTEMPTS = 4
+
+
+@contextlib.contextmanager
+def flags(kind):
+    """PyTorch's default flags, or TF32 for matrix products and convolutions alike: "fp32" forbids it, "tf32" allows it."""
+    before = torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
+    if kind:
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32 = before
+
+
+class Baseline:
+    """One way to run the model: `call(i)` runs it on the inputs of set i. Made, warmed up and compiled on first use."""
+
+    def __init__(self, name, build, sets):
+        self.mode, _, self.flags = name.partition("/")
+        if self.mode not in MODES or self.flags not in ("", "fp32", "tf32"):
+            raise ValueError(f"{name} is no baseline; give one of {', '.join(MODES)}, alone or with /fp32 or /tf32")
+        self.sets, self.graphs, self.sleep = sets, [], 0
+        if self.mode in ("reduce-overhead", "graph"):
+            count = sum(each.numel() * each.element_size() for each in tensors_in(sets[0]))
+            if count > OWN_LIMIT:
+                raise RuntimeError(f"a graph would keep memory of its own beside {count / 2**30:.0f} GiB of inputs")
+        began = time.monotonic()
+        with self.running():
+            self.model = build()
+            if self.mode == "graph":
+                self.capture()
+            else:
+                self.function = self.model
+                if self.mode == "compile":
+                    self.function = torch.compile(self.model)
+                elif self.mode == "reduce-overhead":
+                    self.function = torch.compile(self.model, mode="reduce-overhead")
+                for index in range(WARM_UPS * len(sets)):
+                    self.call(index % len(sets))
+            torch.cuda.synchronize()
+        self.seconds = time.monotonic() - began
+
+    @contextlib.contextmanager
+    def running(self):
+        with flags(self.flags), torch.no_grad():
+            yield
+
+    def capture(self):
+        """A graph reads the memory it was captured with, so there is one for each set of inputs."""
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for arguments in self.sets:
+                for _ in range(WARM_UPS):
+                    self.model(*arguments)
+        torch.cuda.synchronize()
+        pool = None
+        for arguments in self.sets:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=pool):
+                self.model(*arguments)
+            pool = graph.pool()
+            self.graphs.append(graph)
+        for graph in self.graphs:
+            graph.replay()
+
+    def call(self, index):
+        if self.mode == "graph":
+            self.graphs[index].replay()
+        else:
+            if self.mode == "reduce-overhead":
+                torch.compiler.cudagraph_mark_step_begin()
+            self.function(*self.sets[index])
+
+
+class Stopwatch:
+    """Times baselines as docs/measuring.md times kernels: queued behind a kernel that waits, so that no launch waits for
+    Python while the clock runs, with the L2 cache overwritten before each call; what an empty measurement takes is
+    subtracted."""
+
+    def __init__(self, device, build, sets):
+        self.device, self.build, self.sets = device, build, sets
+        l2 = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or (64 << 20)
+        self.flush = torch.empty(2 * l2 // 4, dtype=torch.int32, device=device)
+        self.held, self.failed, self.random = {}, {}, random.SystemRandom()
+        self.cycles_per_ms = self.measured_rate()
+        self.empty_ms = self.measured_empty()
+
+    def measured_rate(self):
+        for _ in range(2):
+            begin, end = self.events()
+            begin.record()
+            torch.cuda._sleep(10_000_000)
+            end.record()
+            end.synchronize()
+        return 10_000_000 / begin.elapsed_time(end)
+
+    def events(self):
+        return torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def measured_empty(self):
+        torch.cuda._sleep(int(2 * self.cycles_per_ms))
+        pairs = [self.events() for _ in range(EMPTY_PAIRS)]
+        for begin, end in pairs:
+            begin.record()
+            end.record()
+        torch.cuda.synchronize()
+        return sorted(begin.elapsed_time(end) for begin, end in pairs)[EMPTY_PAIRS // 2]
+
+    def prepare(self, name):
+        """The seconds that it takes, or why it cannot be had."""
+        if name not in self.held and name not in self.failed:
+            try:
+                self.held[name] = Baseline(name, self.build, self.sets)
+            except ValueError:
+                raise
+            except Exception as error:  # a baseline that cannot be had is a value
+                self.failed[name] = f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0][:200]}"
+                torch.cuda.synchronize()
+        return {"failed": self.failed[name]} if name in self.failed else {"seconds": self.held[name].seconds}
+
+    def sample(self, name):
+        baseline = self.held[name]
+        index = self.random.randrange(len(self.sets))
+        with baseline.running():
+            for _ in range(ATTEMPTS):
+                begin, end = self.events()
+                torch.cuda.synchronize()
+                host = time.monotonic()
+                torch.cuda._sleep(max(int(0.2 * self.cycles_per_ms), baseline.sleep))
+                self.flush.fill_(index)
+                begin.record()
+                baseline.call(index)
+                end.record()
+                late = begin.query()  # the clock ran while calls were still being queued
+                queued_ms = 1e3 * (time.monotonic() - host)
+                torch.cuda.synchronize()
+                if not late or baseline.sleep >= SLEEP_LIMIT:
+                    break
+                baseline.sleep = min(SLEEP_LIMIT, int(1.5 * queued_ms * self.cycles_per_ms))
+        return max(begin.elapsed_time(end) - self.empty_ms, 1e-6), late
+
+    def time(self, order):
+        """`order`: names, one sample each."""
+        for name in set(order):
+            if "failed" in self.prepare(name):
+                raise RuntimeError(f"{name}: {self.failed[name]}")
+        samples = [self.sample(name) for name in order]
+        return {"ms": [ms for ms, _ in samples], "exposed": sum(late for _, late in samples)}

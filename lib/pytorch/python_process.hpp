@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/process.hpp"
+
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace cudal1::pytorch {
+
+// One of this part's Python programs, started by the user's interpreter. Private to the part.
+class PythonProcess {
+ public:
+  // `what` names it in messages: "the process that holds PyTorch".
+  PythonProcess(const std::string& python, const std::string& program, std::string what);
+
+  // One question. Throws base::Error with what the program refuses, or how it ended; then it is not alive any more.
+  nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit);
+  bool alive() const { return worker_ != nullptr; }
+
+ private:
+  std::string what_;
+  std::unique_ptr<base::Worker> worker_;
+};
+
+}  // namespace cudal1::pytorch

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two Python programs by themselves, on the CPU: trials in memory that another process lends, and somebody's ModelNew in
+a process of its own."""
+
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from tasks import HERE
+
+PROGRAMS = HERE.parent.parent / "lib" / "pytorch"
+SWISH = HERE / "level1" / "4_Swish.py"
+NEW = "import torch\nimport torch.nn as nn\n{1}\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        {0}\n"
+
+
+class Program:
+    def __init__(self, name):
+        self.channel, theirs = socket.socketpair()
+
+        def place():
+            os.dup2(theirs.fileno(), 3)
+
+        self.process = subprocess.Popen([sys.executable, "-u", str(PROGRAMS / name)], preexec_fn=place, pass_fds=(3,), env=dict(os.environ, OMP_NUM_THREADS="1"))
+        theirs.close()
+
+    def ask(self, do, **values):
+        text = json.dumps(dict(values, do=do)).encode()
+        self.channel.sendall(struct.pack("<Q", len(text)) + text)
+        size = struct.unpack("<Q", self.exactly(8))[0]
+        return json.loads(self.exactly(size))
+
+    def exactly(self, count):
+        parts = b""
+        while len(parts) < count:
+            part = self.channel.recv(count - len(parts))
+            if not part:
+                raise EOFError("the program ended")
+            parts += part
+        return parts
+
+    def close(self):
+        self.channel.close()
+        self.process.wait(20)
+
+
+class AnswerTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.host = Program("host.py")
+        cls.host.ask("hello", device="cpu", threads=0)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.host.close()
+
+    def open(self, path):
+        opened = self.host.ask("open", path=str(path), source=path.read_text(), set={}, device="cpu", limit=0)
+        self.assertIn("digest", opened, opened)
+        return dict(self.host.ask("offer"), path=str(path), source=path.read_text(), set={})
+
+    def answer(self, task, text):
+        offered = self.open(task)
+        program = Program("answer_host.py")
+        self.addCleanup(program.close)
+        program.ask("hello", device="cpu", folder=tempfile.mkdtemp())
+        self.assertEqual(program.ask("task", **offered), {})
+        return program, program.ask("load", path="answer.py", source=text, unconfined=False)
+
+    def judged(self, task, text, pattern="normal", weights=42):
+        """What the answer says of itself, and what the host finds in the memory."""
+        program, loaded = self.answer(task, text)
+        self.assertEqual(loaded, {})
+        trial = {"seed": 9, "pattern": pattern}
+        if weights != 42:
+            trial["weights"] = weights
+        self.host.ask("fill", set=0, trial=trial)
+        said = program.ask("run", weights=weights)
+        return said, self.host.ask("compare", set=0, trial=trial)
+
+    def test_a_right_answer_is_right(self):
+        said, found = self.judged(SWISH, NEW.format("return x / (1 + torch.exp(-x))", ""), "declared")
+        self.assertEqual(said, {"notes": []})
+        self.assertTrue(found["outputs"][0]["right"], found)
+        self.assertLess(float(found["outputs"][0]["kernelbench_tolerance"]), 1e-4)
+
+    def test_the_first_wrong_element_is_named(self):
+        said, found = self.judged(SWISH, NEW.format("y = x * torch.sigmoid(x); y[2, 3] = 0.5; return y", ""))
+        self.assertFalse(found["outputs"][0]["right"])
+        self.assertEqual(found["outputs"][0]["first"]["index"], [2, 3])
+        self.assertEqual(float(found["outputs"][0]["first"]["got"]), 0.5)
+
+    def test_one_wrong_row_does_not_vanish_in_the_whole(self):
+        said, found = self.judged(HERE / "level1" / "6_Softmax.py", NEW.format("y = torch.softmax(x, 1); y[5] *= 1.0001; return y", ""))
+        self.assertFalse(found["outputs"][0]["right"], found)
+
+    def test_half_precision_in_between_is_wrong_although_kernelbench_takes_it(self):
+        said, found = self.judged(SWISH, NEW.format("return x * torch.sigmoid(x.bfloat16()).float()", ""), "declared")
+        self.assertFalse(found["outputs"][0]["right"])
+        self.assertLess(float(found["outputs"][0]["kernelbench_tolerance"]), 1e-2)
+
+    def test_nan_is_no_wildcard(self):
+        said, found = self.judged(SWISH, NEW.format("return x * float('nan')", ""))
+        self.assertIn("NaN where a number", found["outputs"][0]["why"])
+
+    def test_an_index_of_an_equal_element_is_right(self):
+        argmax = HERE / "level1" / "11_Argmax.py"
+        said, found = self.judged(argmax, NEW.format("return x.shape[1] - 1 - torch.argmax(x.flip(1), 1)", ""), "integers")
+        self.assertTrue(found["outputs"][0]["right"], found)
+        said, found = self.judged(argmax, NEW.format("return torch.argmin(x, 1)", ""), "normal")
+        self.assertFalse(found["outputs"][0]["right"])
+
+    def test_weights_of_another_seed_are_made_alike(self):
+        task = HERE / "level1" / "12_Conv2d.py"
+        text = task.read_text().replace("class Model(", "class ModelNew(").replace("super(Model, ", "super(ModelNew, ")
+        said, found = self.judged(task, text, "normal", 7)
+        self.assertTrue(found["outputs"][0]["right"], found)
+
+    def test_what_it_does_besides_is_said(self):
+        said, found = self.judged(SWISH, NEW.format("y = x * torch.sigmoid(x); x.zero_(); return y", "torch.backends.cudnn.benchmark = True"))
+        self.assertEqual(said["notes"], ["it writes to its inputs", "it sets cudnn.benchmark to True"])
+        self.assertTrue(found["outputs"][0]["right"], "the reference has inputs of its own")
+
+    def test_an_output_that_is_no_plain_tensor_is_named(self):
+        lazy = "class Lazy(torch.Tensor):\n    pass"
+        for body, wanted in [("return (x * torch.sigmoid(x)).as_subclass(Lazy)", "a Lazy, not a plain tensor"),
+                             ("return (x * torch.sigmoid(x)).double()", "is float64"),
+                             ("return [x, x]", "2 outputs instead of 1"),
+                             ("return x[:1]", "[1, 256], expected float32[16, 256]"),
+                             ("return 1.0", "is a float")]:
+            with self.subTest(body):
+                said, _ = self.judged(SWISH, NEW.format(body, lazy))
+                self.assertIn(wanted, said.get("wrong", ""))
+
+    def test_it_has_no_network_and_writes_to_its_own_folder_only(self):
+        target = pathlib.Path(tempfile.mkdtemp()) / "made"
+        for line, wanted in [("import socket; socket.create_connection(('127.0.0.1', 9))", "Operation not permitted"),
+                             (f"open('{target}', 'w')", "Permission denied"),
+                             (f"__import__('os').remove('{SWISH}')", "Permission denied")]:
+            with self.subTest(line):
+                _, loaded = self.answer(SWISH, NEW.format("return x", line))
+                self.assertIn(wanted, loaded.get("refused", ""))
+        self.assertFalse(target.exists())
+        _, loaded = self.answer(SWISH, NEW.format("return x", "import tempfile; tempfile.TemporaryFile().write(b'x')"))
+        self.assertEqual(loaded, {})
+
+    def test_a_text_without_modelnew_and_one_that_fails_are_named(self):
+        self.assertIn("no class ModelNew", self.answer(SWISH, "x = 1")[1]["refused"])
+        self.assertIn("ZeroDivisionError", self.answer(SWISH, "1 / 0")[1]["refused"])
+
+
+class SlicesTest(unittest.TestCase):
+    """Large tasks: the truth on secret slices, PyTorch's own output elsewhere."""
+
+    def setUp(self):
+        sys.path.insert(0, str(PROGRAMS))
+        import torch
+        from lent_cases import LentCases
+        from task_cases import Cases
+        from task_module import TaskModule, outline
+
+        path = HERE / "level1" / "6_Softmax.py"
+        task = TaskModule(str(path), path.read_text(), {}, "cpu")
+        cases = Cases(task)
+        for index, value in enumerate(cases.reference(cases.model({}), task.make_inputs(42))):
+            task.outputs.append({"name": f"output{index}", "tensor": outline(value)})
+        self.lent, self.torch = LentCases(cases), torch
+        self.lent.small = False
+        self.lent.offer()
+        self.addCleanup(self.lent.forget)
+        self.trial = {"seed": 3, "pattern": "normal"}
+        self.lent.fill(0, self.trial)
+
+    def compared(self, change):
+        inputs, output = self.lent.sets[0][0], self.lent.sets[0][-1]
+        output.copy_(self.torch.softmax(inputs, 1))
+        change(output)
+        return self.lent.compare(0, self.trial)
+
+    def test_the_truth_is_taken_on_slices_and_the_rest_is_compared_with_pytorch(self):
+        found = self.compared(lambda output: None)
+        self.assertTrue(found["outputs"][0]["right"], found)
+        self.assertIn("secret slices", found["precision"])
+
+    def test_an_error_anywhere_is_found(self):
+        for row in range(self.lent.sets[0][-1].shape[0]):
+            found = self.compared(lambda output: output[row, 5].mul_(1.01))
+            self.assertFalse(found["outputs"][0]["right"], row)
+            self.assertEqual(found["outputs"][0]["first"]["index"], [row, 5])
+
+
+if __name__ == "__main__":
+    unittest.main()
