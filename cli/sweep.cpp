@@ -43,11 +43,21 @@ struct Options {
 // Everything that changes a task's result, but for the task itself.
 std::string options_text(const Options& options) {
   const auto& search = options.run.search;
-  return fmt::format("rounds {} samples {} seed {} exemplars {} sampling {} tau {} repair {} ablate {} hint {} set {} precision {} start from {} prompts {} time limit {} "
+  return fmt::format("rounds {} samples {} seed {} exemplars {} sampling {} tau {} repair {} ablate {} hint {} set {} precision {} baselines {} start from {} prompts {} time limit {} "
                      "cost limit {}",
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau,
                      !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
-                     options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit);
+                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit);
+}
+
+// The replies of an earlier sweep are kept by task.
+void take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
+  constexpr std::string_view replay = "replay:";
+  for (auto& model : models) {
+    if (!model.starts_with(replay)) continue;
+    const auto tasks = std::filesystem::path(model.substr(replay.size())) / "tasks";
+    if (std::filesystem::is_directory(tasks)) model = fmt::format("{}{}", replay, (tasks / task.folder()).string());
+  }
 }
 
 // Identifies a task's text before anything is started for it.
@@ -65,12 +75,18 @@ class Sweeper {
       : options_(options), console_(console), folder_(std::move(folder)), tasks_(std::move(tasks)), journal_(journal), choice_(choice),
         stop_(stop), began_(base::now()) {}
 
-  bool run() {
+  struct Result {
+    bool failed = false;        // a task could not be read or run
+    std::exception_ptr fatal;   // what no task can help
+    std::string unfinished;     // why a task stopped before its end; empty: none did
+  };
+
+  Result run() {
     std::vector<std::jthread> threads;
     for (int job = 1; job < options_.jobs; ++job) threads.emplace_back([this, job] { work(job); });
     work(0);
     threads.clear();
-    return failed_;
+    return result_;
   }
 
  private:
@@ -102,7 +118,7 @@ class Sweeper {
         // What no task can help ends the sweep; the same command goes on.
         if (error.fault() == base::Fault::no_device || error.fault() == base::Fault::credentials) {
           const std::lock_guard lock(mutex_);
-          if (!fatal_) fatal_ = std::current_exception();
+          if (!result_.fatal) result_.fatal = std::current_exception();
           return;
         }
       } catch (const std::exception& error) {
@@ -124,7 +140,7 @@ class Sweeper {
 
   std::optional<std::size_t> take() {
     const std::lock_guard lock(mutex_);
-    if (stop_.stop_requested() || fatal_ || next_ == tasks_.size()) return std::nullopt;
+    if (stop_.stop_requested() || result_.fatal || next_ == tasks_.size()) return std::nullopt;
     return next_++;
   }
 
@@ -133,6 +149,7 @@ class Sweeper {
   End sweep_one(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
     RunOptions run = options_.run;
     run.task.task = task.file.string();
+    take_replies_of(task, run.model.models);
     run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
     const base::Seconds began = base::now();
     OpenTask open = open_task(run.task, choice, std::move(host));
@@ -173,7 +190,7 @@ class Sweeper {
     if (search::resumable(result.result.stopped_because)) {
       host = std::move(open.pytorch);
       const std::lock_guard lock(mutex_);
-      unfinished_ = result.result.reason;
+      result_.unfinished = result.result.reason;
       return result.result.stopped_because == search::Stop::pending ? End::waiting : End::stopped;
     }
     describe(result, row);
@@ -218,9 +235,11 @@ class Sweeper {
     for (const auto label : judgement.labels) row.labels.emplace_back(outcome::name(label));
     row.kernelbench_tolerance = judgement.errors.kernelbench_tolerance;
     const bool unbeaten = run.result.start.reference.times.empty();
-    if (judgement.speedup)
-      row.ratios[unbeaten ? "first right variant" : "reference"] = {judgement.speedup->value, judgement.speedup->low,
-                                                                                      judgement.speedup->high, ""};
+    const auto ratio = [](const outcome::Speedup& speedup) { return SweepRow::Ratio{speedup.value, speedup.low, speedup.high, ""}; };
+    for (const auto& baseline : judgement.baselines)
+      if (baseline.speedup) row.ratios[baseline.name] = ratio(*baseline.speedup);
+      else row.ratios[baseline.name].failed = baseline.failed;
+    if (judgement.speedup && row.ratios.empty()) row.ratios[unbeaten ? "first right variant" : "reference"] = ratio(*judgement.speedup);
     if (!judgement.workloads.empty()) row.time_ms = judgement.workloads.front().variant_ms;
     for (const auto& timing : judgement.workloads) row.share_of_limit = std::max(row.share_of_limit, timing.share_of_limit);
     row.best = run.best_file;
@@ -232,12 +251,13 @@ class Sweeper {
     ++done_;
     if (!known) ++fresh_;
     cost_ += row.cost;
-    failed_ = failed_ || row.status == SweepRow::Status::failed;
+    result_.failed = result_.failed || row.status == SweepRow::Status::failed;
     if (known) return;
     const double elapsed = (base::now() - began_).count();
     const double left = elapsed / fresh_ * static_cast<double>(tasks_.size() - static_cast<std::size_t>(done_));
     std::vector<std::string> ratios;
-    for (const auto& [baseline, ratio] : row.ratios) ratios.push_back(fmt::format("{:.2f}x the {}", ratio.value, baseline));
+    for (const auto& [baseline, ratio] : row.ratios)
+      if (ratio.failed.empty()) ratios.push_back(fmt::format("{:.2f}x {}", ratio.value, baseline));
     console_.note(fmt::format("[{}/{}] {}: {} {}({:.1f} s; about {:.0f} s left; ${:.2f})", done_, tasks_.size(), row.key,
                               row.verdict.empty() ? fmt::format("{}: {}", report::name(row.status), row.message) : row.verdict,
                               ratios.empty() ? "" : fmt::format("{} ", fmt::join(ratios, ", ")), row.seconds, left, cost_));
@@ -255,11 +275,7 @@ class Sweeper {
   std::size_t next_ = 0;
   int done_ = 0, fresh_ = 0;
   double cost_ = 0;
-  bool failed_ = false;
-
- public:
-  std::exception_ptr fatal_;
-  std::string unfinished_;   // why a task stopped before its end; empty: none did
+  Result result_;
 };
 
 void write_summaries(const std::filesystem::path& folder, const report::Sweep& sweep) {
@@ -295,21 +311,21 @@ ExitCode run(const Options& options, const Console& console) {
 
   Interruption interruption;
   Sweeper sweeper(options, console, folder, std::move(tasks), journal, choice, interruption.token());
-  const bool failed = sweeper.run();
+  const Sweeper::Result result = sweeper.run();
   const auto sweep = merge({folder}, shard);
   write_summaries(folder, sweep);
   for (const auto& form : options.exports) finish_export({folder, form}, sweep);
-  if (sweeper.fatal_) std::rethrow_exception(sweeper.fatal_);
+  if (result.fatal) std::rethrow_exception(result.fatal);
   console.result(report::render(sweep, options.as_json ? "json" : options.format));
   if (interruption.signal() != 0) {
     console.warn("interrupted; the same command goes on");
     return static_cast<ExitCode>(128 + interruption.signal());
   }
-  if (!sweeper.unfinished_.empty()) {
-    console.warn(fmt::format("{}\nthe same command goes on", sweeper.unfinished_));
+  if (!result.unfinished.empty()) {
+    console.warn(fmt::format("{}\nthe same command goes on", result.unfinished));
     return ExitCode::resumable;
   }
-  return failed ? ExitCode::failed_items : ExitCode::success;
+  return result.failed ? ExitCode::failed_items : ExitCode::success;
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
   const bool final_look = purpose == bench::Purpose::final_;
   std::vector<std::string> baselines{chosen_baseline};
   for (const outcome::BaselineTiming& each : reference_facts->judgement.baselines)
-    if (final_look && each.failed.empty() && each.name != chosen_baseline) baselines.push_back(each.name);
+    if (each.failed.empty() && each.name != chosen_baseline) baselines.push_back(each.name);
   bench::Comparison comparison(purpose, {1.0}, options.gpu_budget_ms);
   std::map<std::string, std::vector<device::Sample>> samples;
   std::string throttled;
@@ -221,7 +221,9 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
       lent.right[0].clear();
       lent.filled = false;
     }
-    auto turns = take_turns(where, executable, comparison.wanted(0), baselines, key);
+    // Of the baselines that do not decide, a screening takes what its first look needs.
+    const bool all = final_look || samples.empty();
+    auto turns = take_turns(where, executable, comparison.wanted(0), all ? baselines : std::vector{chosen_baseline}, key);
     if (!turns) return tl::unexpected(std::move(turns.error()));
     tick_ms = turns->tick_ms;
     comparison.add(0, turns->samples[chosen_baseline], tick_ms);
@@ -243,7 +245,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
     result.baselines.push_back(std::move(baseline));
   }
   for (const outcome::BaselineTiming& each : reference_facts->judgement.baselines)
-    if (final_look && !each.failed.empty()) result.baselines.push_back(each);
+    if (!each.failed.empty()) result.baselines.push_back(each);
   if (!throttled.empty() || comparison.set_aside() > 0) result.labels.insert(outcome::Label::throttled);
   if (tenants) result.labels.insert(outcome::Label::tenant_suspect);
   if (management && !management->problem().empty()) result.labels.insert(outcome::Label::not_observable);

@@ -87,17 +87,20 @@ class Host:
         return {"found": found}
 
     def attach(self, request):
-        if self.lent.tight() or len(request["sets"]) == 1:
-            self.rest({})  # baselines may use the memory that goes
+        self.make_room()
         self.lent.attach(request["sets"])
         return {}
 
     def detach(self, request):
         if self.lent is not None:
-            if self.lent.tight():
-                self.rest({})
+            self.make_room()
             self.lent.forget()
         return {}
+
+    def make_room(self):
+        """Baselines of a large task use the memory that is lent."""
+        if self.task.bytes() > OWN_LIMIT:
+            self.rest({})
 
     def offer(self, request):
         return self.lent.offer()
@@ -116,14 +119,17 @@ class Host:
 
     def watch(self):
         if self.stopwatch is None:
-            given = self.lent.lent_arguments(0) if self.lent.tight() else None
-            sets = [given] if given is not None else [self.task.make_inputs(WEIGHT_SEED + i) for i in range(1 if self.lent.tight() or self.task.bytes() > WHOLE_LIMIT else INPUT_SETS)]
+            given = self.lent.lent_arguments(0) if self.task.bytes() > OWN_LIMIT and self.lent.tight() else None
+            count = 1 if self.task.bytes() > WHOLE_LIMIT else INPUT_SETS
+            sets = [given] if given is not None else [self.task.make_inputs(WEIGHT_SEED + i) for i in range(count)]
             self.stopwatch = Stopwatch(self.task.device, lambda: self.task.build(WEIGHT_SEED), sets)
         return self.stopwatch
 
     def rest(self, request):
         """Baselines give their memory back; timing again makes them anew."""
         self.stopwatch = None
+        if "torch._dynamo" in sys.modules:
+            torch._dynamo.reset()  # compiled code holds models and the memory of graphs
         gc.collect()
         if self.task is not None and self.task.device != "cpu":
             torch.cuda.empty_cache()
@@ -136,9 +142,9 @@ class Host:
         self.forget({})
         if self.lent is not None:
             self.lent.forget()
-        self.task = self.cases = self.lent = self.stopwatch = None
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        self.cases = self.lent = None
+        self.rest({})
+        self.task = None
         return {}
 
 
@@ -147,7 +153,7 @@ if torch is not None:
     import gc
 
     from answer_export import export
-    from baselines import INPUT_SETS, Stopwatch
+    from baselines import INPUT_SETS, OWN_LIMIT, Stopwatch
     from lent_cases import WHOLE_LIMIT, LentCases
     from task_cases import Cases, fresh, shape_of
     from task_gate import examine
