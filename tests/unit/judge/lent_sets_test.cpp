@@ -17,7 +17,7 @@ namespace {
 
 // The interface of a PyTorch module that doubles four numbers.
 task::Task doubling() {
-  return task::from_source("//@ task double\n//@ input x: float32[4]\n//@ output y: float32[4]\n", "double.py");
+  return task::from_source("//@ task doubled\n//@ input x: float32[4]\n//@ output y: float32[4]\n", "doubled.py");
 }
 
 }  // namespace
