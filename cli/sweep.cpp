@@ -185,8 +185,12 @@ class Sweeper {
     const double searched = (base::now() - judged).count();
     const auto result = store::load(place);
     const auto& reference = result.result.start.reference.judgement.step_seconds;
-    row.breakdown["oracle"] = reference.contains("oracle") ? reference.at("oracle") : 0;
-    row.breakdown["search and judging"] = searched - row.breakdown["oracle"];
+    row.breakdown["search and judging"] = searched;
+    for (const char* step : {"oracle", "baselines"}) {
+      const auto took = reference.find(step);
+      row.breakdown[step] = took == reference.end() ? 0 : took->second;
+      row.breakdown["search and judging"] -= row.breakdown[step];
+    }
     if (search::resumable(result.result.stopped_because)) {
       host = std::move(open.pytorch);
       const std::lock_guard lock(mutex_);

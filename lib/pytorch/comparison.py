@@ -16,6 +16,21 @@ def finite(values):
     return torch.where(torch.isfinite(values), values, torch.zeros_like(values))
 
 
+def pieces(tensor):
+    """A part at a time: what is computed of a large tensor may be as large again."""
+    flat = tensor.reshape(-1)
+    return (flat[begin:begin + CHUNK] for begin in range(0, flat.numel(), CHUNK))
+
+
+def all_finite(tensors):
+    return all(bool(torch.isfinite(piece).all()) for each in tensors if each.is_floating_point() for piece in pieces(each))
+
+
+def mean_of(tensor):
+    total = sum((piece.sum(dtype=torch.float64) for piece in pieces(tensor)), torch.zeros((), dtype=torch.float64, device=tensor.device))
+    return total / max(1, tensor.numel())
+
+
 class Sums:
     """Of one slice, or of many at once."""
 

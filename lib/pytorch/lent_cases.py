@@ -6,7 +6,7 @@ import secrets
 
 import torch
 
-from comparison import Comparison, kernelbench_tolerance, same_choice
+from comparison import Comparison, all_finite, kernelbench_tolerance, same_choice
 from device_memory import Mappings
 from task_cases import Perturbation, bytes_of, shape_of
 from task_module import Refusal, mapped, tensors_in
@@ -23,7 +23,7 @@ class Expected:
     def __init__(self, reference, truth, noise, rows, precision, relative_noise):
         self.reference, self.truth, self.noise, self.rows = reference, truth, noise, rows
         self.precision, self.relative_noise = precision, relative_noise
-        self.is_finite = all(bool(torch.isfinite(each).all()) for each in truth + reference if each.is_floating_point())
+        self.is_finite = all_finite(truth + reference)
 
     def bytes(self):
         return sum(bytes_of(each) for group in (self.reference, self.truth, self.noise) for each in group)
@@ -73,13 +73,14 @@ class LentCases:
 
     def fill(self, number, trial):
         """Makes the inputs of a trial in a set."""
-        model, arguments = self.cases.model(trial), self.cases.arguments(trial)
-        for place, tensor in zip(self.sets[number], self.task.flat_inputs(model, arguments)):
-            place.copy_(tensor)
-        del model, arguments
+        self.make(number, trial)
         self.synchronize()
         self.release()
         return {}
+
+    def make(self, number, trial):
+        for place, tensor in zip(self.sets[number], self.task.flat_inputs(self.cases.model(trial), self.cases.arguments(trial))):
+            place.copy_(tensor)
 
     def offer(self):
         """One set in memory of this process, for another that runs an answer: places of the inputs and of the outputs."""

@@ -8,6 +8,7 @@ import os
 
 import torch
 
+from comparison import all_finite
 from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
 
 ROUNDING = 2.0 ** -24
@@ -122,8 +123,7 @@ class Cases:
         inputs = task.flat_inputs(model, arguments)
         reference = self.reference(model, arguments)
         truth = self.truth(model, arguments)
-        finite = all(bool(torch.isfinite(each).all()) for each in truth if each.is_floating_point())
-        finite = finite and all(bool(torch.isfinite(each).all()) for each in reference if each.is_floating_point())
+        finite = all_finite(truth + reference)
         moved = self.truth(model, arguments, Perturbation(task.device))
         blocks = [each.contiguous() for each in inputs]
         for exact_one, own, other in zip(truth, reference, moved):

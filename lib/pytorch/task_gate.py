@@ -5,7 +5,7 @@ import copy
 
 import torch
 
-from comparison import CHUNK
+from comparison import CHUNK, all_finite, mean_of
 from lent_cases import WHOLE_LIMIT
 from task_cases import Perturbation
 from task_module import WEIGHT_SEED, tensors_in
@@ -60,7 +60,7 @@ def examine(cases, tolerance):
     arguments = task.make_inputs(WEIGHT_SEED)
     first = cases.reference(model, arguments, 0)
     floating = any(each.is_floating_point() for each in first)
-    if not all(bool(torch.isfinite(each).all()) for each in first if each.is_floating_point()):
+    if not all_finite(first):
         add("not finite", "the reference's own output holds NaN or an infinity")
         return found
     if not all_close(cases.reference(model, arguments, 1), first, tolerance):
@@ -70,7 +70,7 @@ def examine(cases, tolerance):
         add("stateful", "a second call of the same module gives another output; every expected output is taken from a fresh copy")
     if floating:
         zero = share_close([torch.zeros((), dtype=each.dtype, device=each.device) for each in first], first, tolerance)
-        mean = share_close([each.mean(dtype=torch.float64) if each.is_floating_point() else each for each in first], first, tolerance)
+        mean = share_close([mean_of(each) if each.is_floating_point() else each for each in first], first, tolerance)
         single = all(each.numel() < 2 for each in first)
         if zero >= SHARE:
             add("zero", f"{zero:.0%} of the output is 0 within {tolerance:g}")

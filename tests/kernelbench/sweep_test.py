@@ -42,9 +42,9 @@ def line_evaluator(path):
     task = TaskModule(str(path), path.read_text(), {})
     line, problem, unused = derive(task, task.build(42), task.make_inputs(42))
     assert not problem, problem
-    task.leave_out_state(unused - {name for name, _ in task.model.named_parameters()})
+    task.leave_out_state(unused - task.parameters)
     given = task.inputs + task.state
-    outputs = output_names(task, len(task.outputs_of(task.forward(task.build(42), task.arguments))))
+    outputs = output_names(task, len(task.forward(task.build(42), task.make_inputs(42))))
 
     def run(*arguments):
         names = {"torch": torch, "F": torch.nn.functional}
@@ -172,6 +172,14 @@ class SweepTest(TaskTest):
         self.assertEqual(merged["summary"], whole["summary"])
         self.assertEqual(merged["remarks"], [])
         self.assertIn("Shard 2/4 is missing.", self.sweep("--merge", shards[0], shards[2], shards[3])["remarks"])
+
+    def test_the_replies_of_a_sweep_are_given_again(self):
+        for name, body in (("1_doubles", "x * 2"), ("2_sums", "x.sum(1)")):
+            self.module(f"class Model(nn.Module):\n    def forward(self, x):\n        return {body}", name=f"tasks/level1/{name}.py")
+        first = self.sweep("tasks", *QUICK, "--out", "first")
+        again = self.sweep("tasks", *QUICK, "--out", "again", "--model", "replay:first")
+        self.assertEqual([row["status"] for row in first["tasks"]], ["verified", "verified"])
+        self.assertEqual([outcome(row) for row in again["tasks"]], [outcome(row) for row in first["tasks"]])
 
     def test_a_broken_task_ends_nothing(self):
         self.write("tasks/add.cu", fixture.TASK)
