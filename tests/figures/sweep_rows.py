@@ -37,7 +37,7 @@ def merged(whole, parts):
         overlap = all(ratios) and ratios[0]["low"] <= ratios[1]["high"] and ratios[1]["low"] <= ratios[0]["high"]
         print(mine["key"], "DIFFERENT: " + ", ".join(different) if different else "the same", f"{mine['verdict']} {theirs['verdict']}",
               *(f"{each['speedup']:.3f} [{each['low']:.3f}, {each['high']:.3f}]" for each in ratios if each),
-              "intervals meet" if overlap else "INTERVALS APART", sep="; ")
+              *(["intervals meet" if overlap else "INTERVALS APART"] if all(ratios) else []), sep="; ")
     counts = [[(each["baseline"], each["level"], each["tasks"], each["tried"], each["scored"], each["success"]) for each in sweep["summary"]]
               for sweep in (whole, parts)]
     print(f"{len(whole['tasks'])} and {len(parts['tasks'])} tasks; counts of the summary {'the same' if counts[0] == counts[1] else 'DIFFERENT'}; "

@@ -181,6 +181,24 @@ class SweepTest(TaskTest):
         self.assertEqual([row["status"] for row in first["tasks"]], ["verified", "verified"])
         self.assertEqual([outcome(row) for row in again["tasks"]], [outcome(row) for row in first["tasks"]])
 
+    def test_each_baseline_of_an_answer_has_its_ratio(self):
+        """A GPU times them; here the run's journal tells of it, and the sweep is gone on with."""
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/doubles.py")
+        self.sweep("tasks", *QUICK)
+        folder = self.work / "cudal1-sweep"
+        run = next(folder.glob("tasks/*/journal.jsonl"))
+        events = [json.loads(line) for line in run.read_text().splitlines()]
+        judgement = next(each for each in events if each["event"] == "confirmation")["judgement"]
+        eager, graph = {"name": "eager", "speedup": {"value": 2.0, "low": 1.9, "high": 2.1}, "failed": ""}, {"name": "graph", "speedup": None, "failed": "no memory"}
+        judgement["baselines"] = [dict(each, time_ms=1.0, prepare_seconds=0.0) for each in (eager, graph)]
+        run.write_text("".join(json.dumps(each) + "\n" for each in events))
+        journal = folder / "journal.jsonl"
+        journal.write_text(journal.read_text().splitlines(True)[0])
+        summary = self.sweep("tasks", *QUICK)
+        self.assertEqual(summary["tasks"][0]["ratios"], {"eager": {"speedup": 2.0, "low": 1.9, "high": 2.1}, "graph": {"failed": "no memory"}})
+        scored = {each["baseline"]: (each["tried"], each["scored"], each["max"]) for each in summary["summary"] if each["tasks"] == "all"}
+        self.assertEqual((scored["eager"], scored["graph"]), ((1, 1, 2.0), (1, 0, 0)))
+
     def test_a_broken_task_ends_nothing(self):
         self.write("tasks/add.cu", fixture.TASK)
         self.write("tasks/broken.cu", "//@ task broken\n//@ launch k<<<1, 1>>>()\n")
