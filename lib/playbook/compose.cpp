@@ -89,6 +89,7 @@ class Composer {
     if (producer.kind == Kind::product)
       return file_.style().tensor ? write_tensor_product(region, dag_, buffers_, file_)
                                   : write_product(region, dag_, buffers_, file_);
+    if (producer.kind == Kind::gather) return write_gather(region, dag_, buffers_, file_);
     if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
     if (file_.style().tiles && producer.kind == Kind::pool && is_strip_pool(producer, node(producer.operands[0])))

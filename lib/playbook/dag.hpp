@@ -29,6 +29,8 @@ enum class Kind {
   scan,         // along `dims`, one: `function` is sum or prod; `attributes` reverse
   slice,        // dimension i starts at `starts[i]` and goes on in steps of `dims[i]`
   cat,          // operands one after the other along `dims`, one
+  gather,       // of operands table [n, m] and index of any shape: the rows (`dims` 0) or columns (1) of the table that the index
+                // names; zeros where it names none
   window_sums,  // [b, c, d...] to [b, c, k...]: for each tap of a convolution's window the sum of the inputs that it
                 // meets
 };

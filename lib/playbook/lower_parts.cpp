@@ -90,11 +90,40 @@ int cat(Lowering& l) {
   return l.add(node);
 }
 
+// Rows, or columns, of a table that integers name: embedding, index_select.
+int named_parts(Lowering& l) {
+  const int table = l.operand("input"), indices = l.operand("indices");
+  const tensor::Shape shape = l.at(table).shape;
+  const std::size_t dim = axis(l, shape.size()), rank = shape.size();
+  if (dim != 0 && dim + 1 != rank) throw NotCovered{"an index along a dimension that is neither the first nor the last"};
+  Node gather;
+  gather.kind = Kind::gather;
+  gather.function = "gather";
+  gather.dtype = l.at(table).dtype;
+  gather.dims = {dim == 0 ? 0 : 1};
+  const tensor::Shape& named = l.at(indices).shape;
+  const tensor::Extent count = product_of(named, 0, named.size(), l.assignments());
+  const tensor::Extent rest = dim == 0 ? product_of(shape, 1, rank, l.assignments()) : product_of(shape, 0, dim, l.assignments());
+  gather.shape = dim == 0 ? tensor::Shape{count, rest} : tensor::Shape{rest, count};
+  gather.operands = {l.reshape(table, dim == 0 ? tensor::Shape{shape[0], rest} : tensor::Shape{rest, shape[dim]}), indices};
+  return l.reshape(l.add(gather), l.type().shape);
+}
+
+int one_hot(Lowering& l) {
+  const int input = l.operand("input");
+  tensor::Shape shape = l.at(input).shape;
+  shape.push_back(literal(1, l.assignments()));
+  const tensor::Extent classes = l.type().shape.back();
+  const int hit = l.pointwise("eq", {l.coordinate(classes, shape.size() - 1, shape.size()), l.reshape(input, shape)});
+  return l.pointwise("where", {hit, l.literal_number(1, tensor::Dtype::int64), l.literal_number(0, tensor::Dtype::int64)}, tensor::Dtype::int64);
+}
+
 }  // namespace
 
 std::vector<LoweringRow> part_lowerings() {
   return {{"slice", slice}, {"select", select}, {"narrow", narrow}, {"chunk", chunk},
-          {"split", split}, {"flip", flip},     {"cat", cat},       {"stack", cat}};
+          {"split", split}, {"flip", flip},     {"cat", cat},       {"stack", cat},
+          {"index", named_parts}, {"one_hot", one_hot}};
 }
 
 }  // namespace cudal1::playbook

@@ -66,6 +66,7 @@ class Grower {
       case Kind::convolution:
       case Kind::pool:
       case Kind::scan:
+      case Kind::gather:
         if (!region_.reduces && region_.producer < 0 && identity(map)) {
           region_.producer = id;
           for (int operand : node.operands) {

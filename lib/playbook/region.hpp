@@ -45,7 +45,7 @@ struct Region {
     tensor::Extent offset;  // as of a leaf
   };
   std::vector<Root> roots;
-  int producer = -1;  // the product, convolution, pool or scan whose results are the elements; -1: none
+  int producer = -1;  // the product, convolution, pool, scan or gather whose results are the elements; -1: none
   bool reduces = false;
   std::size_t assignments = 1, workloads = 1;
 

@@ -23,6 +23,7 @@ bool chain_order(Dag& dag);
 bool transposed_product(Dag& dag);
 bool reversed_scan(Dag& dag);
 bool identity(Dag& dag);
+bool one_hot(Dag& dag);
 bool symmetric(Dag& dag);
 bool triangular(Dag& dag);
 bool shift(Dag& dag);

@@ -9,6 +9,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> list = {
       {"diagonal", "diag(a) @ B = a[:, None] * B, and B @ diag(a) = B * a", diagonal},
       {"identity", "eye @ B = B, and B @ eye = B", identity},
+      {"one-hot", "one_hot(i) @ B = B[i], and A @ one_hot(i).T = A[:, i]", one_hot},
       {"symmetric", "the transpose of a symmetric matrix is itself", symmetric},
       {"linear sums", "a sum over the results of a linear operator is the operator on sums", linear_sums},
       {"chain order", "(A @ B) @ C = A @ (B @ C)", chain_order},

@@ -53,6 +53,9 @@ TEST_CASE("the transpose of a product is the product of the transposes") {
   becomes("transposed_product", "transposed product/fused");
 }
 TEST_CASE("a product with the identity is its other factor") { becomes("identity", "identity/fused"); }
+TEST_CASE("a product with a one-hot matrix takes the rows that it names") { becomes("one_hot", "one-hot/fused"); }
+TEST_CASE("a product with a transposed one-hot matrix takes columns") { becomes("one_hot_columns", "one-hot/fused"); }
+TEST_CASE("an embedding of a batch of sentences takes rows of its table") { becomes("embedding", "as written/fused"); }
 TEST_CASE("a symmetric matrix is not transposed") { becomes("symmetric", "symmetric/fused"); }
 TEST_CASE("a product of triangular matrices needs no mask, and no terms that are zero") { becomes("triangular", "triangular/fused"); }
 TEST_CASE("a transposed triangle is the other one, and the tensor cores skip its zeros") {
