@@ -16,6 +16,7 @@
 #include "store/run.hpp"
 #include "store/run_folder.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -50,14 +51,17 @@ std::string options_text(const Options& options) {
                      fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit);
 }
 
-// The replies of an earlier sweep are kept by task.
-void take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
+// The replies of an earlier sweep are kept by task. False: it had none for this one.
+bool take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
   constexpr std::string_view replay = "replay:";
+  bool any = false;
   for (auto& model : models) {
-    if (!model.starts_with(replay)) continue;
-    const auto tasks = std::filesystem::path(model.substr(replay.size())) / "tasks";
-    if (std::filesystem::is_directory(tasks)) model = fmt::format("{}{}", replay, (tasks / task.folder()).string());
+    const auto tasks = std::filesystem::path(model.substr(std::min(model.size(), replay.size()))) / "tasks";
+    const bool of_a_sweep = model.starts_with(replay) && std::filesystem::is_directory(tasks);
+    if (of_a_sweep) model = fmt::format("{}{}", replay, (tasks / task.folder()).string());
+    any = any || !of_a_sweep || std::filesystem::is_directory(tasks / task.folder() / "replies");
   }
+  return any;
 }
 
 // Identifies a task's text before anything is started for it.
@@ -149,7 +153,6 @@ class Sweeper {
   End sweep_one(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
     RunOptions run = options_.run;
     run.task.task = task.file.string();
-    take_replies_of(task, run.model.models);
     run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
     const base::Seconds began = base::now();
     OpenTask open = open_task(run.task, choice, std::move(host));
@@ -166,6 +169,12 @@ class Sweeper {
       host = std::move(open.pytorch);
       row.status = SweepRow::Status::refused;
       row.message = *refusal;
+      return End::finished;
+    }
+    if (!take_replies_of(task, run.model.models)) {
+      host = std::move(open.pytorch);
+      row.status = SweepRow::Status::nothing_right;
+      row.message = "the earlier sweep had no reply for it";
       return End::finished;
     }
     const search::Options search = search_options_of(run);

@@ -176,10 +176,12 @@ class SweepTest(TaskTest):
     def test_the_replies_of_a_sweep_are_given_again(self):
         for name, body in (("1_doubles", "x * 2"), ("2_sums", "x.sum(1)")):
             self.module(f"class Model(nn.Module):\n    def forward(self, x):\n        return {body}", name=f"tasks/level1/{name}.py")
+        shutil.copy(HERE / "level3" / "3_GRU.py", self.work / "tasks" / "level1")
         first = self.sweep("tasks", *QUICK, "--out", "first")
         again = self.sweep("tasks", *QUICK, "--out", "again", "--model", "replay:first")
-        self.assertEqual([row["status"] for row in first["tasks"]], ["verified", "verified"])
+        self.assertEqual([row["status"] for row in first["tasks"]], ["verified", "verified", "nothing right"])
         self.assertEqual([outcome(row) for row in again["tasks"]], [outcome(row) for row in first["tasks"]])
+        self.assertEqual(again["tasks"][2]["message"], "the earlier sweep had no reply for it")
 
     def test_each_baseline_of_an_answer_has_its_ratio(self):
         """A GPU times them; here the run's journal tells of it, and the sweep is gone on with."""
