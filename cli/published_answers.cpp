@@ -6,6 +6,8 @@
 #include "base/error.hpp"
 #include "judge/answer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace cudal1::cli {
@@ -16,6 +18,7 @@ std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions&
   asked.process.python = open.pytorch->python();
   asked.process.device = choice.device == "sim" ? "cpu" : choice.device;
   asked.process.unconfined = options.workbench.no_sandbox;
+  asked.process.afresh = std::any_of(open.defects.begin(), open.defects.end(), [](const auto& each) { return each.kind == "stateful"; });
   asked.overrides = overrides(options.task.set);
   asked.baselines = baselines(options.workbench);
   StatusLine status(console);
@@ -23,9 +26,10 @@ std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions&
   for (const auto& file : options.variants) {
     if (!pytorch::is_module(file))
       throw base::Error(base::Fault::usage, fmt::format("{}: kernel files and PyTorch modules are judged one kind at a time", file));
-    status.show("judging " + file);
+    asked.progress = [&](const std::string& step) { status.show(fmt::format("{}: {}", file, step)); };
     judgements.push_back({file, judge::judge_answer(*open.pytorch, open.task, file, asked)});
   }
+  status.clear();
   return judgements;
 }
 

@@ -3,14 +3,17 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/random.hpp"
 #include "bench/comparison.hpp"
 #include "bench/order.hpp"
 #include "judge/timed_arms.hpp"
+#include "pytorch/answer_folder.hpp"
 #include "verify/case.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,21 +42,20 @@ std::optional<outcome::Judgement> fault(outcome::Judgement judgement, const pyto
 // One process: verified, and timed where there is a GPU.
 class Trial {
  public:
-  Trial(pytorch::Host& host, const task::Task& task, const std::filesystem::path& path, const AnswerOptions& options)
-      : host_(host), offered_(host.offer()), answer_(options.process, task.path, options.overrides, offered_, path),
-        random_(base::secret_seed(), 7) {}
+  Trial(pytorch::Host& host, const task::Task& task, const AnswerOptions& options, const pytorch::AnswerFolder& folder)
+      : host_(host), answer_(options.process, task.path, options.overrides, host.offer(), folder.path()), random_(base::secret_seed(), 7),
+        afresh_(options.process.afresh) {}
+
+  void load(const std::filesystem::path& path, const std::string& source) { answer_.load(path, source); }
 
   std::optional<outcome::Judgement> check(outcome::Judgement& judgement) {
     for (const pytorch::Trial& trial : host_.trials(random_)) {
       const std::string where = fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
       host_.fill(0, trial);
-      if (const std::string wrong = answer_.run(trial.weights); !wrong.empty()) {
-        judgement.verdict = Verdict::wrong_result;
-        judgement.message = fmt::format("{} ({})", wrong, where);
-        return judgement;
-      }
+      const std::string wrong = answer_.run(trial.weights);
+      if (auto found = misdeed(judgement, wrong, where)) return found;
       const pytorch::Comparison found = host_.compare(0, trial);
-      if (auto wrong = fault(judgement, found, where)) return wrong;
+      if (auto unlike = fault(judgement, found, where)) return unlike;
       if (!found.finite) continue;
       judgement.errors.relative_l2 = std::max(judgement.errors.relative_l2, found.errors.relative_l2);
       judgement.errors.max_absolute = std::max(judgement.errors.max_absolute, found.errors.max_absolute);
@@ -64,24 +66,27 @@ class Trial {
     return std::nullopt;
   }
 
-  // Pairs with every baseline; the calls that were timed are verified too.
+  // Pairs with every baseline; of the calls that were timed one in each turn is verified.
   std::optional<outcome::Judgement> time(outcome::Judgement& judgement, const std::vector<std::string>& baselines) {
-    const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}};
-    host_.fill(0, trial);
-    answer_.start();
     std::map<std::string, std::vector<device::Sample>> samples;
     for (std::size_t left = pairs; left > 0; left -= turn) {
+      const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}};
+      host_.fill(0, trial);
+      if (left == pairs) answer_.start();
       std::vector<std::string> order;
       for (std::size_t i = 0; i < turn; ++i)
         for (const std::size_t index : shuffled(baselines.size(), random_)) order.push_back(baselines[index]);
       std::vector<double> theirs;
       const bool pytorch_first = random_.below(2) == 0;
       if (pytorch_first) theirs = host_.time(order);
-      const std::vector<double> mine = answer_.time(turn);
+      const pytorch::Answer::Times mine = answer_.time(turn);
       if (!pytorch_first) theirs = host_.time(order);
+      constexpr const char* where = "in an execution that was timed";
+      if (auto found = misdeed(judgement, mine.wrong, where)) return found;
+      if (auto unlike = afresh_ ? std::nullopt : fault(judgement, host_.compare(0, trial), where)) return unlike;
       std::map<std::string, std::size_t> next;
       for (std::size_t i = 0; i < order.size(); ++i) {
-        const double own = mine.at(next[order[i]]++);
+        const double own = mine.ms.at(next[order[i]]++);
         const device::Sample left_arm{0, 0, theirs[i], theirs[i]}, right_arm{1, 0, own, own};
         auto& list = samples[order[i]];
         list.push_back(pytorch_first ? left_arm : right_arm);
@@ -89,7 +94,7 @@ class Trial {
       }
     }
     host_call_ms = answer_.call_ms();
-    if (auto wrong = fault(judgement, host_.compare(0, trial), "in an execution after those that were timed")) return wrong;
+    if (auto found = misdeed(judgement, "", "")) return found;
     bench::Comparison comparison(bench::Purpose::final_, {1.0}, 0);
     comparison.add(0, samples[baselines.front()], hand_over_ms);
     verdict = comparison.look().value_or(Verdict::inconclusive);
@@ -119,10 +124,20 @@ class Trial {
   double host_call_ms = 0;
 
  private:
+  // What is seen without looking at values: a change to what judges it, or outputs that are no plain tensors.
+  std::optional<outcome::Judgement> misdeed(outcome::Judgement judgement, const std::string& wrong, const std::string& where) const {
+    if (answer_.tampered().empty() && wrong.empty()) return std::nullopt;
+    const bool tampered = !answer_.tampered().empty();
+    judgement.verdict = tampered ? Verdict::tampered : Verdict::wrong_result;
+    judgement.message = tampered ? answer_.tampered() : fmt::format("{} ({})", wrong, where);
+    judgement.workloads.clear();
+    return judgement;
+  }
+
   pytorch::Host& host_;
-  std::string offered_;
   pytorch::Answer answer_;
   base::Random random_;
+  bool afresh_;   // the task keeps state, so that calls in a row differ
 };
 
 void conclude(outcome::Judgement& judgement, const std::vector<bench::Estimate>& estimates, const std::vector<Verdict>& verdicts) {
@@ -141,8 +156,24 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
   outcome::Judgement judgement;
   judgement.level = outcome::Level::final_;
   judgement.verdict = Verdict::inconclusive;
-  const base::Seconds began = base::now();
+  base::Seconds last = base::now();
+  const auto begins = [&](const std::string& step) {
+    if (options.progress) options.progress(step);
+  };
+  const auto ended = [&](const char* step) {
+    const base::Seconds now = base::now();
+    judgement.step_seconds[step] += (now - last).count();
+    judgement.seconds += (now - last).count();
+    last = now;
+  };
+  const auto with_steps = [&](outcome::Judgement found) {
+    found.seconds = judgement.seconds;
+    found.step_seconds = judgement.step_seconds;
+    return found;
+  };
   const bool timed = options.process.device != "cpu";
+  const std::string source = base::read_file(answer);
+  const pytorch::AnswerFolder folder;
   std::vector<std::string> baselines;
   std::vector<outcome::BaselineTiming> unavailable;
   std::vector<bench::Estimate> estimates;
@@ -150,15 +181,26 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
   std::vector<std::string> remarks;
   try {
     for (int process = 0; process < (timed ? 2 : 1); ++process) {
-      Trial trial(host, task, answer, options);
-      if (auto wrong = trial.check(judgement)) return *wrong;
+      begins("starting its process");
+      Trial trial(host, task, options, folder);
+      ended("start");
+      begins(source.find("cpp_extension") == std::string::npos ? "loading it" : "loading it; its extensions are built now, which may take minutes");
+      trial.load(answer, source);
+      ended("load");
+      begins("verifying it");
+      auto wrong = trial.check(judgement);
+      ended("check");
+      if (wrong) return with_steps(*std::move(wrong));
       remarks = trial.notes();
       if (!timed) continue;
+      begins("timing PyTorch and it in turns");
       for (const std::string& name : process == 0 ? options.baselines : std::vector<std::string>{})
         if (auto made = host.prepare(name); made.failed.empty()) baselines.push_back(name);
         else unavailable.push_back(std::move(made));
       if (baselines.empty()) throw base::Error(base::Fault::internal, fmt::format("PyTorch cannot be timed: {}", unavailable.empty() ? "no baseline" : unavailable.front().failed));
-      if (auto wrong = trial.time(judgement, baselines)) return *wrong;
+      wrong = trial.time(judgement, baselines);
+      ended("time");
+      if (wrong) return with_steps(*std::move(wrong));
       remarks = trial.notes();
       remarks.insert(remarks.begin(), fmt::format("a call takes {:.3g} ms by this program's own clock, Python included", trial.host_call_ms));
       if (trial.elsewhere()) {
@@ -173,9 +215,11 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     }
   } catch (const base::Error& error) {
     if (error.fault() != base::Fault::bad_input) throw;
+    ended("failed");
     judgement.verdict = Verdict::runtime_failed;
     judgement.message = error.what();
     judgement.workloads.clear();
+    judgement.baselines.clear();
     return judgement;
   }
   std::string said = "right; times need a GPU";
@@ -185,7 +229,6 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     judgement.baselines.insert(judgement.baselines.end(), unavailable.begin(), unavailable.end());
   }
   judgement.message = remarks.empty() ? said : fmt::format("{}; {}", said, fmt::join(remarks, "; "));
-  judgement.seconds = (base::now() - began).count();
   return judgement;
 }
 

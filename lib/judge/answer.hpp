@@ -7,6 +7,7 @@
 #include "task/task.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct AnswerOptions {
   pytorch::Answer::Options process;
   std::map<std::string, std::int64_t> overrides;
   std::vector<std::string> baselines;   // of PyTorch, as judge::Options has them; on a GPU only
+  std::function<void(const std::string& step)> progress;   // what begins; may be empty
 };
 
 // A published ModelNew against the module that `host` has open: verified on fresh inputs and two sets of weights and, on a

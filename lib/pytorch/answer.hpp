@@ -4,6 +4,7 @@
 #include "pytorch/host.hpp"
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,26 +13,37 @@
 namespace cudal1::pytorch {
 
 // Somebody's ModelNew for a task in KernelBench's form, in a process of its own without network and without a place to
-// write but a folder of its own. It is believed in nothing but the outputs that it leaves, which the Host judges, and
-// the time that it takes by this process's clock; what it says of itself stands beside.
+// write but one folder. It is believed in nothing but the outputs that it leaves, which the Host judges, and the time that
+// it takes by this process's clock; what it says of itself stands beside. Throws base::Error(bad_input) for all that goes
+// wrong in its process once it is loaded.
 class Answer {
  public:
   struct Options {
     std::string python, device;
     bool unconfined = false;       // go on where the system has no means to confine it
+    bool afresh = false;           // every call on a copy of the model, because the task's own keeps state
   };
+  // `folder`: where extensions are built; a second answer with the same text finds them there.
   Answer(const Options& options, const std::filesystem::path& task, const std::map<std::string, std::int64_t>& overrides,
-         const std::string& offered, const std::filesystem::path& answer);
+         const std::string& offered, const std::filesystem::path& folder);
   ~Answer();
+
+  void load(const std::filesystem::path& answer, const std::string& source);   // extensions are built now
 
   // Runs it on the offered inputs, with weights of a seed. What is wrong with the outputs as tensors, or nothing.
   std::string run(std::optional<std::uint64_t> weights);
-  // Ready for times: ms of each call by the GPU's clock, as it says itself.
+  // Ready for times: ms of each call by the GPU's clock, as it says itself. Every call has other values at the same
+  // addresses; that with the offered ones is among them, and its outputs stand.
   void start();
-  std::vector<double> time(std::size_t samples);
-  // ms of one call by this process's own clock, of many in a row; the last one's outputs stand.
+  struct Times {
+    std::vector<double> ms;
+    std::string wrong;   // with the outputs as tensors
+  };
+  Times time(std::size_t samples);
+  // ms of one call by this process's own clock, of many in a row.
   double call_ms();
   bool elsewhere() const;                          // it was seen to work on when the timed stream had ended
+  const std::string& tampered() const;             // what it changed of that which judges it; empty: nothing
   const std::vector<std::string>& notes() const;   // what it does besides, one sentence each
 
  private:

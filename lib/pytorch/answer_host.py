@@ -2,7 +2,9 @@
 """The process that runs somebody's ModelNew for cudal1: confined before that text is read, and believed in nothing that
 its parent can look at itself. Speaks as host.py does."""
 
+import inspect
 import os
+import secrets
 import sys
 import tempfile
 import time
@@ -11,21 +13,35 @@ import types
 import torch
 
 import protocol
+from baselines import Stopwatch
 from confine import confine
 from device_memory import Mappings
 from task_cases import bytes_of, fresh
 from task_module import Refusal, TaskModule, in_task, last_line, mapped, tensors_in
 
-STREAM_SHARE = 0.05   # of a call's time that may pass between its end on the stream and its end on the device
-STREAM_MS = 0.05
+STREAM_SHARE = 0.05   # of the calls' time that may pass between their end on the stream and their end on the device
+STREAM_MS = 0.1
+STREAM_CALLS = 50
+KEPT_LIMIT = 1 << 30  # bytes of outputs that are held to see whether the next ones lie in the same memory
 
 
-def flags():
+def flags(device):
     return {"cudnn.allow_tf32": torch.backends.cudnn.allow_tf32, "cuda.matmul.allow_tf32": torch.backends.cuda.matmul.allow_tf32,
             "cudnn.benchmark": torch.backends.cudnn.benchmark, "cudnn.deterministic": torch.backends.cudnn.deterministic,
             "cuda.matmul.allow_fp16_reduced_precision_reduction": torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
             "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-            "default_dtype": str(torch.get_default_dtype()), "grad": torch.is_grad_enabled(), "threads": torch.get_num_threads()}
+            "default_dtype": str(torch.get_default_dtype()), "grad": torch.is_grad_enabled(), "threads": torch.get_num_threads(),
+            "the current stream": 0 if device == "cpu" else torch.cuda.current_stream(device).cuda_stream}
+
+
+def measured_with():
+    """What its time is measured with and its outputs are taken with, as it is now: an answer has no reason to change it."""
+    places = [(torch.cuda, "torch.cuda", "synchronize current_stream Event Stream _sleep"), (time, "time", "monotonic perf_counter"),
+              (torch.cuda.Event, "torch.cuda.Event", "record elapsed_time synchronize query wait"),
+              (torch.Tensor, "torch.Tensor", "copy_ clone detach contiguous data_ptr untyped_storage __torch_function__"),
+              (torch, "torch", "equal empty_strided no_grad"), (Stopwatch, "the clock", "time sample prepare events"),
+              (Answer, "the program", "run take renew call time calls note said replaced"), (secrets, "secrets", "randbelow"), (protocol, "the program", "send receive")]
+    return {f"{owner}.{name}": inspect.getattr_static(place, name, None) for place, owner, names in places for name in names.split()}
 
 
 class Answer:
@@ -42,13 +58,14 @@ class Answer:
     def task(self, request):
         """The task, from the user's own text: the constructor's arguments, and what forward is given and gives."""
         self.module = TaskModule(request["path"], request["source"], request["set"], self.device)
-        self.outputs = request["outputs"]
+        self.outputs, self.afresh = request["outputs"], request["afresh"]
         self.mappings = Mappings(self.device)
         kinds = [each["tensor"] for each in self.module.inputs]
         self.inputs = [self.mappings.tensor(place, each.dtype, each.shape) for place, each in zip(request["places"], kinds)]
         rest = request["places"][request["inputs"]:]
         self.results = [self.mappings.tensor(place, getattr(torch, each["dtype"]), each["shape"]) for place, each in zip(rest, self.outputs)]
-        self.notes, self.built = [], {}
+        self.given, self.as_held = self.arguments(), True
+        self.notes, self.built, self.kept = [], {}, []
         return {}
 
     def load(self, request):
@@ -58,7 +75,7 @@ class Answer:
         except OSError as why:
             if not request["unconfined"]:
                 raise Refusal(f"the answer cannot be confined here ({why}); --no-sandbox runs it all the same") from why
-        before, self.path = flags(), request["path"]
+        before, self.path, self.original = flags(self.device), request["path"], measured_with()
         module = types.ModuleType("cudal1_answer")
         module.__file__ = self.path
         sys.modules["cudal1_answer"] = module
@@ -68,7 +85,18 @@ class Answer:
             raise Refusal(f"{self.path}: it defines no class ModelNew")
         self.model_class = module.__dict__["ModelNew"]
         self.before = before
-        return {}
+        return self.said()
+
+    def said(self, **values):
+        """A reply, with what was seen of the answer so far."""
+        for name, value in flags(self.device).items():
+            if value != self.before[name]:
+                self.note(f"it sets {name} to {value}" if name != "the current stream" else "it sets another current stream")
+        return dict(values, notes=self.notes, tampered=self.replaced())
+
+    def replaced(self):
+        changed = [name for name, now in measured_with().items() if now is not self.original[name]]
+        return f"it replaces {', '.join(changed)} in the process that judges it" if changed else ""
 
     def model(self, seed):
         """As KernelBench's harness builds it: the same seed and arguments as Model."""
@@ -95,24 +123,29 @@ class Answer:
             self.notes.append(text)
 
     def run(self, request):
-        arguments = self.arguments()
+        self.renew()
         model = self.model(request["weights"])
         with in_task(self.path, "forward"), torch.no_grad():
             torch.manual_seed(0)
-            result = (fresh(model) if self.device == "cpu" else model)(*arguments)
-        wrong = self.take(result, arguments)
+            result = (fresh(model) if self.afresh else model)(*self.given)
+        wrong = self.take(result)
         if wrong:
-            return {"wrong": wrong}
-        for given, held in zip(self.module.input_tensors(arguments), self.inputs):
+            return self.said(wrong=wrong)
+        self.look_for_kept_memory(result)
+        for given, held in zip(self.module.input_tensors(self.given), self.inputs):
             if not torch.equal(given.contiguous().view(torch.uint8), held.view(torch.uint8)):
                 self.note("it writes to its inputs")
-        after = flags()
-        for name, value in after.items():
-            if value != self.before[name]:
-                self.note(f"it sets {name} to {value}")
-        return {"notes": self.notes}
+        return self.said()
 
-    def take(self, result, arguments):
+    def look_for_kept_memory(self, result):
+        """The earlier outputs are still held here, so that memory of theirs is the answer's own."""
+        now = list(tensors_in(result))
+        inputs = [each.data_ptr() for each in tensors_in(self.given)]
+        if any(each.numel() and each.data_ptr() == other.data_ptr() not in inputs for each, other in zip(now, self.kept)):
+            self.note("its outputs lie in the memory of its earlier outputs")
+        self.kept = now if sum(bytes_of(each) for each in now) <= KEPT_LIMIT else []
+
+    def take(self, result):
         """Copies the outputs out; what is wrong with them as tensors, or nothing."""
         given = list(result) if type(result) in (list, tuple) else [result]
         if len(given) != len(self.results):
@@ -128,7 +161,7 @@ class Answer:
             storage = tensor.storage()
             if tensor.numel() and tensor.storage_offset() + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride())) >= len(storage):
                 return f"{name} reaches beyond its own memory"
-            if any(other.numel() and tensor.numel() and other.storage().data_ptr() == storage.data_ptr() for other in tensors_in(arguments)):
+            if any(other.numel() and tensor.numel() and other.storage().data_ptr() == storage.data_ptr() for other in tensors_in(self.given)):
                 self.note(f"{name} lies in the memory of an input")
         self.synchronize()
         for tensor, place in zip(given, self.results):
@@ -142,47 +175,75 @@ class Answer:
 
     def start(self, request):
         """Ready to be timed: warm, and how long its queueing takes known."""
-        from baselines import Stopwatch
-
-        self.given, self.late = self.arguments(), [0, 0]
+        self.kept, self.result, self.late = [], None, [0, 0]
         model = self.model(42)
-        self.call = lambda: model(*self.given)
-        self.watch = Stopwatch(self.device, lambda: model, [self.given])
+
+        def call(*arguments):
+            self.result = None   # its memory may be used again, as its user's would be
+            self.result = model(*arguments)
+
+        self.watch = Stopwatch(self.device, lambda: call, [self.given], self.renew)
         with in_task(self.path, "forward"):
             made = self.watch.prepare("eager")
-        if "failed" in made:
-            raise Refusal(f"{self.path}: {made['failed']} (when it is called again)")
-        return {}
+            if "failed" in made:
+                raise Refusal(f"{self.path}: {made['failed']} (when it is called again)")
+            began = time.monotonic()
+            self.call()
+            torch.cuda.synchronize()
+            taken_ms = 1e3 * (time.monotonic() - began)
+        self.stream_calls = max(1, min(STREAM_CALLS, int(2 / max(taken_ms, 1e-3))))
+        return self.said()
+
+    def call(self):
+        with torch.no_grad():
+            self.watch.held["eager"].call(0)
+
+    def renew(self, _=0):
+        """Other values at the same addresses before every call: those that are offered, or the same in another order."""
+        for given, held in zip(self.module.input_tensors(self.given), self.inputs):
+            if self.as_held or not given.is_contiguous():
+                given.copy_(held)
+                continue
+            given, held = given.view(-1), held.reshape(-1)
+            first = secrets.randbelow(held.numel())
+            given[:held.numel() - first].copy_(held[first:])
+            given[held.numel() - first:].copy_(held[:first])
 
     def time(self, request):
-        """Samples by the clock of the GPU."""
-        reply = self.watch.time(["eager"] * request["samples"])
-        self.look_for_streams()
-        return {"ms": reply["ms"], "notes": self.notes, "elsewhere": 2 * self.late[0] > self.late[1]}
+        """Samples by the clock of the GPU. The outputs of one of them, nobody knows which, are left to be judged."""
+        ms, wrong, secret = [], "", secrets.randbelow(request["samples"])
+        with in_task(self.path, "forward, called again and again"):
+            for number in range(request["samples"]):
+                self.as_held = number == secret
+                ms += self.watch.time(["eager"])["ms"]
+                if self.as_held:
+                    wrong = wrong or self.take(self.result)
+            self.look_for_streams()
+        return self.said(ms=ms, wrong=wrong, elsewhere=2 * self.late[0] > self.late[1])
 
     def look_for_streams(self):
         """Whether work goes on when the stream that is timed has ended."""
-        with torch.no_grad():
-            begin, end = self.watch.events()
-            torch.cuda.synchronize()
-            begin.record()
+        begin, end = self.watch.events()
+        torch.cuda.synchronize()
+        begin.record()
+        for _ in range(self.stream_calls):
             self.call()
-            end.record()
-            end.synchronize()
-            over = time.monotonic()
-            torch.cuda.synchronize()
-            late_ms = 1e3 * (time.monotonic() - over)
-            if late_ms > STREAM_MS + STREAM_SHARE * begin.elapsed_time(end):
-                self.late[0] += 1
-            self.late[1] += 1
+        end.record()
+        end.synchronize()
+        over = time.monotonic()
+        torch.cuda.synchronize()
+        late_ms = 1e3 * (time.monotonic() - over)
+        if late_ms > STREAM_MS + STREAM_SHARE * begin.elapsed_time(end):
+            self.late[0] += 1
+        self.late[1] += 1
 
     def calls(self, request):
-        """Without events, so that the parent's own clock can tell how long a call takes. The last outputs stand."""
-        with torch.no_grad():
+        """Without events, so that the parent's own clock can tell how long a call takes."""
+        with in_task(self.path, "forward, called again and again"):
             for _ in range(request["count"]):
-                result = self.call()
+                self.call()
             torch.cuda.synchronize()
-        return {"wrong": self.take(result, self.given)} if request.get("take") else {}
+        return self.said()
 
 
 if __name__ == "__main__":

@@ -94,10 +94,10 @@ class Baseline:
 class Stopwatch:
     """Times baselines as docs/measuring.md times kernels: queued behind a kernel that waits, so that no launch waits for
     Python while the clock runs, with the L2 cache overwritten before each call; what an empty measurement takes is
-    subtracted."""
+    subtracted. `renew(i)` is called before each call on the inputs of set i."""
 
-    def __init__(self, device, build, sets):
-        self.device, self.build, self.sets = device, build, sets
+    def __init__(self, device, build, sets, renew=None):
+        self.device, self.build, self.sets, self.renew = device, build, sets, renew
         l2 = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or (64 << 20)
         self.flush = torch.empty(2 * l2 // 4, dtype=torch.int32, device=device)
         self.held, self.failed, self.random = {}, {}, random.SystemRandom()
@@ -143,6 +143,8 @@ class Stopwatch:
         with baseline.running():
             for _ in range(ATTEMPTS):
                 begin, end = self.events()
+                if self.renew:
+                    self.renew(index)
                 torch.cuda.synchronize()
                 host = time.monotonic()
                 torch.cuda._sleep(max(int(0.2 * self.cycles_per_ms), baseline.sleep))

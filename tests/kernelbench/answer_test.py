@@ -69,23 +69,30 @@ class AnswerTest(unittest.TestCase):
         program = Program("answer_host.py")
         self.addCleanup(program.close)
         program.ask("hello", device="cpu", folder=tempfile.mkdtemp())
-        self.assertEqual(program.ask("task", **offered), {})
+        self.assertEqual(program.ask("task", afresh=False, **offered), {})
         return program, program.ask("load", path="answer.py", source=text, unconfined=False)
 
     def judged(self, task, text, pattern="normal", weights=42):
         """What the answer says of itself, and what the host finds in the memory."""
         program, loaded = self.answer(task, text)
-        self.assertEqual(loaded, {})
-        trial = {"seed": 9, "pattern": pattern}
-        if weights != 42:
-            trial["weights"] = weights
+        self.assertIn("notes", loaded, loaded)
+        return self.called(program, {"seed": 9, "pattern": pattern} | ({"weights": weights} if weights != 42 else {}))
+
+    def called(self, program, trial):
         self.host.ask("fill", set=0, trial=trial)
-        said = program.ask("run", weights=weights)
+        said = program.ask("run", weights=trial.get("weights", 42))
         return said, self.host.ask("compare", set=0, trial=trial)
+
+    def called_twice(self, name):
+        """Of an answer in a file: both times with fresh inputs at the same addresses."""
+        path = HERE / "answers" / name
+        program, loaded = self.answer(SWISH, path.read_text())
+        self.assertIn("notes", loaded, loaded)
+        return [self.called(program, {"seed": seed, "pattern": "normal"}) for seed in (9, 10)]
 
     def test_a_right_answer_is_right(self):
         said, found = self.judged(SWISH, NEW.format("return x / (1 + torch.exp(-x))", ""), "declared")
-        self.assertEqual(said, {"notes": []})
+        self.assertEqual(said, {"notes": [], "tampered": ""})
         self.assertTrue(found["outputs"][0]["right"], found)
         self.assertLess(float(found["outputs"][0]["kernelbench_tolerance"]), 1e-4)
 
@@ -123,7 +130,7 @@ class AnswerTest(unittest.TestCase):
 
     def test_what_it_does_besides_is_said(self):
         said, found = self.judged(SWISH, NEW.format("y = x * torch.sigmoid(x); x.zero_(); return y", "torch.backends.cudnn.benchmark = True"))
-        self.assertEqual(said["notes"], ["it writes to its inputs", "it sets cudnn.benchmark to True"])
+        self.assertEqual(said["notes"], ["it sets cudnn.benchmark to True", "it writes to its inputs"])
         self.assertTrue(found["outputs"][0]["right"], "the reference has inputs of its own")
 
     def test_an_output_that_is_no_plain_tensor_is_named(self):
@@ -137,6 +144,35 @@ class AnswerTest(unittest.TestCase):
                 said, _ = self.judged(SWISH, NEW.format(body, lazy))
                 self.assertIn(wanted, said.get("wrong", ""))
 
+    def test_what_an_earlier_call_gave_is_wrong(self):
+        for name in ("previous_output.py", "cached_by_address.py", "unwritten_output.py"):
+            with self.subTest(name):
+                (_, first), (_, second) = self.called_twice(name)
+                self.assertTrue(first["outputs"][0]["right"], first)
+                self.assertFalse(second["outputs"][0]["right"], second)
+
+    def test_what_a_thread_writes_later_is_wrong(self):
+        said, found = self.judged(SWISH, (HERE / "answers" / "late_thread.py").read_text())
+        self.assertFalse(found["outputs"][0]["right"])
+
+    def test_memory_that_is_used_again_is_said(self):
+        for name, note in [("plain.py", []), ("kept_output.py", ["its outputs lie in the memory of its earlier outputs"]),
+                           ("overwritten_input.py", ["output lies in the memory of an input", "it writes to its inputs"])]:
+            with self.subTest(name):
+                _, (said, found) = self.called_twice(name)
+                self.assertEqual(said["notes"], note)
+                self.assertTrue(found["outputs"][0]["right"], found)
+
+    def test_a_change_to_what_judges_it_is_named(self):
+        for line, name in [("torch.cuda.synchronize = lambda *a: None", "torch.cuda.synchronize"),
+                           ("torch.cuda.Event.elapsed_time = lambda a, b: 1e-3", "torch.cuda.Event.elapsed_time"),
+                           ("torch.equal = lambda a, b: True", "torch.equal"),
+                           ("import time; time.monotonic = lambda: 0.0", "time.monotonic"),
+                           ("import sys; sys.modules['__main__'].Answer.take = lambda *a: ''", "the program.take")]:
+            with self.subTest(line):
+                said, _ = self.judged(SWISH, NEW.format("return x * torch.sigmoid(x)", line))
+                self.assertEqual(said["tampered"], f"it replaces {name} in the process that judges it")
+
     def test_it_has_no_network_and_writes_to_its_own_folder_only(self):
         target = pathlib.Path(tempfile.mkdtemp()) / "made"
         for line, wanted in [("import socket; socket.create_connection(('127.0.0.1', 9))", "Operation not permitted"),
@@ -147,7 +183,7 @@ class AnswerTest(unittest.TestCase):
                 self.assertIn(wanted, loaded.get("refused", ""))
         self.assertFalse(target.exists())
         _, loaded = self.answer(SWISH, NEW.format("return x", "import tempfile; tempfile.TemporaryFile().write(b'x')"))
-        self.assertEqual(loaded, {})
+        self.assertEqual(loaded, {"notes": [], "tampered": ""})
 
     def test_a_text_without_modelnew_and_one_that_fails_are_named(self):
         self.assertIn("no class ModelNew", self.answer(SWISH, "x = 1")[1]["refused"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """KernelBench's rules for an answer, written anew: its static checker, and its comparison of ModelNew with Model.
-`python3 kernelbench_rules.py TASK ANSWER` judges one answer on a GPU."""
+`python3 kernelbench_rules.py TASK ANSWER` judges one answer on a GPU, and once more without TF32 in the reference's
+convolutions where it is wrong with it."""
 
 import json
 import re
@@ -70,4 +71,8 @@ def judge(task_source, answer_source, device="cpu", trials=5, tolerance=1e-4):
 
 if __name__ == "__main__":
     task, answer = (open(path).read() for path in sys.argv[1:3])
-    print(json.dumps({"static": static_check(answer), **judge(task, answer, "cuda")}))
+    judged = {"static": static_check(answer), **judge(task, answer, "cuda")}
+    if judged["correct"] is False:
+        torch.backends.cudnn.allow_tf32 = False
+        judged |= {"with_tf32": judged["reason"], **judge(task, answer, "cuda")}
+    print(json.dumps(judged))
