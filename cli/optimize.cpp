@@ -66,7 +66,7 @@ Plan make_plan(const Options& options) {
   return plan;
 }
 
-ExitCode dry_run(const Options& options, const Plan& plan, const Console& console) {
+ExitCode dry_run(const Options& options, Plan& plan, const Console& console) {
   const auto models = open_models(options.run.model, plan.open.task, console, Purpose::looking);
   Workbench workbench(plan.open, plan.choice, options.run.workbench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};

@@ -19,7 +19,7 @@ struct Options {
 
 ExitCode run(const Options& options, const Console& console) {
   const auto choice = choose_device(options.run.device);
-  const auto open = open_task(options.run.task, choice);
+  auto open = open_task(options.run.task, choice);
   console.note(choice.statement);
   Workbench workbench(open, choice, options.run.workbench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};

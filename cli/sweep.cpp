@@ -252,7 +252,7 @@ class Sweeper {
     for (const auto& baseline : judgement.baselines)
       if (baseline.speedup) row.ratios[baseline.name] = ratio(*baseline.speedup);
       else row.ratios[baseline.name].failed = baseline.failed;
-    if (judgement.speedup && row.ratios.empty()) row.ratios[unbeaten ? "first right variant" : "reference"] = ratio(*judgement.speedup);
+    if (judgement.speedup && (row.ratios.empty() || row.key.ends_with(".cu"))) row.ratios[unbeaten ? "first right variant" : "reference"] = ratio(*judgement.speedup);
     if (!judgement.workloads.empty()) row.time_ms = judgement.workloads.front().variant_ms;
     for (const auto& timing : judgement.workloads) row.share_of_limit = std::max(row.share_of_limit, timing.share_of_limit);
     row.best = run.best_file;

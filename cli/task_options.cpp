@@ -42,7 +42,7 @@ void add_task_settings(CLI::App& app, TaskOptions& options) {
       ->option_text("NAME=VALUE")
       ->allow_extra_args(false)
       ->delimiter(',');
-  app.add_option("--python", options.python, "The interpreter with PyTorch, for .py tasks [default: python3]")
+  app.add_option("--python", options.python, "The interpreter with PyTorch, for .py tasks and, on a GPU, beside kernel files [default: python3]")
       ->option_text("PROGRAM");
 }
 
@@ -56,6 +56,7 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
   const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
   OpenTask open;
   open.pytorch = std::move(warm);
+  open.python = options.python;
   if (!pytorch::is_module(options.task)) {
     open.task = task::load(options.task, overrides(options.set), memory_bytes);
     return open;

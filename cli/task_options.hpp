@@ -33,6 +33,7 @@ struct OpenTask {
   task::Task task;
   std::vector<pytorch::Defect> defects;   // of a module, once the gate has looked
   double start_seconds = 0;               // that PyTorch took to start; 0 where it was warm
+  std::string python;                     // as TaskOptions has it
 };
 
 // The task, checked against the memory of the device or, on the simulator, of this machine. A host that is `warm` is

@@ -4,12 +4,23 @@
 #include "worker.hpp"
 
 #include "base/file.hpp"
+#include "task/module.hpp"
 
 namespace cudal1::cli {
 
 namespace {
 
-judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
+// A kernel file asks for float32, which convolutions of PyTorch's are by its default flags not computed in.
+void time_beside(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options, judge::Options& result) {
+  if (options.baselines.empty()) result.baselines = {"eager", "compile"};
+  if (options.baselines.empty() && open.task.file.torch->first.find("conv") != std::string::npos) result.baselines.emplace_back("eager/fp32");
+  result.beside = [&open, device = choice.device]() -> pytorch::Host& {
+    if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{open.python, device, 0});
+    return *open.pytorch;
+  };
+}
+
+judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
   judge::Options result;
   result.pytorch = open.pytorch.get();
   for (const auto& defect : open.defects) result.findings.push_back(defect.finding);
@@ -28,6 +39,7 @@ judge::Options judge_options(const OpenTask& open, const DeviceChoice& choice, c
   }
   result.precision = outcome::parse_precision(options.precision).value();
   result.baselines = baselines(options);
+  if (!options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
   result.hangs = options.hangs;
   result.printed = options.printed;
@@ -72,6 +84,8 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
       ->option_text("fp32|tf32|half")
       ->check(CLI::IsMember({"fp32", "tf32", "half"}))
       ->group("Judging");
+  app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch beside a final verdict")
+      ->group("Judging");
   app.add_option("--baseline", options.baselines, "On a GPU, PyTorch's ways to run a module that variants are compared with, best or the score's first")
       ->option_text("NAME,…")
       ->delimiter(',')
@@ -97,11 +111,12 @@ compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {
   return result;
 }
 
-Workbench::Workbench(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options)
+Workbench::Workbench(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options)
     : compiler(compiler_options(options)), judge(open.task, compiler, judge_options(open, choice, options)) {
   for (const auto& device : choice.others) {
     auto settings = judge_options(open, choice, options);
     settings.device = device;
+    settings.beside = nullptr;   // final verdicts are the first one's
     others.push_back(std::make_unique<judge::Judge>(open.task, compiler, std::move(settings)));
   }
 }

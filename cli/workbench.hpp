@@ -23,7 +23,7 @@ struct WorkbenchOptions {
   std::uint64_t seed = 1;
   double run_limit = 10, compile_limit = 30;  // seconds
   double gpu_budget = 250;                    // milliseconds
-  bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false;
+  bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false, no_pytorch = false;
   std::string precision = "fp32";
   std::vector<std::string> baselines;         // of PyTorch; empty: the usual ones
   std::string against;                        // file of a variant to compare with instead of the reference
@@ -41,7 +41,7 @@ compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 // A compiler and a judge for one task on one device; with a choice of several devices one further judge for each. The
 // task must outlive it.
 struct Workbench {
-  Workbench(const OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options);
+  Workbench(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options);
   std::vector<judge::Judge*> judges();
   compile::Compiler compiler;
   judge::Judge judge;

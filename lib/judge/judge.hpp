@@ -30,6 +30,9 @@ struct Options {
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
   pytorch::Host* pytorch = nullptr;   // has the task open, when it is a module; must outlive the judge
   std::vector<outcome::TaskFinding> findings;  // about a module, from its task gate
+  // Starts PyTorch beside a kernel file on a GPU, to time its torch line with a final verdict; throws base::Error where
+  // there is none. What it gives must outlive the judge. Empty: not wanted.
+  std::function<pytorch::Host&()> beside;
   // Ways of running a module that its variants are compared with (pytorch/host.hpp): the first is what 1.00 means, and
   // "best" as the first the fastest of the others.
   std::vector<std::string> baselines{"eager", "compile", "reduce-overhead", "graph"};

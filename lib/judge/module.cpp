@@ -3,6 +3,7 @@
 #include "bench/order.hpp"
 #include "judge/state.hpp"
 #include "judge/timed_arms.hpp"
+#include "pytorch/kernel_module.hpp"
 #include "task/module.hpp"
 
 #include <algorithm>
@@ -249,6 +250,54 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
   if (!throttled.empty() || comparison.set_aside() > 0) result.labels.insert(outcome::Label::throttled);
   if (tenants) result.labels.insert(outcome::Label::tenant_suspect);
   if (management && !management->problem().empty()) result.labels.insert(outcome::Label::not_observable);
+  return result;
+}
+
+// A kernel file's torch line in PyTorch, ready to be timed; nothing where this machine has no PyTorch.
+void Judge::State::start_beside() {
+  beside.emplace();
+  try {
+    options.pytorch = &options.beside();
+  } catch (const base::Error&) {
+    return;
+  }
+  with_pytorch([&](pytorch::Host& pytorch) {
+    std::string name = options.baselines.front();
+    try {
+      pytorch.hold(task.file.name, pytorch::kernel_module(task, task.workloads.front()));
+      for (const std::string& each : options.baselines)
+        if (name = each; name != "best") beside->push_back(pytorch.prepare(name));
+    } catch (const base::Error& error) {
+      beside->emplace_back().name = name;
+      beside->back().failed = error.what();
+    }
+  });
+}
+
+// PyTorch's times for a torch line at the first workload, in turns with a variant that is right.
+std::vector<outcome::BaselineTiming> Judge::State::time_beside(DeviceHost& where, const Executable& executable, const std::string& key) {
+  constexpr int beside_pairs = 24;
+  if (!options.beside) return {};
+  const Step step(*this, "pytorch");
+  if (!beside) start_beside();
+  std::vector<std::string> names;
+  for (const outcome::BaselineTiming& each : *beside)
+    if (each.failed.empty()) names.push_back(each.name);
+  std::vector<outcome::BaselineTiming> result = *beside;
+  if (names.empty()) return result;
+  try {
+    const auto turns = take_turns(where, executable, beside_pairs, names, key);
+    if (!turns) return {};   // what is wrong with the variant is found by the checks that follow
+    for (outcome::BaselineTiming& each : result) {
+      if (!each.failed.empty()) continue;
+      const auto& samples = turns->samples.at(each.name);
+      each.ms = bench::median_ms(samples, 0);
+      each.speedup = bench::estimate(bench::log_ratios(samples), 0.05, bench::timer_guard(turns->tick_ms, bench::shortest_ms(samples))).speedup();
+    }
+  } catch (const base::Error& error) {   // PyTorch is gone: what is known of the variant stands
+    for (outcome::BaselineTiming& each : result)
+      if (each.failed.empty()) each.failed = error.what();
+  }
   return result;
 }
 

@@ -104,6 +104,10 @@ struct Judge::State {
   tl::expected<Turns, Rejected> take_turns(DeviceHost& where, const Executable& executable, int pairs,
                                            const std::vector<std::string>& baselines, const std::string& key);
   void time_baselines(ReferenceFacts& result);
+  // PyTorch beside a kernel file (module.cpp), started with the first final verdict.
+  std::optional<std::vector<outcome::BaselineTiming>> beside;   // as they were made ready
+  void start_beside();
+  std::vector<outcome::BaselineTiming> time_beside(DeviceHost& where, const Executable& executable, const std::string& key);
   void start(DeviceHost& fresh);                // both, with secret seeds of its own
   void watch_gpu();
   void ensure_ready();

@@ -2,6 +2,7 @@
 """The process that runs somebody's ModelNew for cudal1: confined before that text is read, and believed in nothing that
 its parent can look at itself. Speaks as host.py does."""
 
+import glob
 import inspect
 import os
 import secrets
@@ -23,6 +24,13 @@ STREAM_SHARE = 0.05   # of the calls' time that may pass between their end on th
 STREAM_MS = 0.1
 STREAM_CALLS = 50
 KEPT_LIMIT = 1 << 30  # bytes of outputs that are held to see whether the next ones lie in the same memory
+
+
+def devices():
+    """What CUDA and multiprocessing write to. CUDA names its threads in /proc/self/task; without that, or without one of
+    its devices, it does not start (error 304). No other device: a disk is one too."""
+    places = ["/dev/null", "/dev/zero", "/dev/shm", "/proc/self/task", *glob.glob("/dev/nvidia*"), *glob.glob("/dev/dri/*")]
+    return [path for path in places if os.path.exists(path)]
 
 
 def flags(device):
@@ -71,7 +79,7 @@ class Answer:
     def load(self, request):
         """Confined, and only then the answer's text."""
         try:
-            confine([self.folder] + [path for path in ("/dev", "/proc/self/task") if os.path.exists(path)])
+            confine([self.folder, *devices()])
         except OSError as why:
             if not request["unconfined"]:
                 raise Refusal(f"the answer cannot be confined here ({why}); --no-sandbox runs it all the same") from why

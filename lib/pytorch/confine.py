@@ -13,8 +13,8 @@ WRITE_FILE, IOCTL_DEV, TRUNCATE = 1 << 1, 1 << 15, 1 << 14
 CHANGE = WRITE_FILE | sum(1 << bit for bit in range(4, 13))
 REFER = 1 << 13
 SET_NO_NEW_PRIVS, SET_SECCOMP = 38, 22
-ARCHITECTURES = {"x86_64": (0xC000003E, {"socket": 41, "socketpair": 53, "io_uring_setup": 425, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311}),
-                 "aarch64": (0xC00000B7, {"socket": 198, "socketpair": 199, "io_uring_setup": 425, "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271})}
+ARCHITECTURES = {"x86_64": (0xC000003E, {"socket": 41, "socketpair": 53, "connect": 42, "io_uring_setup": 425, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311}),
+                 "aarch64": (0xC00000B7, {"socket": 198, "socketpair": 199, "connect": 203, "io_uring_setup": 425, "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271})}
 REFUSED = 0x00050000 | 1   # an error: EPERM
 ALLOWED, KILLED = 0x7FFF0000, 0x80000000
 
@@ -46,7 +46,7 @@ def forbid_writing(but_below):
 
 
 def forbid_network():
-    """No socket but between local processes, no look into another process."""
+    """No socket but a pair of its own, no server of this machine either, no look into another process."""
     architecture, numbers = ARCHITECTURES[platform.machine()]
     load, equal, back = 0x20, 0x15, 0x06
 
@@ -54,7 +54,7 @@ def forbid_network():
         return struct.pack("<HBBI", code, true, false, value)
 
     program = [step(load, 0, 0, 4), step(equal, 1, 0, architecture), step(back, 0, 0, KILLED), step(load, 0, 0, 0)]
-    for name in ("io_uring_setup", "ptrace", "process_vm_readv", "process_vm_writev"):
+    for name in ("connect", "io_uring_setup", "ptrace", "process_vm_readv", "process_vm_writev"):
         program += [step(equal, 0, 1, numbers[name]), step(back, 0, 0, REFUSED)]
     for name in ("socket", "socketpair"):
         # the first argument: AF_UNIX is 1

@@ -173,6 +173,13 @@ std::optional<outcome::WrongElement> element(const json& value, const std::strin
 
 }  // namespace
 
+void Host::hold(const std::string& name, const std::string& source) {
+  state_->opened = nullptr;
+  const json request = {{"do", "open"}, {"path", name}, {"source", source}, {"set", json::object()}, {"device", state_->options.device}, {"limit", 0}};
+  state_->ask(request);
+  state_->opened = request;
+}
+
 std::vector<Trial> Host::trials(base::Random& random) const {
   constexpr std::size_t large = std::size_t{1} << 30;
   std::vector<Trial> result;

@@ -61,6 +61,8 @@ class Host {
   // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
+  // A module's text of which only times are wanted: prepare() and time().
+  void hold(const std::string& name, const std::string& source);
   const std::vector<std::string>& notes() const;   // of the open task: what a reader should know, one sentence each
 
   // The trials of the open task, from one secret seed; those whose expected outputs are not finite are left out, and

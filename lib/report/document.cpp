@@ -84,6 +84,7 @@ void times(const store::Run& run, Document& out) {
                           timed ? variant.limited_by : time.limited_by});
   }
   out.push_back(std::move(table));
+  if (best) append_baselines(best->verdict(), out);
 }
 
 void rounds(const store::Run& run, Document& out) {

@@ -77,6 +77,15 @@ void append_counters(const outcome::Judgement& reference, const outcome::Judgeme
   if (!table.rows.empty()) out.push_back(std::move(table));
 }
 
+void append_baselines(const outcome::Judgement& judgement, Document& out) {
+  if (judgement.baselines.empty()) return;
+  Table table{{"PyTorch", "time", "speed-up over it"}, {}, {false, true, true}};
+  for (const auto& baseline : judgement.baselines)
+    table.rows.push_back({baseline.name, baseline.failed.empty() ? milliseconds(baseline.ms) : "",
+                          baseline.speedup ? text(*baseline.speedup) : base::printable(baseline.failed)});
+  out.push_back(std::move(table));
+}
+
 void append_resources(const outcome::Judgement& judgement, Document& out) {
   if (judgement.resources.empty()) return;
   Table table{{"kernel", "registers", "shared memory", "spills", "max threads"}, {}, {false, true, true, true, true}};

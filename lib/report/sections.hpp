@@ -9,6 +9,9 @@ namespace cudal1::report {
 // Counters of two judgements side by side, where either has any.
 void append_counters(const outcome::Judgement& reference, const outcome::Judgement& variant, Document& out);
 
+// PyTorch's times for the task and the variant's speed-up over each, where they were taken.
+void append_baselines(const outcome::Judgement& judgement, Document& out);
+
 // Registers, shared memory, spills and occupancy of each kernel.
 void append_resources(const outcome::Judgement& judgement, Document& out);
 

@@ -2,9 +2,11 @@
 """The two Python programs by themselves, on the CPU: trials in memory that another process lends, and somebody's ModelNew in
 a process of its own."""
 
+import ast
 import json
 import os
 import pathlib
+import re
 import socket
 import struct
 import subprocess
@@ -134,15 +136,13 @@ class AnswerTest(unittest.TestCase):
         self.assertTrue(found["outputs"][0]["right"], "the reference has inputs of its own")
 
     def test_an_output_that_is_no_plain_tensor_is_named(self):
-        lazy = "class Lazy(torch.Tensor):\n    pass"
-        for body, wanted in [("return (x * torch.sigmoid(x)).as_subclass(Lazy)", "a Lazy, not a plain tensor"),
-                             ("return (x * torch.sigmoid(x)).double()", "is float64"),
-                             ("return [x, x]", "2 outputs instead of 1"),
-                             ("return x[:1]", "[1, 256], expected float32[16, 256]"),
-                             ("return 1.0", "is a float")]:
-            with self.subTest(body):
-                said, _ = self.judged(SWISH, NEW.format(body, lazy))
-                self.assertIn(wanted, said.get("wrong", ""))
+        cases = [("x.as_subclass(Lazy)", "a Lazy, not a plain tensor"), ("x.double()", "is float64"), ("[x, x]", "2 outputs instead of 1"),
+                 ("x[:1]", "[1, 256], expected float32[16, 256]"), ("1.0", "is a float")]
+        text = NEW.format("return next(self.all)(x)", "class Lazy(torch.Tensor):\n    pass")
+        program, _ = self.answer(SWISH, text + f"    all = iter([{', '.join(f'lambda x: {code}' for code, _ in cases)}])\n")
+        for code, wanted in cases:
+            with self.subTest(code):
+                self.assertIn(wanted, program.ask("run", weights=42).get("wrong", ""))
 
     def test_what_an_earlier_call_gave_is_wrong(self):
         for name in ("previous_output.py", "cached_by_address.py", "unwritten_output.py"):
@@ -164,26 +164,30 @@ class AnswerTest(unittest.TestCase):
                 self.assertTrue(found["outputs"][0]["right"], found)
 
     def test_a_change_to_what_judges_it_is_named(self):
-        for line, name in [("torch.cuda.synchronize = lambda *a: None", "torch.cuda.synchronize"),
-                           ("torch.cuda.Event.elapsed_time = lambda a, b: 1e-3", "torch.cuda.Event.elapsed_time"),
-                           ("torch.equal = lambda a, b: True", "torch.equal"),
-                           ("import time; time.monotonic = lambda: 0.0", "time.monotonic"),
-                           ("import sys; sys.modules['__main__'].Answer.take = lambda *a: ''", "the program.take")]:
-            with self.subTest(line):
-                said, _ = self.judged(SWISH, NEW.format("return x * torch.sigmoid(x)", line))
-                self.assertEqual(said["tampered"], f"it replaces {name} in the process that judges it")
+        changes = ["torch.cuda.synchronize = lambda *a: None", "import time; time.monotonic = lambda: 0.0",
+                   "torch.cuda.Event.elapsed_time = lambda a, b: 1e-3", "torch.equal = lambda a, b: True",
+                   "import sys; sys.modules['__main__'].Answer.take = lambda *a: ''"]
+        said, _ = self.judged(SWISH, NEW.format("return x * torch.sigmoid(x)", "\n".join(changes)))
+        self.assertEqual(said["tampered"], "it replaces torch.cuda.synchronize, time.monotonic, torch.cuda.Event.elapsed_time, torch.equal, the program.take "
+                         "in the process that judges it")
 
     def test_it_has_no_network_and_writes_to_its_own_folder_only(self):
         target = pathlib.Path(tempfile.mkdtemp()) / "made"
-        for line, wanted in [("import socket; socket.create_connection(('127.0.0.1', 9))", "Operation not permitted"),
-                             (f"open('{target}', 'w')", "Permission denied"),
-                             (f"__import__('os').remove('{SWISH}')", "Permission denied")]:
-            with self.subTest(line):
-                _, loaded = self.answer(SWISH, NEW.format("return x", line))
-                self.assertIn(wanted, loaded.get("refused", ""))
+        self.addCleanup(target.parent.rmdir)
+        tries = [("socket.create_connection(('127.0.0.1', 9))", "Operation not permitted"),
+                 ("socket.socket(socket.AF_UNIX).connect('/nobody')", "Operation not permitted"),
+                 (f"open('{target}', 'w')", "Permission denied"), (f"os.remove('{SWISH}')", "Permission denied"),
+                 ("open('/dev/tty', 'w')", "Permission denied"), ("tempfile.TemporaryFile().write(b'x')", "")]
+        lines = ["import os, socket, tempfile", "said = []"]
+        for call, _ in tries:
+            lines += ["try:", f"    {call}", "    said.append('')", "except OSError as error:", "    said.append(str(error))"]
+        _, loaded = self.answer(SWISH, NEW.format("return x", "\n".join([*lines, "raise ValueError(repr(said))"])))
+        said = ast.literal_eval(re.search(r"\[.*\]", loaded["refused"]).group())
+        for (call, wanted), message in zip(tries, said):
+            with self.subTest(call):
+                self.assertIn(wanted, message)
+                self.assertEqual(bool(wanted), bool(message))
         self.assertFalse(target.exists())
-        _, loaded = self.answer(SWISH, NEW.format("return x", "import tempfile; tempfile.TemporaryFile().write(b'x')"))
-        self.assertEqual(loaded, {"notes": [], "tampered": ""})
 
     def test_a_text_without_modelnew_and_one_that_fails_are_named(self):
         self.assertIn("no class ModelNew", self.answer(SWISH, "x = 1")[1]["refused"])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lent_sets.hpp"
+#include "pytorch/kernel_module.hpp"
 #include "sim/sim.hpp"
 #include "task/module.hpp"
 
@@ -63,4 +64,18 @@ TEST_CASE("another process writes inputs and reads outputs where a device has no
   device->write(sets.set(1).region(0), std::as_bytes(std::span(made)));
   CHECK(sets.set(1).damage() == "input x was changed; inputs are read-only");
   close(file);
+}
+
+TEST_CASE("a torch line becomes a module with the declared inputs at the workload's sizes") {
+  const auto task = task::from_source(
+      "//@ task t\n//@ torch C = torch.diag(A) @ B\n//@ size N = 8, M = 4\n//@ input A: float32[N]\n//@ input B: float32[N, M] ~ uniform(-2, 3)\n"
+      "//@ output C: float32[N, M]\n//@ launch k<<<N, M>>>(A, B, C)\n"
+      "__global__ void k(const float* A, const float* B, float* C) { C[blockIdx.x * blockDim.x + threadIdx.x] = A[blockIdx.x] * B[blockIdx.x * blockDim.x + threadIdx.x]; }\n",
+      "t.cu");
+  const std::string text = pytorch::kernel_module(task, task.workloads.front());
+  CHECK_THAT(text, containing("M = 4\nN = 8\n"));
+  CHECK_THAT(text, containing("def forward(self, A, B):\n        C = torch.diag(A) @ B\n        return C.contiguous()\n"));
+  CHECK_THAT(text, containing("torch.randn([8]).to(torch.float32)"));
+  CHECK_THAT(text, containing("(torch.rand([8, 4]) * 5 + -2).to(torch.float32)"));
+  CHECK(pytorch::kernel_module(doubling(), doubling().workloads.front()).empty());
 }

@@ -142,6 +142,17 @@ TEST_CASE("what the winner's techniques brought is told, with what harmed") {
   CHECK_THAT(object, containing("\"winner\": \"r02-s01\"") && containing("\"together\": \"unknown\""));
 }
 
+TEST_CASE("PyTorch's times stand below the winner's, with why there is none of a way") {
+  auto run = example_run();
+  auto& winner = run.result.variants[2];
+  outcome::Judgement& judgement = winner.confirmation ? *winner.confirmation : winner.judgement;
+  CHECK_THAT(report::render(run, "markdown"), !containing("PyTorch"));
+  judgement.baselines = {{"eager", 0.25, outcome::Speedup{2.5, 2.4, 2.6}, 0, ""}, {"compile", 0, std::nullopt, 0, "no compiler"}};
+  const auto text = report::render(run, "markdown");
+  CHECK_THAT(text, containing("| eager | 0.250 ms | 2.50x \\[2.40, 2.60\\] |") && containing("| compile |  | no compiler |"));
+  CHECK_THAT(report::render(run, "json"), containing("\"name\": \"eager\""));
+}
+
 TEST_CASE("what was not counted is left out or empty, not zero") {
   auto run = example_run();
   auto& winner = run.result.variants[2].judgement;
