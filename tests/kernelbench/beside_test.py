@@ -3,8 +3,8 @@
 
 import unittest
 
-import fixture
 from tasks import TaskTest
+import fixture
 import torch
 
 
