@@ -128,9 +128,10 @@ std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::
                                     std::move(candidates->second));
     }
   }
+  const bool summed = !elementwise(*task.torch) || (perturb && *perturb != outcome::Precision::fp32);
+  for (Expected& expected : result) expected.summed = summed;
   if (!perturb) return result;
 
-  for (Expected& expected : result) expected.summed = *perturb != outcome::Precision::fp32 || !elementwise(*task.torch);
   std::uint64_t stream = 0;
   for (auto& [name, array] : arrays) perturb_by_rounding(array, *perturb, stream++);
   if (auto moved = tensor::evaluate(*task.torch, arrays, scalars(workload), threads))

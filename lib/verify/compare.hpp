@@ -32,7 +32,8 @@ struct Bounds {
 Bounds dtype_bounds(tensor::Dtype dtype, double root_mean_square);
 
 // Judges the values of one output. Right is, for the whole and for every row and batch: an error at most k times the
-// reference's own (k = 2, or 3 for short types and small outputs), or every element within the dtype's bounds. The
+// reference's own (k = 2, or 3 for sums, short types and small outputs), or every element within the dtype's bounds; a slice
+// on which the reference was exact by chance may err as much as the average one, up to 4 times the whole's relative error. The
 // pattern of NaN and infinities must be the truth's, and integers must be equal (for the index of a largest or
 // smallest element: the elements at the indices). `declared` bounds, when the task has them, decide alone.
 Comparison compare(const reference::Expected& expected, const std::vector<double>& got,
