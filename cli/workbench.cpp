@@ -18,6 +18,7 @@ void time_beside(OpenTask& open, const DeviceChoice& choice, const WorkbenchOpti
     if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{open.python, device, 0});
     return *open.pytorch;
   };
+  if (!options.baselines.empty()) result.beside();   // what was asked for is not left out in silence
 }
 
 judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {

@@ -90,7 +90,7 @@ void Host::State::start() {
     options.python = candidates[i];
     return;
   }
-  throw base::Error(base::Fault::usage, fmt::format("a .py task needs a Python with PyTorch 1.13 or newer: install python3-torch, or "
+  throw base::Error(base::Fault::usage, fmt::format("a .py task and --baseline need a Python with PyTorch 1.13 or newer: install python3-torch, or "
                                                     "name an interpreter with --python ({})",
                                                     fmt::join(reasons, "; ")));
 }

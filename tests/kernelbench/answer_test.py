@@ -68,9 +68,10 @@ class AnswerTest(unittest.TestCase):
 
     def answer(self, task, text):
         offered = self.open(task)
-        program = Program("answer_host.py")
+        program, folder = Program("answer_host.py"), tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
         self.addCleanup(program.close)
-        program.ask("hello", device="cpu", folder=tempfile.mkdtemp())
+        program.ask("hello", device="cpu", folder=folder.name)
         self.assertEqual(program.ask("task", afresh=False, **offered), {})
         return program, program.ask("load", path="answer.py", source=text, unconfined=False)
 
@@ -172,11 +173,13 @@ class AnswerTest(unittest.TestCase):
                          "in the process that judges it")
 
     def test_it_has_no_network_and_writes_to_its_own_folder_only(self):
-        target = pathlib.Path(tempfile.mkdtemp()) / "made"
-        self.addCleanup(target.parent.rmdir)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        target, other = pathlib.Path(folder.name) / "made", pathlib.Path(folder.name) / "somebody's"
+        other.write_text("x")
         tries = [("socket.create_connection(('127.0.0.1', 9))", "Operation not permitted"),
                  ("socket.socket(socket.AF_UNIX).connect('/nobody')", "Operation not permitted"),
-                 (f"open('{target}', 'w')", "Permission denied"), (f"os.remove('{SWISH}')", "Permission denied"),
+                 (f"open('{target}', 'w')", "Permission denied"), (f"os.remove({str(other)!r})", "Permission denied"),
                  ("open('/dev/tty', 'w')", "Permission denied"), ("tempfile.TemporaryFile().write(b'x')", "")]
         lines = ["import os, socket, tempfile", "said = []"]
         for call, _ in tries:

@@ -55,7 +55,7 @@ class PublishedTest(TaskTest):
 
     def test_right_wrong_and_tampered_on_the_cpu(self):
         wanted = {"plain.py": ("INCONCLUSIVE", "right; times need a GPU"), "cached_by_address.py": ("WRONG_RESULT", "output["),
-                  "patched_event.py": ("TAMPERED", "it replaces torch.cuda.Event.elapsed_time"), "network.py": ("RUNTIME_FAILED", "not permitted")}
+                  "patched_event.py": ("TAMPERED", "it replaces torch.cuda.Event.elapsed_time"), "fails_later.py": ("RUNTIME_FAILED", "ValueError: tired")}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             judgements = dict(zip(wanted, pool.map(lambda name: self.verified(name, SWISH, "--device", "sim"), wanted)))
         for name, (verdict, message) in wanted.items():
