@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -51,6 +52,74 @@ Names names_of(const task::Task& task) {
   return names;
 }
 
+// A plan before it is written.
+struct Draft {
+  Dag dag;
+  Style style;
+  std::string applied;  // rules, "diagonal+strength"
+  std::vector<KernelFile::Technique> techniques;
+};
+
+struct Written {
+  Candidate candidate;
+  std::string members;  // equal for equal families
+};
+
+tl::expected<Written, std::string> write(const Draft& draft, const Names& names, std::size_t workloads, const std::string& of) {
+  const auto file = compose(draft.dag, draft.style, names, workloads);
+  if (!file) return tl::unexpected(file.error());
+  Candidate candidate;
+  candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.style.name);
+  candidate.source = file->text(of, candidate.id);
+  candidate.techniques = draft.techniques;
+  for (const auto& technique : file->techniques())
+    if (candidate.techniques.empty() || technique.name != "algebra") candidate.techniques.push_back(technique);
+  candidate.bytes = file->bytes();
+  candidate.slowed_bytes = file->slowed_bytes();
+  candidate.operations = file->operations();
+  candidate.kernels = file->kernels();
+  candidate.simple = draft.style.name == "plain";
+  return Written{std::move(candidate), file->members()};
+}
+
+// What a kernel could compute on its own instead of on the way: "gelu", "div 2", and the node.
+std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
+  std::vector<std::pair<std::string, int>> result;
+  std::map<std::string, int> of_name;
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    const Node& node = dag.nodes[i];
+    const bool computes = (node.kind == Kind::pointwise && node.function != "identity") || node.kind == Kind::reduce;
+    const bool output = std::any_of(dag.outputs.begin(), dag.outputs.end(), [&](const auto& each) { return each.second == static_cast<int>(i); });
+    if (!computes || output) continue;
+    const int number = ++of_name[node.function];
+    result.emplace_back(number == 1 ? node.function : fmt::format("{} {}", node.function, number), static_cast<int>(i));
+  }
+  return result;
+}
+
+// Where the cheapest plan could be cut once more: the rounds may find that a value is better written out than computed on
+// the way, or computed again. Those cuts are offered that should cost least.
+template <typename Write>
+void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, std::set<std::string>& seen, Write write) {
+  constexpr std::size_t most = 3;
+  if (list.empty()) return;
+  const auto cheaper = [](const Candidate& a, const Candidate& b) { return expected_seconds(a, {}) < expected_seconds(b, {}); };
+  const auto best = std::min_element(list.begin(), list.end(), cheaper) - list.begin();
+  std::vector<Candidate> found;
+  for (const auto& [name, node] : cuts(drafts[static_cast<std::size_t>(best)].dag)) {
+    Draft draft = drafts[static_cast<std::size_t>(best)];
+    draft.style.cut = node;
+    draft.style.name += ", cut after " + name;
+    auto written = write(draft);
+    if (!written || !seen.insert(written->members).second) continue;
+    written->candidate.techniques.push_back({"cut", fmt::format("The result of {} is written out by a kernel of its own, and read where it is needed.", name)});
+    found.push_back(std::move(written->candidate));
+  }
+  std::stable_sort(found.begin(), found.end(), cheaper);
+  if (found.size() > most) found.resize(most);
+  for (Candidate& candidate : found) list.push_back(std::move(candidate));
+}
+
 }  // namespace
 
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
@@ -78,6 +147,7 @@ Candidates candidates_for(const task::Task& task) {
   }
   const Names names = names_of(task);
   std::set<std::string> seen;
+  std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
   for (const Style& style : styles()) {
     LowerOptions options;
@@ -98,26 +168,18 @@ Candidates candidates_for(const task::Task& task) {
             techniques.push_back({"algebra", fmt::format("{} ({}).", rule.identity, rule.name)});
           }
       if (!algebra && style.name != "fused" && style.name != "unfused") continue;
-      const auto file = compose(std::move(dag), style, names, task.workloads.size());
-      if (!file) {
-        if (result.refusal.empty() || algebra) result.refusal = file.error();
+      Draft draft{std::move(dag), style, std::move(applied), std::move(techniques)};
+      auto written = write(draft, names, task.workloads.size(), of);
+      if (!written) {
+        if (result.refusal.empty() || algebra) result.refusal = written.error();
         continue;
       }
-      Candidate candidate;
-      candidate.id = fmt::format("{}/{}", applied.empty() ? "as written" : applied, style.name);
-      if (!seen.insert(file->members()).second) continue;
-      candidate.source = file->text(of, candidate.id);
-      for (const auto& technique : file->techniques())
-        if (techniques.empty() || technique.name != "algebra") techniques.push_back(technique);
-      candidate.techniques = std::move(techniques);
-      candidate.bytes = file->bytes();
-      candidate.slowed_bytes = file->slowed_bytes();
-      candidate.operations = file->operations();
-      candidate.kernels = file->kernels();
-      candidate.simple = style.name == "plain";
-      result.list.push_back(std::move(candidate));
+      if (!seen.insert(written->members).second) continue;
+      result.list.push_back(std::move(written->candidate));
+      drafts.push_back(std::move(draft));
     }
   }
+  add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, names, task.workloads.size(), of); });
   // By expected time in steps of 5 %; within a step in the order of the styles.
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < result.list.size(); ++i)

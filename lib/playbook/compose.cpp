@@ -43,17 +43,17 @@ class Composer {
   bool write_together(std::size_t first) {
     if (!file_.style().fuse) return false;
     Results results{{dag_.outputs[first].second, dag_.outputs[first].first}};
-    Growth together = grow(dag_, results, buffers_, true, workloads_);
+    Growth together = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
     if (!together.region || together.region->producer >= 0) return false;
     for (std::size_t i = first + 1; i < dag_.outputs.size(); ++i) {
       const auto [name, id] = dag_.outputs[i];
       if (done_.count(name) != 0 || buffers_.count(id) != 0 || !(node(id).shape == node(results[0].first).shape)) continue;
-      const Growth alone = grow(dag_, {{id, name}}, buffers_, true, workloads_);
+      const Growth alone = grow(dag_, {{id, name}}, buffers_, true, file_.style().cut, workloads_);
       if (!alone.region) continue;
       const std::set<std::string> mine = reads(*alone.region), theirs = reads(*together.region);
       if (std::none_of(mine.begin(), mine.end(), [&](const auto& buffer) { return theirs.count(buffer) != 0; })) continue;
       results.emplace_back(id, name);
-      Growth more = grow(dag_, results, buffers_, true, workloads_);
+      Growth more = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
       if (more.region && more.region->producer < 0) together = std::move(more);
       else results.pop_back();
     }
@@ -136,7 +136,7 @@ class Composer {
       if (node(id).kind == Kind::cat) return write_cat(id, buffer);
     }
     for (int tries = 0; tries < 200; ++tries) {
-      Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.style().fuse, workloads_);
+      Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.style().fuse, file_.style().cut, workloads_);
       if (!growth.region) {
         if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
         materialise(growth.needs);
@@ -182,7 +182,7 @@ class Composer {
     const int splits = splits_of(region, walk);
     if (reduce < 0 || splits <= 1 || node(reduce).function.rfind("arg", 0) == 0) return false;
     const std::string name = file_.unique("S");
-    Growth parts = grow(dag_, {{reduce, name}}, buffers_, true, workloads_);
+    Growth parts = grow(dag_, {{reduce, name}}, buffers_, true, file_.style().cut, workloads_);
     if (!parts.region) return false;
     collapse(*parts.region, dag_);
     tensor::Shape shape = node(reduce).shape;

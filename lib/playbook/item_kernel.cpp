@@ -133,7 +133,7 @@ class Recogniser {
 
   bool coordinate(const Statement& statement) {
     if (statement.value.empty() || statement.type.find('*') != std::string::npos || changed_.count(statement.name) != 0 ||
-        statement.type.find("float") != std::string::npos || !accesses(statement.value).empty())
+        names(statement.type, "auto") || statement.type.find("float") != std::string::npos || !accesses(statement.value).empty())
       return false;
     const IndexForm form = index_form(statement.value, kernel_.definitions);
     for (const char letter : {'x', 'y'}) {
@@ -290,9 +290,10 @@ IndexForm ItemKernel::where(const Access& access) const {
 
 std::vector<ItemKernel> item_kernels(const OwnDraft& draft) {
   std::map<std::string, int> launches;
-  for (const std::string& line : draft.plan)
-    if (line.rfind("launch", 0) == 0)
-      ++launches[std::string(base::trim(std::string_view(line).substr(6, line.find("<<<") - 6)))];
+  for (const std::string& line : draft.plan) {  // also those behind `for`
+    const std::size_t launch = line.find("launch"), open = line.find("<<<");
+    if (launch < open && open != std::string::npos) ++launches[std::string(base::trim(std::string_view(line).substr(launch + 6, open - launch - 6)))];
+  }
   std::vector<ItemKernel> result;
   for (std::size_t i = 0; i < draft.plan.size(); ++i) {
     const auto launch = own_launch(draft.plan[i]);

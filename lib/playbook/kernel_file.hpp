@@ -25,6 +25,7 @@ struct Style {
   bool tiles = true;      // convolutions as products of tiles
   bool attention = true;  // one kernel for the whole of an attention
   bool tensor = false;    // products on the tensor cores
+  int cut = -1;           // a node of the dag that has a kernel of its own though it could be fused; -1: none
 };
 
 // An answer under construction.

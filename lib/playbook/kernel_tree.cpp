@@ -189,6 +189,7 @@ std::optional<KernelTree> kernel_tree(const std::string& source, const std::stri
   const Tokens tokens = kernel::lex_code(source);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (!tokens[i].is("__global__") || !tokens[i + 1].is("void") || tokens[i + 2].text != name) continue;
+    if (i > 0 && !tokens[i - 1].is("}") && !tokens[i - 1].is(";")) return std::nullopt;
     const std::size_t list = i + 3;
     if (list >= tokens.size() || !tokens[list].is("(")) continue;
     const std::size_t open = kernel::matching_bracket(tokens, list) + 1;
@@ -198,6 +199,19 @@ std::optional<KernelTree> kernel_tree(const std::string& source, const std::stri
     KernelTree tree{*signature, tokens[i].offset, tokens[open].offset, tokens[close].end(), {}};
     tree.body = Reader(source, tokens[open].end(), tokens[close].offset).all();
     return tree;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> parameter_brackets(const std::string& source, const std::string& name) {
+  const Tokens tokens = kernel::lex_code(source);
+  bool global = false;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].is("__global__")) global = true;
+    if (tokens[i].is("{") || tokens[i].is(";")) global = false;
+    if (!global || tokens[i].text != name || !tokens[i + 1].is("(")) continue;
+    const std::size_t close = kernel::matching_bracket(tokens, i + 1);
+    if (close < tokens.size()) return std::pair(tokens[i + 1].offset, tokens[close].offset);
   }
   return std::nullopt;
 }

@@ -36,8 +36,10 @@ struct KernelTree {
   std::vector<Statement> body;
 };
 
-// Of an ordinary function, neither a template nor with launch bounds of its own; nothing where it is not found.
+// Of an ordinary function: no template, no linkage and no launch bounds of its own. Nothing where it is not found.
 std::optional<KernelTree> kernel_tree(const std::string& source, const std::string& name);
+// Where the brackets of a kernel's parameters stand, of any kernel; nothing where they are not found.
+std::optional<std::pair<std::size_t, std::size_t>> parameter_brackets(const std::string& source, const std::string& name);
 
 std::string print(const std::vector<Statement>& body, int indent);
 

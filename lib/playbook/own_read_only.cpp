@@ -30,10 +30,9 @@ bool own_read_only(const task::Task& task, OwnDraft& draft) {
             distinct = buffers.insert(scratch.name).second && distinct;
       }
     }
-    const auto tree = kernel_tree(draft.code, signature.name);
-    if (!distinct || signature.parameters.empty() || !tree) continue;
-    const std::size_t open = draft.code.find('(', tree->begin), close = draft.code.find(')', open);
-    if (close == std::string::npos || draft.code.find('{', tree->begin) < close) continue;
+    const auto brackets = parameter_brackets(draft.code, signature.name);
+    if (!distinct || signature.parameters.empty() || !brackets) continue;
+    const auto [open, close] = *brackets;
     std::string list = draft.code.substr(open, close - open);
     if (list.find("__restrict__") != std::string::npos || list.find('(', 1) != std::string::npos) continue;
     std::string changed;

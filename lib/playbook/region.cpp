@@ -15,8 +15,8 @@ struct Needs {
 
 class Grower {
  public:
-  Grower(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse)
-      : dag_(dag), results_(results), buffers_(buffers), fuse_(fuse) {}
+  Grower(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut)
+      : dag_(dag), results_(results), buffers_(buffers), fuse_(fuse), cut_(cut) {}
 
   Region grow(std::size_t workloads) {
     const Node& root = dag_.nodes[static_cast<std::size_t>(results_[0].first)];
@@ -44,6 +44,7 @@ class Grower {
     if (!fuse_ && id != results_[0].first && (node.kind == Kind::pointwise || node.kind == Kind::reduce) &&
         node.function != "identity")
       throw Needs{id};
+    if (id == cut_ && std::none_of(results_.begin(), results_.end(), [&](const auto& result) { return result.first == id; })) throw Needs{id};
     switch (node.kind) {
       case Kind::number: return add({id, true, "", {}, {}, {}, Instance::Level::line, 0});
       case Kind::coordinate: {
@@ -285,6 +286,7 @@ class Grower {
   const Results& results_;
   const Buffers& buffers_;
   bool fuse_;
+  int cut_;
   int reduced_ = -1;  // what the outermost reduction reads
   std::size_t root_rank_ = 0;
   Region region_;
@@ -376,9 +378,9 @@ void collapse(Region& region, const Dag& dag) {
   set_levels(region, dag);
 }
 
-Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, std::size_t workloads) {
+Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut, std::size_t workloads) {
   try {
-    Region region = Grower(dag, results, buffers, fuse).grow(workloads);
+    Region region = Grower(dag, results, buffers, fuse, cut).grow(workloads);
     set_levels(region, dag);
     return {std::move(region), -1};
   } catch (const Needs& needs) {

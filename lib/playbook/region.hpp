@@ -66,8 +66,8 @@ struct Growth {
 using Results = std::vector<std::pair<int, std::string>>;
 
 // The largest region that ends in `results` and can be one kernel. With `fuse` off every operation but views is a
-// kernel of its own.
-Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, std::size_t workloads);
+// kernel of its own; the node `cut` is one in any case.
+Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut, std::size_t workloads);
 
 // Merges dimensions that every access walks as one.
 void collapse(Region& region, const Dag& dag);

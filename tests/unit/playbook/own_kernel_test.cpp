@@ -98,6 +98,10 @@ TEST_CASE("a kernel that is not plainly of a rule's form is left alone") {
   SECTION("two pointers to one buffer") {
     CHECK(techniques("k<<<dim3(ceil_div(M, 16), ceil_div(N, 16)), dim3(16, 16)>>>(Y, V, Y, N, M)", of_plane(product)).count("shared-memory tiling") == 0);
   }
+  SECTION("a kernel that is launched twice") {
+    CHECK(techniques("k<<<dim3(ceil_div(M, 16), ceil_div(N, 16)), dim3(16, 16)>>>(X, V, Y, N, M)\n//@ for t in 0..2 launch k<<<1, dim3(16, 16)>>>(X, V, Y, N, M)", of_plane(product))
+              .count("shared-memory tiling") == 0);
+  }
   SECTION("a guard that leaves a coordinate out") {
     CHECK(techniques(plane, "__global__ void k(const float* X, const float* V, float* Y, int N, int M) {\n"
                             "  int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;\n"

@@ -118,6 +118,29 @@ TEST_CASE("attention with few queries goes to the tensor cores in parts of its k
   becomes("split_attention", "as written/tensor cores");
 }
 
+TEST_CASE("a value that could be computed on the way is written out by a kernel of its own") { becomes("cut", "as written/fused, cut after gelu"); }
+
+TEST_CASE("the rounds explore the cheapest cuts of the cheapest plan, three at the most") {
+  const task::Task task = task::load(golden("cut.before.cu"));
+  const auto candidates = playbook::candidates_for(task).list;
+  model::Question next = question(1, 1);
+  next.samples = 1;
+  std::size_t cuts = 0;
+  while (const auto chosen = playbook::choose(candidates, next)) {
+    const playbook::Candidate& candidate = candidates[*chosen];
+    if (candidate.id.find(", cut after ") != std::string::npos) {
+      ++cuts;
+      CHECK(candidate.kernels == candidates.front().kernels + 1);
+      CHECK(candidate.techniques.back().name == "cut");
+    }
+    next.earlier.push_back(judged(candidate, 20 - static_cast<double>(next.earlier.size())));
+    ++next.key.round;
+    REQUIRE(next.key.round < 50);
+  }
+  CHECK(cuts >= 1);
+  CHECK(std::count_if(candidates.begin(), candidates.end(), [](const auto& each) { return each.id.find(", cut after ") != std::string::npos; }) == 3);
+}
+
 TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples")) {
