@@ -18,7 +18,7 @@ from baselines import Stopwatch
 from confine import confine
 from device_memory import Mappings
 from task_cases import bytes_of, fresh
-from task_module import Refusal, TaskModule, in_task, last_line, mapped, tensors_in
+from task_module import Refusal, TaskModule, in_task, mapped, tensors_in
 
 STREAM_SHARE = 0.05   # of the calls' time that may pass between their end on the stream and their end on the device
 STREAM_MS = 0.1
