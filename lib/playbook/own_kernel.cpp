@@ -32,6 +32,7 @@ const std::vector<std::set<std::string_view>>& combinations() {
       {"teams", "geometry", "read-only"},
       {"vectors", "geometry", "read-only"},
       {"coarsening", "geometry", "read-only"},
+      {"staging", "turning", "teams", "vectors", "geometry"},
       {"geometry", "read-only", "unrolling"},
       {"geometry", "read-only"},
       {"geometry"},
