@@ -86,11 +86,13 @@ tl::expected<Written, std::string> write(const Draft& draft, const Names& names,
 std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
   std::vector<std::pair<std::string, int>> result;
   std::map<std::string, int> of_name;
+  std::vector<char> known(dag.nodes.size());  // made of coordinates and numbers alone
   for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
     const Node& node = dag.nodes[i];
+    known[i] = node.kind != Kind::input && std::all_of(node.operands.begin(), node.operands.end(), [&](int of) { return known[static_cast<std::size_t>(of)]; });
     const bool computes = (node.kind == Kind::pointwise && node.function != "identity") || node.kind == Kind::reduce;
     const bool output = std::any_of(dag.outputs.begin(), dag.outputs.end(), [&](const auto& each) { return each.second == static_cast<int>(i); });
-    if (!computes || output) continue;
+    if (!computes || output || known[i]) continue;
     const int number = ++of_name[node.function];
     result.emplace_back(number == 1 ? node.function : fmt::format("{} {}", node.function, number), static_cast<int>(i));
   }

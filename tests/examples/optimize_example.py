@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimises one example on the simulator and checks what is reported: optimize_example.py BINARY TASK [--all-right] --set N=64 …
-With --all-right every variant has to be right, and none faster: at small sizes some cannot be."""
+With --all-right every variant has to be right, and none need be faster: at small sizes some cannot be."""
 import json
 import os
 import subprocess

@@ -141,6 +141,11 @@ TEST_CASE("the rounds explore the cheapest cuts of the cheapest plan, three at t
   CHECK(std::count_if(candidates.begin(), candidates.end(), [](const auto& each) { return each.id.find(", cut after ") != std::string::npos; }) == 3);
 }
 
+TEST_CASE("masks, which are made of coordinates alone, are no place for a cut") {
+  for (const auto& candidate : playbook::candidates_for(task::load(golden("triangular.before.cu"))).list)
+    CHECK(candidate.id.find(", cut after le") == std::string::npos);
+}
+
 TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples")) {
