@@ -38,6 +38,16 @@ std::string verdict_of(const search::Variant& variant) {
   return text;
 }
 
+// "race of round 2: r02-s01 is the fastest; r01-s03 0.994x [0.991, 0.997], r02-s04 0.98x [0.97, 0.99]"
+std::string race_line(const search::Race& race) {
+  if (!race.problem.empty())
+    return fmt::format("race of round {}: void, the screenings stand: {}", race.round, race.problem);
+  std::vector<std::string> others;
+  for (const auto& racer : race.racers) others.push_back(fmt::format("{} {}", racer.id, report::text(racer.over_fastest)));
+  others.erase(others.begin());
+  return fmt::format("race of round {}: {} is the fastest; {}", race.round, race.racers.front().id, fmt::join(others, ", "));
+}
+
 std::string elapsed(base::Seconds since) {
   const auto seconds = static_cast<int>((base::now() - since).count());
   return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
@@ -79,6 +89,8 @@ class TextProgress final : public search::Observer {
     const std::lock_guard lock(mutex_);
     best_ = variant.score();
   }
+  void racing(const std::vector<std::string>& ids) override { show(fmt::format("racing {}", fmt::join(ids, ", ")), where_); }
+  void raced(const search::Race& race) override { keep(base::printable(race_line(race))); }
   void round_finished(const search::Round& round) override {
     keep(fmt::format("round {}/{}: {} answer{}, {} right, {} faster; best so far {:.3g}x", round.round, rounds_,
                      round.answers, round.answers == 1 ? "" : "s", round.right, round.faster, round.best_so_far));
@@ -149,6 +161,13 @@ class JsonProgress final : public search::Observer {
   void judged(const search::Variant& variant) override { print(described("judged", variant)); }
   void improved(const search::Variant& variant) override {
     print({{"event", "improved"}, {"variant", variant.id}, {"score", variant.score()}});
+  }
+  void racing(const std::vector<std::string>& ids) override { print({{"event", "racing"}, {"variants", ids}}); }
+  void raced(const search::Race& race) override {
+    json racers = json::array();
+    for (const auto& racer : race.racers)
+      racers.push_back({{"variant", racer.id}, {"over_fastest", racer.over_fastest.value}, {"turns", racer.turns}, {"score", racer.speedup.value}});
+    print({{"event", "raced"}, {"round", race.round}, {"racers", racers}, {"problem", race.problem}, {"seconds", race.seconds}});
   }
   void round_finished(const search::Round& round) override {
     print({{"event", "round_finished"}, {"round", round.round}, {"answers", round.answers}, {"right", round.right},

@@ -42,7 +42,8 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.baselines = baselines(options);
   if (!options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
-  result.hangs = options.hangs;
+  // How long the simulator takes depends on what else the machine does, so there a run remembers for itself alone.
+  result.hangs = choice.device == "sim" ? options.hangs : base::cache_folder() / "hung";
   result.printed = options.printed;
   return result;
 }

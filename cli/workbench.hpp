@@ -27,7 +27,7 @@ struct WorkbenchOptions {
   std::string precision = "fp32";
   std::vector<std::string> baselines;         // of PyTorch; empty: the usual ones
   std::string against;                        // file of a variant to compare with instead of the reference
-  std::filesystem::path hangs;                // of the run that this belongs to
+  std::filesystem::path hangs;                // of the run that this belongs to; a GPU has one file for all runs
   std::function<void(const std::string& text)> printed;  // takes what variants print
 };
 void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox

@@ -101,6 +101,17 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
   return executable;
 }
 
+Rejected rejected(verify::Evidence evidence) {
+  Rejected judgement;
+  judgement.verdict = *evidence.fault;
+  judgement.message = std::move(evidence.message);
+  judgement.findings = std::move(evidence.findings);
+  judgement.first_wrong = std::move(evidence.first_wrong);
+  judgement.worst_wrong = std::move(evidence.worst_wrong);
+  judgement.errors = evidence.errors;
+  return judgement;
+}
+
 outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault) {
   judgement.verdict = fault.verdict;
   judgement.message = fault.message;

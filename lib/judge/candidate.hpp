@@ -29,6 +29,9 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
                                          const kernel::Environment& tunables, compile::Compiler& compiler,
                                          const std::string& arch);
 
+// What a device found wrong.
+Rejected rejected(verify::Evidence evidence);
+
 // Keeps what is known about the kernel and takes over why it failed.
 outcome::Judgement with_fault(outcome::Judgement judgement, const Rejected& fault);
 

@@ -13,7 +13,7 @@ namespace {
 
 using outcome::Verdict;
 
-// The launch with the most threads stands for the plan.
+// The launch with the most threads stands for the plan: nothing counts or times the launches of a plan one by one.
 const kernel::Launch* largest_launch(const kernel::Plan& plan) {
   const kernel::Launch* largest = nullptr;
   double most = -1;
@@ -50,6 +50,7 @@ outcome::Judgement Judge::State::describe(const Executable& executable, const ke
         outcome::occupancy(facts, resources.registers, resources.shared_bytes + launch->shared_bytes, threads);
     judgement.occupancy = occupancy.fraction;
     judgement.occupancy_limited_by = occupancy.limited_by;
+    if (judgement.resources.size() > 1) judgement.occupancy_limited_by += ", in " + launch->kernel;
   }
   return judgement;
 }

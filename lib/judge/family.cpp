@@ -12,6 +12,7 @@ using outcome::Verdict;
 
 constexpr std::size_t family_sample = 16;    // members tried of a family before the neighbours of the best
 constexpr int climbing_steps = 3;            // rounds of neighbours
+constexpr int race_rounds = 16;              // at most
 
 }  // namespace
 
@@ -124,9 +125,9 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
       indices.push_back(index);
     }
     ensure_ready();
-    auto winner = race(runners, members.at(indices.front()).key);
-    if (!winner) return winner.error();
-    best = indices[*winner];
+    auto raced = race(runners, members.at(indices.front()).key, race_rounds);
+    if (!raced) return raced.error();
+    best = indices[raced->best()];
     timed(members.at(*best));
     if (!members.at(*best).timed) best.reset();
   }

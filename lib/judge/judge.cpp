@@ -52,6 +52,9 @@ std::optional<Rejected> Judge::State::remembered_hang(const std::string& key) co
   Rejected rejected;
   rejected.verdict = Verdict::timeout;
   rejected.message = "it did not end when it ran before, and is not run again";
+  if (!options.hangs.empty())  // by its last two names: a model reads this, too
+    rejected.message += fmt::format("; what {}/{} remembers is tried again when that file is removed",
+                                    options.hangs.parent_path().filename().string(), options.hangs.filename().string());
   return rejected;
 }
 
@@ -277,13 +280,7 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
     if (facts.simulated) fine.sanitizer = evidence.unchecked.empty() ? "passed" : "races not checked";
     return fine;
   }
-  Rejected judgement;
-  judgement.verdict = *evidence.fault;
-  judgement.message = std::move(evidence.message);
-  judgement.findings = std::move(evidence.findings);
-  judgement.first_wrong = std::move(evidence.first_wrong);
-  judgement.worst_wrong = std::move(evidence.worst_wrong);
-  judgement.errors = evidence.errors;
+  Rejected judgement = rejected(std::move(evidence));
   // On a GPU such a fault is sticky: the process is of no more use.
   if (!facts.simulated && (judgement.verdict == Verdict::runtime_failed || judgement.verdict == Verdict::timeout)) {
     where.stop();

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ struct Options {
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
   outcome::Precision precision = outcome::Precision::fp32;
-  std::filesystem::path hangs;        // where to remember what did not end, for runs that go on; empty: in this run only
+  std::filesystem::path hangs;        // where to remember what did not end; empty: in this run only
   std::function<void(const std::string& text)> printed;  // takes what a variant says with printf, on the simulator
   bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up
 };
@@ -60,6 +61,24 @@ struct ReferenceFacts {
   outcome::Precision precision = outcome::Precision::fp32;
   std::vector<outcome::TaskFinding> findings;  // about the task itself
   outcome::Judgement judgement;       // of the reference as its own variant: resources, counters, errors; score 1
+};
+
+// A variant that is right, to be raced against others.
+struct Entrant {
+  std::string source, name;
+  std::map<std::string, std::int64_t> tunables;
+};
+
+// What became of several.
+struct Race {
+  struct Standing {
+    outcome::Speedup over_fastest;    // the fastest one's time over its own, where both were timed; at 99 %
+    int turns = 0;                    // in which it was timed
+  };
+  std::vector<Standing> standings;    // of the entrants, in their order; empty with a problem
+  std::size_t fastest = 0;
+  std::string problem;                // why nothing is known: one sentence
+  double seconds = 0;
 };
 
 // A variant's whole life: parse, plan, compile, verify, time; in the workers of this process, which keeps all statistics
@@ -87,6 +106,9 @@ class Judge {
   // A variant that an earlier execution of this run judged. The first right one of a task without a time to beat is
   // judged again, because the others' speed-ups are relative to it.
   void recall(const std::string& source, const std::string& name, const outcome::Judgement& judgement);
+
+  // Times variants in turns of all that may still be the fastest. Empty on the simulator, which measures nothing.
+  std::optional<Race> race(const std::vector<Entrant>& entrants);
 
   // A final verdict: fresh processes, fresh inputs, full checks, for the family member `tunables`.
   outcome::Judgement confirm(const std::string& source, const std::string& name,

@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "bench/comparison.hpp"
 #include "bench/limit.hpp"
+#include "bench/race.hpp"
 #include "cuda/management.hpp"
 #include "judge/candidate.hpp"
 #include "judge/device_host.hpp"
@@ -165,8 +166,9 @@ struct Judge::State {
   void prepare_against();
   bool worth_chaining() const;
   void measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key);
-  // The index of the fastest of several executables, after a race.
-  tl::expected<std::size_t, Rejected> race(const std::vector<Executable>& members, const std::string& key);
+  // Over all workloads, in the warm worker.
+  tl::expected<bench::Race, Rejected> race(const std::vector<Executable>& members, const std::string& key, int most_rounds);
+  std::vector<double> weights() const;          // of the workloads
   void apply(const Timed& timed, outcome::Judgement& judgement) const;
 
   outcome::Judgement describe(const Executable& executable, const kernel::Environment& tunables) const;

@@ -7,6 +7,8 @@
 #include "verify/check.hpp"
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace cudal1::judge {
@@ -53,6 +55,7 @@ class TimedArms {
  private:
   bool show(std::size_t arm, std::size_t set, std::uint64_t digest);
   bool inspect(std::size_t arm, std::size_t set);
+  bool compare(std::size_t arm, std::size_t set);   // element by element; false: it is wrong
 
   device::Device& device_;
   const kernel::File& task_;
@@ -64,6 +67,7 @@ class TimedArms {
   int compared_ = 0;
   bool sparing_ = false;
   std::optional<TimeReply::Unknown> unknown_;
+  std::optional<std::pair<std::size_t, std::size_t>> unseen_;             // arm and set of the last output, if not compared
   verify::Evidence evidence_;
 };
 

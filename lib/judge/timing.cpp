@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/defence.hpp"
 #include "bench/order.hpp"
-#include "bench/race.hpp"
 #include "judge/state.hpp"
 #include "outcome/speedup_text.hpp"
 
@@ -23,24 +22,13 @@ constexpr double tenant_stall_ms = 0.05;      // time slices of another program 
 constexpr int hot_pairs = 12;
 constexpr double slow_reference_ms = 1, slow_reference_ratio = 5, chained_half_width = 0.03;
 
-std::vector<double> weights(const task::Task& task) {
+}  // namespace
+
+std::vector<double> Judge::State::weights() const {
   std::vector<double> result;
   for (const task::Workload& workload : task.workloads) result.push_back(workload.weight);
   return result;
 }
-
-Rejected rejected(const verify::Evidence& evidence) {
-  Rejected judgement;
-  judgement.verdict = *evidence.fault;
-  judgement.message = evidence.message;
-  judgement.findings = evidence.findings;
-  judgement.first_wrong = evidence.first_wrong;
-  judgement.worst_wrong = evidence.worst_wrong;
-  judgement.errors = evidence.errors;
-  return judgement;
-}
-
-}  // namespace
 
 tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& where, const Executable& executable,
                                                                   const std::string& key) {
@@ -77,7 +65,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::predict(DeviceHost& wh
     if (w == 0) result.lines = mine.lines;
     result.predictions.push_back(*std::move(reply));
   }
-  result.estimate = bench::combine(estimates, weights(task));
+  result.estimate = bench::combine(estimates, weights());
   result.estimate.pairs = 0;
   result.verdict = bench::decide_prediction(result.estimate);
   return result;
@@ -88,7 +76,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
   if (lends()) return measure_lent(where, executable, purpose, key);
   const Step step(*this, "time");
   const std::size_t count = task.workloads.size();
-  bench::Comparison comparison(purpose, weights(task), options.gpu_budget_ms);
+  bench::Comparison comparison(purpose, weights(), options.gpu_budget_ms);
   const bool chained = !against && purpose == bench::Purpose::screening && worth_chaining();
   const Executable* other = against ? &*against : chained ? &incumbent->executable : nullptr;
   Timed result;
@@ -130,7 +118,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
     result.workloads.push_back(timing(w, reference_ms, comparison.median_ms(w, 1), result.parts.back()));
     note_limits(result, w);
   }
-  result.estimate = chained ? bench::combine(result.parts, weights(task)) : comparison.estimate();
+  result.estimate = chained ? bench::combine(result.parts, weights()) : comparison.estimate();
   if (chained && result.verdict != Verdict::implausible) {
     result.verdict = bench::decide(result.estimate, purpose, true).value_or(Verdict::inconclusive);
     result.message = fmt::format("{} over the reference: {} over the fastest before, which is {:.3g}x",
@@ -189,39 +177,6 @@ void Judge::State::measure_hot(DeviceHost& where, const Executable& executable, 
       for (device::Sample& sample : reply->samples) --sample.arm;
     timed.workloads[w].hot_speedup = bench::estimate(bench::log_ratios(reply->samples), 0.05, 0).speedup().value;
   }
-}
-
-tl::expected<std::size_t, Rejected> Judge::State::race(const std::vector<Executable>& members, const std::string& key) {
-  if (members.size() == 1) return 0;
-  const Step step(*this, "race");
-  bench::Race race(members.size());
-  constexpr int rounds_limit = 16;
-  while (!race.decided() && race.rounds() < rounds_limit) {
-    // All rounds up to the next look in one job, because loading the members costs more than timing them.
-    const int until = *std::upper_bound(bench::Race::looks.begin(), bench::Race::looks.end(), race.rounds());
-    TimeJob job;
-    std::vector<std::size_t> arm_of(members.size());  // arm 0 is the reference, which takes no part
-    for (const std::size_t survivor : race.survivors()) {
-      job.executables.push_back(members[survivor]);
-      arm_of[survivor] = job.executables.size();
-    }
-    std::vector<std::size_t> order;
-    for (int round = race.rounds(); round < until; ++round)
-      for (const std::size_t member : race.round(random)) order.push_back(member);
-    for (const std::size_t member : order) job.order.push_back(arm_of[member]);
-    job.seed = random.next();
-    auto reply = time_arms(host, job, key);
-    if (!reply) return tl::unexpected(std::move(reply.error()));
-    if (reply->evidence.fault) return tl::unexpected(rejected(reply->evidence));
-    const std::size_t length = race.survivors().size();
-    for (std::size_t start = 0; start + length <= reply->samples.size(); start += length) {
-      std::vector<device::Sample> round(reply->samples.begin() + static_cast<std::ptrdiff_t>(start),
-                                        reply->samples.begin() + static_cast<std::ptrdiff_t>(start + length));
-      for (std::size_t i = 0; i < length; ++i) round[i].arm = order[start + i];
-      race.add(round);
-    }
-  }
-  return race.best();
 }
 
 outcome::WorkloadTiming Judge::State::timing(std::size_t workload, double reference_ms, double variant_ms,

@@ -104,6 +104,21 @@ void rounds(const store::Run& run, Document& out) {
   out.push_back(std::move(chart));
 }
 
+void races(const store::Run& run, Document& out) {
+  if (run.result.races.empty()) return;
+  out.push_back(Heading{2, "Races"});
+  out.push_back(Paragraph{"What the screenings of a round could not tell apart was timed in turns, the best before it with it. "
+                          "Whoever was surely not the fastest left; the speed-ups are those from then on."});
+  Table table{{"round", "variant", "over the fastest", "turns", "speed-up"}, {}, {true, false, true, true, true}};
+  for (const auto& race : run.result.races) {
+    for (const auto& racer : race.racers)
+      table.rows.push_back({std::to_string(race.round), racer.id, text(racer.over_fastest), std::to_string(racer.turns),
+                            text(racer.speedup)});
+    if (!race.problem.empty()) table.rows.push_back({std::to_string(race.round), "void: " + base::printable(race.problem), "", "", ""});
+  }
+  out.push_back(std::move(table));
+}
+
 std::string what_happened(const search::Variant& variant) {
   if (variant.status == Status::duplicate) return fmt::format("the same source as {}", variant.same_as);
   if (variant.status != Status::judged) return variant.reason;
@@ -207,7 +222,10 @@ Document document(const store::Run& run, Detail detail) {
   if (detail == Detail::full) asked(run, out);
   if (detail == Detail::full) out.push_back(Heading{2, "Result"});
   times(run, out);
-  if (detail == Detail::full) rounds(run, out);
+  if (detail == Detail::full) {
+    rounds(run, out);
+    races(run, out);
+  }
   variants(run, out);
   const auto* best = run.result.best();
   if (detail == Detail::full && best) {

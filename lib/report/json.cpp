@@ -84,6 +84,17 @@ json_value reference_value(const judge::ReferenceFacts& reference) {
           {"times", times}};
 }
 
+json_value race_value(const search::Race& race) {
+  json_value racers = json_value::array();
+  for (const auto& racer : race.racers)
+    racers.push_back({{"id", racer.id},
+                      {"over_fastest", racer.over_fastest.value},
+                      {"interval", {racer.over_fastest.low, racer.over_fastest.high}},
+                      {"turns", racer.turns},
+                      {"speedup", racer.speedup.value}});
+  return {{"round", race.round}, {"racers", std::move(racers)}, {"problem", race.problem}, {"seconds", race.seconds}};
+}
+
 json_value ablation_value(const search::Result& result) {
   const auto ablation = search::ablation(result);
   if (!ablation) return nullptr;
@@ -130,6 +141,8 @@ std::string json(const store::Run& run, const Style&) {
                                         {"duplicates", round.duplicates},
                                         {"best", round.best},
                                         {"best_so_far", round.best_so_far}});
+  value["races"] = json_value::array();
+  for (const auto& race : result.races) value["races"].push_back(race_value(race));
   value["ablation"] = ablation_value(result);
   value["judged"] = result.judged();
   value["stopped_because"] = run.complete ? json_value(search::name(result.stopped_because)) : json_value(nullptr);

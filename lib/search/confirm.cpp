@@ -13,10 +13,7 @@ std::vector<std::size_t> candidates(const std::vector<Variant>& variants, bool u
   std::vector<std::size_t> list;
   for (std::size_t index = 0; index < variants.size(); ++index) {
     const auto& variant = variants[index];
-    const auto verdict = variant.judgement.verdict;
-    const bool open = verdict == outcome::Verdict::faster || verdict == outcome::Verdict::inconclusive;
-    if (variant.status != Variant::Status::judged) continue;
-    if (unbeaten ? variant.right() : open && variant.judgement.score() > 1) list.push_back(index);
+    if (unbeaten ? variant.status == Variant::Status::judged && variant.right() : may_win(variant)) list.push_back(index);
   }
   std::sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(-variants[a].judgement.score(), a) < std::pair(-variants[b].judgement.score(), b);

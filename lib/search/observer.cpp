@@ -21,6 +21,12 @@ void Observers::judged(const Variant& variant) {
 void Observers::improved(const Variant& variant) {
   for (auto* observer : observers_) observer->improved(variant);
 }
+void Observers::racing(const std::vector<std::string>& ids) {
+  for (auto* observer : observers_) observer->racing(ids);
+}
+void Observers::raced(const Race& race) {
+  for (auto* observer : observers_) observer->raced(race);
+}
 void Observers::round_finished(const Round& round) {
   for (auto* observer : observers_) observer->round_finished(round);
 }

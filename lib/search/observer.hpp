@@ -20,7 +20,9 @@ class Observer {
   virtual void replied(const model::Key&, const std::string& /*model*/, const model::Reply&) {}
   virtual void judging(const Variant&) {}             // its judgement is not there yet
   virtual void judged(const Variant&) {}
-  virtual void improved(const Variant&) {}            // the best by screening changed
+  virtual void improved(const Variant&) {}            // the best by screening and races changed
+  virtual void racing(const std::vector<std::string>& /*ids*/) {}
+  virtual void raced(const Race&) {}                  // the racers have new speed-ups
   virtual void round_finished(const Round&) {}
   virtual void confirming(const Variant&) {}
   virtual void confirmed(const Variant&) {}           // with its confirmation
@@ -37,6 +39,8 @@ class Observers final : public Observer {
   void judging(const Variant& variant) override;
   void judged(const Variant& variant) override;
   void improved(const Variant& variant) override;
+  void racing(const std::vector<std::string>& ids) override;
+  void raced(const Race& race) override;
   void round_finished(const Round& round) override;
   void confirming(const Variant& variant) override;
   void confirmed(const Variant& variant) override;
@@ -55,6 +59,7 @@ class Recall {
   virtual std::optional<model::Reply> reply(const model::Key&) const { return {}; }
   virtual std::optional<std::string> model(const model::Key&) const { return {}; }          // who gave that reply
   virtual std::optional<outcome::Judgement> judgement(const std::string& /*id*/) const { return {}; }
+  virtual std::optional<Race> race(int /*round*/) const { return {}; }
   virtual std::optional<outcome::Judgement> confirmation(const std::string& /*id*/) const { return {}; }
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,12 +23,14 @@ class Referee {
   virtual outcome::Judgement screen(const std::string& source, const std::string& name) = 0;
   // A variant whose judgement the run remembers.
   virtual void recall(const std::string&, const std::string&, const outcome::Judgement&) {}
+  // Empty where times are not measured.
+  virtual std::optional<judge::Race> race(const std::vector<judge::Entrant>&) { return {}; }
   virtual outcome::Judgement confirm(const std::string& source, const std::string& name,
                                      const std::map<std::string, std::int64_t>& tunables) = 0;
 };
 
 // One judge or several, each alone on its device; devices are alike. For each judge one variant is on the device and one
-// is being compiled. Final verdicts are the first judge's.
+// is being compiled. Races and final verdicts are the first judge's.
 class JudgeReferee final : public Referee {
  public:
   explicit JudgeReferee(std::vector<judge::Judge*> judges) : judges_(std::move(judges)), at_work_(judges_.size()) {}
@@ -38,6 +41,7 @@ class JudgeReferee final : public Referee {
   void recall(const std::string& source, const std::string& name, const outcome::Judgement& judgement) override {
     judges_.front()->recall(source, name, judgement);
   }
+  std::optional<judge::Race> race(const std::vector<judge::Entrant>& entrants) override { return judges_.front()->race(entrants); }
   outcome::Judgement confirm(const std::string& source, const std::string& name,
                              const std::map<std::string, std::int64_t>& tunables) override {
     return judges_.front()->confirm(source, name, tunables);

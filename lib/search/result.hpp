@@ -2,6 +2,7 @@
 #pragma once
 
 #include "judge/judge.hpp"
+#include "search/race.hpp"
 #include "search/variant.hpp"
 
 #include <cstddef>
@@ -46,6 +47,7 @@ struct Result {
   Start start;
   std::vector<Variant> variants;          // in the order judged; "start" first
   std::optional<std::size_t> best_index;  // the confirmed winner; else the best that is right, by screening
+  std::vector<Race> races;
   std::vector<Round> rounds;              // finished ones
   Stop stopped_because = Stop::rounds;
   std::string reason;                     // one sentence: why it stopped, and how to go on

@@ -137,7 +137,9 @@ void Rounds::play(int round) {
     for (const auto index : to_repair) repairs.push_back(ask_repair(result_.variants[index]));
     process(repairs);
   }
-  if (!stopped_) finish_round(round, first);
+  if (stopped_) return;
+  race(round, first);
+  finish_round(round, first);
 }
 
 std::vector<std::size_t> Rounds::process(std::vector<Asked>& batch) {
@@ -282,6 +284,33 @@ void Rounds::tell(Variant variant) {
     best_score_ = told.score();
     observer_.improved(told);
   }
+}
+
+void Rounds::race(int round, std::size_t first_variant) {
+  const auto racers = contenders(result_.variants, first_variant);
+  if (racers.empty()) return;
+  auto known = recall_.race(round);
+  if (!known) {
+    std::vector<std::string> ids;
+    std::vector<judge::Entrant> entrants;
+    for (const auto index : racers) {
+      const auto& variant = result_.variants[index];
+      ids.push_back(variant.id);
+      entrants.push_back({variant.source, variant.id + ".cu", variant.judgement.tunables});
+    }
+    observer_.racing(ids);
+    const auto raced = referee_.race(entrants);
+    if (!raced) return;
+    known = placed(round, *raced, racers, result_.variants, first_variant);
+  }
+  rescore(*known, result_.variants);
+  result_.races.push_back(*std::move(known));
+  observer_.raced(result_.races.back());
+  const auto best = std::max_element(result_.variants.begin(), result_.variants.end(),
+                                     [](const Variant& a, const Variant& b) { return a.score() < b.score(); });
+  if (best->score() == best_score_) return;
+  best_score_ = best->score();
+  observer_.improved(*best);
 }
 
 void Rounds::finish_round(int number, std::size_t first_variant) {

@@ -36,6 +36,7 @@ class Rounds {
   void enter(Variant variant);
   void settle(std::size_t most);
   void tell(Variant variant);
+  void race(int round, std::size_t first_variant);  // what the round's screenings could not tell apart
   void finish_round(int round, std::size_t first_variant);
   void ablate();  // takes the winner's techniques out again
   void check_limits();

@@ -260,7 +260,7 @@ ReplyEvent reply_from(const json& value) {
   return event;
 }
 
-// --- variant, round
+// --- variant, race, round
 
 json body_json(const search::Variant& variant) {
   using Status = search::Variant::Status;
@@ -306,6 +306,32 @@ search::Variant variant_from(const json& value) {
   return variant;
 }
 
+json speedup_json(const outcome::Speedup& speedup) {
+  return {{"value", speedup.value}, {"low", speedup.low}, {"high", speedup.high}};
+}
+outcome::Speedup speedup_from(const json& value) { return {value.at("value"), value.at("low"), value.at("high")}; }
+
+json body_json(const search::Race& race) {
+  json racers = json::array();
+  for (const auto& racer : race.racers)
+    racers.push_back({{"id", racer.id},
+                      {"over_fastest", speedup_json(racer.over_fastest)},
+                      {"turns", racer.turns},
+                      {"speedup", speedup_json(racer.speedup)}});
+  return {{"event", "race"}, {"round", race.round}, {"racers", std::move(racers)}, {"problem", race.problem}, {"seconds", race.seconds}};
+}
+
+search::Race race_from(const json& value) {
+  search::Race race;
+  race.round = value.at("round");
+  for (const auto& racer : value.at("racers"))
+    race.racers.push_back(
+        {racer.at("id"), speedup_from(racer.at("over_fastest")), racer.at("turns"), speedup_from(racer.at("speedup"))});
+  race.problem = value.at("problem");
+  race.seconds = value.at("seconds");
+  return race;
+}
+
 json body_json(const search::Round& round) {
   return {{"event", "round"},       {"round", round.round},   {"best_score", round.best}, {"best_score_so_far", round.best_so_far},
           {"answers", round.answers}, {"right", round.right}, {"faster", round.faster},   {"duplicates", round.duplicates}};
@@ -348,6 +374,7 @@ Event from(const json& value) {
   else if (kind == "asked") event.body = asked_from(value);
   else if (kind == "reply") event.body = reply_from(value);
   else if (kind == "variant") event.body = variant_from(value);
+  else if (kind == "race") event.body = race_from(value);
   else if (kind == "round") event.body = round_from(value);
   else if (kind == "confirmation") event.body = ConfirmationEvent{value.at("id"), judgement_from(value.at("judgement"))};
   else if (kind == "stop") event.body = stop_from(value);
@@ -361,6 +388,7 @@ struct Namer {
   std::string operator()(const AskedEvent& event) const { return "asked " + event.key.text(); }
   std::string operator()(const ReplyEvent& event) const { return "reply " + event.key.text(); }
   std::string operator()(const search::Variant& variant) const { return "variant " + variant.id; }
+  std::string operator()(const search::Race& race) const { return fmt::format("race {}", race.round); }
   std::string operator()(const search::Round& round) const { return fmt::format("round {}", round.round); }
   std::string operator()(const ConfirmationEvent& event) const { return "confirmation " + event.id; }
   std::string operator()(const StopEvent&) const { return "stop"; }

@@ -35,6 +35,11 @@ class Reader {
     if (variant.status == search::Variant::Status::judged) run_.judging_seconds += variant.judgement.seconds;
     run_.result.variants.push_back(std::move(variant));
   }
+  void operator()(search::Race& race) {
+    run_.judging_seconds += race.seconds;
+    search::rescore(race, run_.result.variants);
+    run_.result.races.push_back(std::move(race));
+  }
   void operator()(search::Round& round) { run_.result.rounds.push_back(round); }
   void operator()(ConfirmationEvent& event) {
     run_.judging_seconds += event.judgement.seconds;

@@ -13,6 +13,7 @@
 #include "store/summary.hpp"
 #include "task/module.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -83,7 +84,8 @@ struct RunFolder::State {
   std::optional<search::Stop> ended;
   int rounds = 0;
   bool ablated = false;
-  double best_score = 0;               // what best.cu holds
+  std::map<int, search::Race> races;
+  std::map<std::string, double> scores;   // as they stand after everything that is remembered
 
   Summary summary;
 
@@ -93,13 +95,19 @@ struct RunFolder::State {
     if (auto* from = std::get_if<search::Start>(&event.body)) start = std::move(*from);
     if (auto* reply = std::get_if<ReplyEvent>(&event.body)) replies.insert_or_assign(reply->key, std::move(*reply));
     if (auto* variant = std::get_if<search::Variant>(&event.body)) {
-      best_score = std::max(best_score, variant->score());
       ablated = ablated || !variant->reverts.empty();
+      if (variant->status == search::Variant::Status::judged) scores[variant->id] = variant->score();
       if (variant->status == search::Variant::Status::judged) judgements[variant->id] = std::move(variant->judgement);
     }
     if (auto* confirmed = std::get_if<ConfirmationEvent>(&event.body)) confirmations[confirmed->id] = std::move(confirmed->judgement);
+    if (auto* race = std::get_if<search::Race>(&event.body)) note(std::move(*race));
     if (std::holds_alternative<search::Round>(event.body)) ++rounds;
     if (auto* stop = std::get_if<StopEvent>(&event.body)) ended = stop->because;
+  }
+
+  void note(search::Race race) {
+    for (const auto& racer : race.racers) scores[racer.id] = racer.speedup.value;
+    races.insert_or_assign(race.round, std::move(race));
   }
 
   // Writes an event unless an earlier execution did. A run may stop several times, but not twice in a row alike.
@@ -215,7 +223,9 @@ void RunFolder::replied(const model::Key& key, const std::string& model, const m
 void RunFolder::judged(const search::Variant& variant) {
   state_->append({"", variant});
   if (!variant.source.empty()) state_->derive(fs::path("variants") / (variant.id + ".cu"), variant.source);
-  if (variant.status == search::Variant::Status::judged) ++state_->summary.judged;
+  if (variant.status != search::Variant::Status::judged) return;
+  ++state_->summary.judged;
+  state_->scores.emplace(variant.id, variant.score());
 }
 
 void RunFolder::improved(const search::Variant& variant) {
@@ -223,9 +233,14 @@ void RunFolder::improved(const search::Variant& variant) {
   state_->summary.score = variant.score();
   // A resumed run meets its earlier improvements again; best.cu never steps back to one of them.
   std::error_code none;
-  if (variant.score() < state_->best_score && fs::exists(best_file(), none)) return;
-  state_->best_score = variant.score();
+  const auto better = [&](const auto& known) { return known.second > state_->scores[variant.id]; };
+  if (std::any_of(state_->scores.begin(), state_->scores.end(), better) && fs::exists(best_file(), none)) return;
   state_->write_best(&variant);
+}
+
+void RunFolder::raced(const search::Race& race) {
+  state_->append({"", race});
+  state_->note(race);
 }
 
 void RunFolder::round_finished(const search::Round& round) {
@@ -266,6 +281,11 @@ std::optional<std::string> RunFolder::model(const model::Key& key) const {
 std::optional<outcome::Judgement> RunFolder::judgement(const std::string& id) const {
   const auto found = state_->judgements.find(id);
   return found == state_->judgements.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<search::Race> RunFolder::race(int round) const {
+  const auto found = state_->races.find(round);
+  return found == state_->races.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<outcome::Judgement> RunFolder::confirmation(const std::string& id) const {

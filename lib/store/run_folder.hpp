@@ -48,6 +48,7 @@ class RunFolder final : public search::Observer, public search::Recall {
   void replied(const model::Key& key, const std::string& model, const model::Reply& reply) override;
   void judged(const search::Variant& variant) override;
   void improved(const search::Variant& variant) override;
+  void raced(const search::Race& race) override;
   void round_finished(const search::Round& round) override;
   void confirmed(const search::Variant& variant) override;
   void stopped(const search::Result& result) override;
@@ -56,6 +57,7 @@ class RunFolder final : public search::Observer, public search::Recall {
   std::optional<model::Reply> reply(const model::Key& key) const override;
   std::optional<std::string> model(const model::Key& key) const override;
   std::optional<outcome::Judgement> judgement(const std::string& id) const override;
+  std::optional<search::Race> race(int round) const override;
   std::optional<outcome::Judgement> confirmation(const std::string& id) const override;
 
  private:

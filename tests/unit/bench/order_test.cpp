@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/limit.hpp"
 #include "bench/order.hpp"
-#include "bench/race.hpp"
 #include "noise.hpp"
 
 #include "catch.hpp"
@@ -32,26 +31,6 @@ TEST_CASE("medians look at one arm only") {
   CHECK(bench::median_ms(samples, 1) == 8.5);
   CHECK(bench::median_ms(samples, 2) == 0.0);
   CHECK(bench::shortest_ms(samples) == 1.0);
-}
-
-TEST_CASE("a race finds the best member with few launches") {
-  int right = 0;
-  std::size_t launches = 0;
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    NoisyClock clock(seed);
-    std::vector<double> times;
-    for (int member = 0; member < 16; ++member) times.push_back(0.8 + 0.02 * ((member * 7) % 16));
-    bench::Race race(16);
-    while (!race.decided() && race.rounds() < 64) {
-      const auto order = race.round(clock.random());
-      launches += order.size();
-      race.add(clock.samples(order, times));
-    }
-    const auto best = static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
-    right += race.best() == best;
-  }
-  CHECK(right >= 48);
-  CHECK(launches < 50 * 16 * 20);
 }
 
 TEST_CASE("writing outputs faster than memory allows is implausible") {

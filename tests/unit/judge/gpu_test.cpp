@@ -166,6 +166,26 @@ TEST_CASE("waiting for another user of the GPU is not charged to a variant", "[g
   CHECK(judgement.seconds < 1.5);
 }
 
+TEST_CASE("a race on a GPU puts variants into the order of their work, and does not count when one of them fails", "[gpu]") {
+  if (no_gpu()) return;
+  Court court(resized(scale_task, "N = 4096, M = 4096"), "cuda:0");
+  std::string less = scale_fast;   // two threads of three have nothing to do
+  less.replace(less.find("N * M, 256"), 10, "N * M * 3, 256");
+  const auto raced = court.judge.race({{less, "less.cu", {}}, {scale_fast, "fast.cu", {}}});
+  REQUIRE(raced);
+  INFO(raced->problem);
+  REQUIRE(raced->standings.size() == 2);
+  CHECK(raced->fastest == 1);
+  CHECK(raced->standings[0].over_fastest.high < 1);
+  CHECK(raced->standings[1].over_fastest.value == 1);
+  std::string wrong = scale_fast;
+  wrong.replace(wrong.find("2 * A[i]"), 8, "3 * A[i]");
+  const auto nothing = court.judge.race({{wrong, "wrong.cu", {}}, {scale_fast, "fast.cu", {}}});
+  REQUIRE(nothing);
+  CHECK(nothing->standings.empty());
+  CHECK_THAT(nothing->problem, containing("WRONG_RESULT"));
+}
+
 TEST_CASE("a slow reference rests once a fast variant is known, and the chain of ratios is told", "[gpu]") {
   if (no_gpu()) return;
   Court court(resized(scale_task, "N = 8192, M = 8192"), "cuda:0");

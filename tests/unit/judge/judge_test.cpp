@@ -150,6 +150,11 @@ __global__ void loop(const float* A, float* C) {
   CHECK(court.judge.screen(scale_fast, "answer.cu").verdict == Verdict::faster);
 }
 
+TEST_CASE("predictions do not race") {
+  Court court(scale_task);
+  CHECK_FALSE(court.judge.race({{scale_fast, "a.cu", {}}, {scale_fast + "// once more", "b.cu", {}}}));
+}
+
 TEST_CASE("what did not end is not run again by the run that goes on either") {
   const base::TemporaryFolder folder;
   auto options = Court::options("sim", 3);
@@ -163,7 +168,7 @@ __global__ void loop(const float* A, float* C) {
   CHECK(Court(scale_task, options).judge.screen(endless, "answer.cu").verdict == Verdict::timeout);
   const auto again = Court(scale_task, options).judge.screen(endless, "answer.cu");
   CHECK(again.verdict == Verdict::timeout);
-  CHECK_THAT(again.message, containing("not run again"));
+  CHECK_THAT(again.message, containing("not run again; what " + folder.path().filename().string() + "/hangs remembers"));
   std::string other_sizes = scale_task;
   other_sizes.replace(other_sizes.find("N = 33"), 6, "N = 34");
   const auto elsewhere = Court(other_sizes, options).judge.screen(endless, "answer.cu");

@@ -153,6 +153,18 @@ TEST_CASE("PyTorch's times stand below the winner's, with why there is none of a
   CHECK_THAT(report::render(run, "json"), containing("\"name\": \"eager\""));
 }
 
+TEST_CASE("races stand in the report with what each racer took from them, void ones with the reason") {
+  auto run = example_run();
+  CHECK_THAT(report::render(run, "markdown"), !containing("Races"));
+  run.result.races.push_back({1, {{"r01-s04", {}, 64, {2.04, 2, 2.08}}, {"r01-s02", {0.971, 0.97, 0.972}, 16, {1.98, 1.94, 2.02}}}, "", 0.4});
+  run.result.races.push_back({2, {}, "TIMEOUT: one execution took longer than 10 s and was stopped", 12});
+  const auto text = report::render(run, "markdown");
+  CHECK_THAT(text, containing("Races") && containing("| 1 | r01-s02 | 0.971x \\[0.970, 0.972\\] | 16 | 1.980x \\[1.940, 2.020\\] |"));
+  CHECK_THAT(text, containing("void: TIMEOUT: one execution"));
+  const auto object = report::render(run, "json");
+  CHECK_THAT(object, containing("\"over_fastest\": 0.971") && containing("\"problem\": \"TIMEOUT"));
+}
+
 TEST_CASE("what was not counted is left out or empty, not zero") {
   auto run = example_run();
   auto& winner = run.result.variants[2].judgement;

@@ -3,6 +3,7 @@
 
 #include "search/search.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -16,7 +17,8 @@
 #include <fmt/format.h>
 
 // A judge and models for tests of the search and of the store: a variant's source says what is to become of it,
-// "score 2.5", "fault WRONG_RESULT" or both "score 3.0" and "final SLOWER".
+// "score 2.5", "fault WRONG_RESULT" or both "score 3.0" and "final SLOWER". Where times are measured, "true 2.6" is what
+// a race finds.
 namespace fakes {
 
 using namespace cudal1;
@@ -103,6 +105,11 @@ class Referee final : public search::Referee {
   }
 
   int parallel() const override { return at_once; }
+  void measure() {
+    start_.device.simulated = start_.reference.predicted = false;
+    start_.reference.judgement.predicted = false;
+  }
+
   outcome::Judgement screen(const std::string& source, const std::string& name) override {
     {
       const std::lock_guard lock(mutex_);
@@ -115,7 +122,29 @@ class Referee final : public search::Referee {
       judgement.message = "it failed as planned";
       return judgement;
     }
-    return judgement_of(std::stod(word_after(source, "score")));
+    auto judgement = judgement_of(std::stod(word_after(source, "score")));
+    judgement.predicted = start_.device.simulated;
+    return judgement;
+  }
+
+  std::optional<judge::Race> race(const std::vector<judge::Entrant>& entrants) override {
+    if (start_.device.simulated) return std::nullopt;
+    auto& names = raced.emplace_back();
+    std::vector<double> speeds;
+    for (const auto& entrant : entrants) {
+      names.push_back(entrant.name);
+      const auto speed = word_after(entrant.source, "true");
+      speeds.push_back(std::stod(speed.empty() ? word_after(entrant.source, "score") : speed));
+    }
+    judge::Race result;
+    result.problem = race_problem;
+    if (!result.problem.empty()) return result;
+    result.fastest = static_cast<std::size_t>(std::max_element(speeds.begin(), speeds.end()) - speeds.begin());
+    for (std::size_t i = 0; i < speeds.size(); ++i) {
+      const double ratio = speeds[i] / speeds[result.fastest];
+      result.standings.push_back({i == result.fastest ? outcome::Speedup{} : outcome::Speedup{ratio, 0.999 * ratio, 1.001 * ratio}, 64});
+    }
+    return result;
   }
 
   outcome::Judgement confirm(const std::string& source, const std::string& name,
@@ -123,6 +152,7 @@ class Referee final : public search::Referee {
     confirmed.push_back(name);
     auto judgement = judgement_of(std::stod(word_after(source, "score")));
     judgement.level = outcome::Level::final_;
+    judgement.predicted = start_.device.simulated;
     if (const auto final_verdict = word_after(source, "final"); !final_verdict.empty()) {
       judgement.verdict = outcome::parse_verdict(final_verdict).value();
       judgement.speedup.reset();
@@ -131,6 +161,8 @@ class Referee final : public search::Referee {
   }
 
   std::vector<std::string> screened, confirmed;
+  std::vector<std::vector<std::string>> raced;
+  std::string race_problem;
   int references = 0, at_once = 1;
   std::function<void()> on_screen;
 

@@ -33,18 +33,21 @@ store::Identity identity_of(const task::Task& task, const search::Options& optio
 struct Played {
   search::Result result;
   std::vector<std::string> asked, screened;
+  std::size_t races = 0;
 };
 
 Played play(const fs::path& folder, fakes::Model::Answer answer = fakes::climb, search::Options options = small_options(),
-            std::stop_token stop = {}, int parallel = 1) {
+            std::stop_token stop = {}, int parallel = 1, bool measured = false) {
   const auto task = fakes::small_task();
   store::RunFolder run(folder, task, identity_of(task, options));
   fakes::Referee referee;
+  if (measured) referee.measure();
   fakes::Model model(std::move(answer), parallel);
   Played played;
   played.result = search::run(task, referee, {&model}, prompt::Templates(), options, run, run, std::move(stop));
   played.asked = model.asked;
   played.screened = referee.screened;
+  played.races = referee.raced.size();
   return played;
 }
 
@@ -82,6 +85,45 @@ TEST_CASE("two runs with the same seed leave the same journal but for times") {
   play(folder.path() / "b");
   CHECK(journal_of(folder.path() / "a") == journal_of(folder.path() / "b"));
   CHECK(files_of(folder.path() / "a") == files_of(folder.path() / "b"));
+}
+
+TEST_CASE("a run with races cut off anywhere in its journal resumes to the same end, and no race is run again") {
+  // Screened, the first sample is always the better one; raced, the second.
+  const auto near = [](const model::Question& question, std::stop_token) {
+    const double score = 2 + 0.01 * question.key.round - 0.005 * question.key.sample;
+    return fakes::said(fakes::reply_text(fakes::variant_source(score, fmt::format("true {:.4f}", score + 0.02 * question.key.sample))));
+  };
+  const auto once = [&](const fs::path& place) { return play(place, near, small_options(), {}, 1, true); };
+  const base::TemporaryFolder folder;
+  const auto whole = folder.path() / "whole";
+  const auto expected = once(whole);
+  const auto expected_journal = journal_of(whole);
+  const auto expected_files = files_of(whole);
+  REQUIRE(expected.result.races.size() == 2);
+  CHECK(expected.result.best()->key.sample == 2);
+  CHECK_THAT(base::read_file(whole / "best.cu"), containing(fmt::format("score {:.4f}", 2.01)));
+
+  const auto read = store::load(whole);
+  REQUIRE(read.result.races.size() == 2);
+  for (std::size_t i = 0; i < read.result.variants.size(); ++i) {
+    CHECK(read.result.variants[i].judgement.score() == Approx(expected.result.variants[i].judgement.score()));
+    CHECK(read.result.variants[i].judgement.message == expected.result.variants[i].judgement.message);
+  }
+
+  const std::string text = base::read_file(whole / "journal.jsonl");
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+    const auto place = folder.path() / "cut";
+    fs::remove_all(place);
+    fs::create_directory(place);
+    base::write_file(place / "journal.jsonl", std::string_view(text).substr(0, end + 1));
+    const auto resumed = once(place);
+    INFO("cut after " << end + 1 << " bytes");
+    REQUIRE(journal_of(place) == expected_journal);
+    REQUIRE(files_of(place) == expected_files);
+    std::size_t known = 0;
+    for (const auto& line : base::split_lines(std::string_view(text).substr(0, end))) known += line.find("\"event\":\"race\"") != std::string::npos;
+    REQUIRE(resumed.races == expected.races - known);
+  }
 }
 
 TEST_CASE("a run cut off anywhere in its journal resumes to the same end") {
