@@ -93,7 +93,10 @@ std::optional<Race> Judge::race(const std::vector<Entrant>& entrants) {
   }
   if (result.problem.empty()) {
     state.ensure_ready();
-    if (const auto raced = state.race(members, "", variant_rounds)) {
+    const auto raced = state.race(members, "", variant_rounds);
+    if (raced && raced->rounds() == 0) {
+      result.problem = "nothing could be timed";
+    } else if (raced) {
       result.fastest = raced->best();
       for (std::size_t i = 0; i < members.size(); ++i)
         result.standings.push_back(
