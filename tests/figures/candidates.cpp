@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// candidates TASK… > FILE: every member of every kernel file that the playbook offers for the tasks, with its launches
+// candidates [--tf32] TASK… > FILE: every member of every kernel file that the playbook offers for the tasks, with its launches
 // at the first workload, one JSON object per line: what candidate_times.py times on a GPU.
 #include "base/error.hpp"
 #include "kernel/plan.hpp"
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -46,9 +47,9 @@ json steps_of(const kernel::Plan& plan) {
   return steps;
 }
 
-void print(const task::Task& task) {
+void print(const task::Task& task, outcome::Precision precision) {
   std::set<std::string> seen;
-  const playbook::Candidates candidates = playbook::candidates_for(task);
+  const playbook::Candidates candidates = playbook::candidates_for(task, precision);
   if (candidates.list.empty()) fmt::print(stderr, "{}: {}\n", task.name(), candidates.refusal);
   for (const playbook::Candidate& candidate : candidates.list) {
     const auto file = kernel::bind(task.file, kernel::parse(candidate.source, "answer.cu").value()).value();
@@ -74,7 +75,9 @@ void print(const task::Task& task) {
 
 int main(int count, char** arguments) {
   try {
-    for (int i = 1; i < count; ++i) print(task::load(arguments[i]));
+    const bool tf32 = count > 1 && std::string_view(arguments[1]) == "--tf32";
+    for (int i = tf32 ? 2 : 1; i < count; ++i)
+      print(task::load(arguments[i]), tf32 ? outcome::Precision::tf32 : outcome::Precision::fp32);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "candidates: {}\n", problem.what());
     return 1;
