@@ -126,18 +126,18 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_flag("--verbose", options.verbose, "Tell of every request to a service, its size, status and time")->group("Model");
 }
 
-std::vector<model::Provider> all_providers(const task::Task* task) {
+std::vector<model::Provider> all_providers(const task::Task* task, outcome::Precision precision) {
   std::vector<model::Provider> all;
   all.push_back({"builtin", "rules instead of a network: no key, no download, the same answers every time",
-                 [task](const std::string&, const model::Settings&) { return playbook::open(*task); }});
+                 [=](const std::string&, const model::Settings&) { return playbook::open(*task, precision); }});
   for (const auto& provider : model::providers()) all.push_back(provider);
   return all;
 }
 
-std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task,
+std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task, outcome::Precision precision,
                                                        const Console& console, Purpose purpose) {
   auto settings = settings_of(options, console, purpose);
-  const auto known = all_providers(&task);
+  const auto known = all_providers(&task, precision);
   std::vector<std::unique_ptr<model::Model>> models;
   for (const auto& name : options.models) {
     place(settings, options, name);

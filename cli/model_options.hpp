@@ -4,6 +4,7 @@
 #include "console.hpp"
 
 #include "model/providers.hpp"
+#include "outcome/precision.hpp"
 #include "task/task.hpp"
 
 #include <memory>
@@ -27,7 +28,7 @@ void add_model_options(CLI::App& app, ModelOptions& options);
 void add_service_options(CLI::App& app, ModelOptions& options);  // those of them that say where a service is, and its key
 
 // Every provider: those of the part `model`, and the playbook. Without a task the playbook can be listed, not opened.
-std::vector<model::Provider> all_providers(const task::Task* task);
+std::vector<model::Provider> all_providers(const task::Task* task, outcome::Precision precision = outcome::Precision::fp32);
 
 enum class Purpose {
   asking,   // source goes to another machine only with the user's consent: --allow-remote, the same in a configuration
@@ -36,7 +37,7 @@ enum class Purpose {
 };
 
 // Opens the models. Throws base::Error.
-std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task,
+std::vector<std::unique_ptr<model::Model>> open_models(const ModelOptions& options, const task::Task& task, outcome::Precision precision,
                                                        const Console& console, Purpose purpose);
 
 // The service of one provider ("ollama"), for whatever model. Throws base::Error.

@@ -67,7 +67,7 @@ Plan make_plan(const Options& options) {
 }
 
 ExitCode dry_run(const Options& options, Plan& plan, const Console& console) {
-  const auto models = open_models(options.run.model, plan.open.task, console, Purpose::looking);
+  const auto models = open_models(options.run.model, plan.open.task, precision_of(options.run.workbench), console, Purpose::looking);
   Workbench workbench(plan.open, plan.choice, options.run.workbench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};
   const auto prompt = first_prompt(plan.open.task, start, plan.templates, plan.search);
@@ -183,7 +183,7 @@ ExitCode run(const Options& options, const Console& console) {
   {
     // A key or a consent that is missing leaves no run behind; a finished run is shown without either.
     Models models;
-    if (options.again || !std::filesystem::exists(plan.folder)) models = models_to_ask(options.run.model, plan.open.task, plan.search, console);
+    if (options.again || !std::filesystem::exists(plan.folder)) models = models_to_ask(options.run, plan.open.task, plan.search, console);
     store::RunFolder folder(plan.folder, plan.open.task, plan.identity, existing(options));
     if (nothing_left(folder, plan.search)) {
       console.note(folder.ended() == search::Stop::rounds
@@ -191,7 +191,7 @@ ExitCode run(const Options& options, const Console& console) {
                        : "this run is finished, its models have no further reply; --again repeats it");
     } else {
       console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
-      if (models.empty()) models = models_to_ask(options.run.model, plan.open.task, plan.search, console);
+      if (models.empty()) models = models_to_ask(options.run, plan.open.task, plan.search, console);
       signal = execute(options, plan, models, folder, console);
     }
   }

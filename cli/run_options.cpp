@@ -84,8 +84,8 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
   return identity;
 }
 
-Models models_to_ask(const ModelOptions& options, const task::Task& task, const search::Options& search, const Console& console) {
-  auto models = open_models(options, task, console, Purpose::asking);
+Models models_to_ask(const RunOptions& options, const task::Task& task, const search::Options& search, const Console& console) {
+  auto models = open_models(options.model, task, precision_of(options.workbench), console, Purpose::asking);
   for (const auto& model : models)
     if (search.cost_limit && !model->price(0, 0))
       throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));

@@ -41,6 +41,6 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
 
 // The models, opened to be asked. Throws base::Error(usage) for a limit of cost where a price is not known.
 using Models = std::vector<std::unique_ptr<model::Model>>;
-Models models_to_ask(const ModelOptions& options, const task::Task& task, const search::Options& search, const Console& console);
+Models models_to_ask(const RunOptions& options, const task::Task& task, const search::Options& search, const Console& console);
 
 }  // namespace cudal1::cli

@@ -182,7 +182,7 @@ class Sweeper {
     const auto place = folder_ / "tasks" / task.folder();
     const base::Seconds judged = base::now();
     {
-      const auto models = models_to_ask(run.model, open.task, search, console_);
+      const auto models = models_to_ask(run, open.task, search, console_);
       std::vector<model::Model*> asked;
       for (const auto& model : models) asked.push_back(model.get());
       store::RunFolder folder(place, open.task, identity_of(run, open.task, search, choice, templates));

@@ -38,7 +38,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
     result.against = base::read_file(options.against);
     result.against_name = options.against;
   }
-  result.precision = outcome::parse_precision(options.precision).value();
+  result.precision = precision_of(options);
   result.baselines = baselines(options);
   if (!options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
@@ -102,6 +102,10 @@ void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options) {
   app.add_flag("--accept-degenerate", options.accept_degenerate,
                "Judge a task whose answer needs no work; it earns no speed-up")
       ->group("Judging");
+}
+
+outcome::Precision precision_of(const WorkbenchOptions& options) {
+  return outcome::parse_precision(options.precision).value();
 }
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {

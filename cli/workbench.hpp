@@ -6,6 +6,7 @@
 
 #include "compile/compiler.hpp"
 #include "judge/judge.hpp"
+#include "outcome/precision.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -37,6 +38,7 @@ void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options);
 std::vector<std::string> baselines(const WorkbenchOptions& options);   // as judge::Options has them
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
+outcome::Precision precision_of(const WorkbenchOptions& options);
 
 // A compiler and a judge for one task on one device; with a choice of several devices one further judge for each. The
 // task must outlive it.

@@ -285,7 +285,6 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                         arguments.pointer(output, node.dtype, true), H, result);
   }
   const auto scale = node.attributes.find("scale");
-  if (tensor_cores) file.helper(tensor_core_halves);
   file.code(fmt::format(
       fmt::runtime(tensor_cores ? tensor_code : code), fmt::arg("name", name),
       fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows),
@@ -306,7 +305,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
   const double idle = split ? 1 : std::max(1.0, 132.0 / static_cast<double>(blocks));
-  file.traffic(16 * b * t * h, (tensor_cores ? 0.5 : 1) * (causal ? 2 : 4) * b * t * t * h * idle);
+  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : file.style().exact ? 0.5 : 0.3) * (causal ? 2 : 4) * b * t * t * h * idle);
   if (split) {
     const std::string kernel = file.unique(name + "_total");
     const std::string from = sums.pointer(partial, tensor::Dtype::float32, false),
@@ -332,10 +331,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   file.technique("tiling",
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
   if (tensor_cores) {
-    file.technique("tensor cores",
-                   fmt::format("`{}` cuts queries, keys, weights and values into a high and a low half of TF32 precision; "
-                               "three products of them are as exact as one in fp32.",
-                               name));
+    use_tensor_cores(file, name, "queries, keys, weights and values");
     file.technique("asynchronous copies", "The next keys are on their way to shared memory while the present ones are used.");
   }
   if (causal)

@@ -26,6 +26,7 @@ std::vector<Style> styles() {
   };
   add("fused", [](Style&) {});
   add("tensor cores", [](Style& s) { s.tensor = true; });
+  add("ahead", [](Style& s) { s.team = s.ahead = true; });
   add("teams", [](Style& s) { s.team = true; });
   add("streamed", [](Style& s) { s.stream = true; });
   add("wide", [](Style& s) { s.wide = true; });
@@ -130,7 +131,7 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
   return std::max(candidate.slowed_bytes / rate, candidate.operations / (0.7 * flops)) + 2e-6 * candidate.kernels;
 }
 
-Candidates candidates_for(const task::Task& task) {
+Candidates candidates_for(const task::Task& task, outcome::Precision precision) {
   Candidates result;
   if (!task.torch && task::is_module(task)) {
     result.refusal = task.no_oracle_reason;
@@ -151,7 +152,8 @@ Candidates candidates_for(const task::Task& task) {
   std::set<std::string> seen;
   std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
-  for (const Style& style : styles()) {
+  for (Style style : styles()) {
+    style.exact = precision == outcome::Precision::fp32;
     LowerOptions options;
     options.attention = style.attention;
     const auto lowered = lower(*task.torch, *types, options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "outcome/device_facts.hpp"
+#include "outcome/precision.hpp"
 #include "playbook/kernel_file.hpp"
 #include "task/task.hpp"
 
@@ -26,8 +27,9 @@ struct Candidates {
   std::string refusal;          // one sentence when the list is empty
 };
 
-// Everything the rules and families offer for the task's torch line, or for its own kernel when there is none.
-Candidates candidates_for(const task::Task& task);
+// Everything the rules and families offer for the task's torch line, or for its own kernel when there is none. Where
+// `precision` allows it, the tensor cores multiply operands rounded to TF32.
+Candidates candidates_for(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32);
 
 // Of the task's own kernel: what the rules of own_draft.hpp make of it.
 std::vector<Candidate> own_kernel_candidates(const task::Task& task);

@@ -29,11 +29,11 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
                channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
                d * {step_d}, h * {step_h}, w * {step_w}}};
   }};
-  // The position that this thread gathers for.
-  const int own = threadIdx.x % {tile_p}, position = blockIdx.x * {tile_p} + own;
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % {tile_p}, position = min(int(blockIdx.x) * {tile_p} + own, positions - 1);
   const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
-  const int w0 = position < positions ? position % QW * {times_w} + add_w : NOWHERE;
-  const float* x = {X} + (size_t(position < positions ? position / (QD * QH * QW) : 0) * {all_channels} + group * {channels}) * {plane};
+  const int w0 = position % QW * {times_w} + add_w;
+  const float* x = {X} + (size_t(position / (QD * QH * QW)) * {all_channels} + group * {channels}) * {plane};
   const int base = (d0 * {H} + h0) * {W} + w0;
   const float* kernel = {K} + size_t(group) * {weight_group};
   float input_held[{tile_p} * {step} / 256], weight_held[({tile_o} * {step} + 255) / 256];
@@ -41,8 +41,7 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
 #pragma unroll
     for (int i = 0; i < {tile_p} * {step} / 256; ++i) {{
       const Tap at = taps[i * (256 / {tile_p}) + threadIdx.x / {tile_p}];
-      const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;
-      const bool there = {there};
+{window}      const bool there = {there};
       input_held[i] = there ? x[base + at.from] : 0.0f;
     }}
 #pragma unroll
@@ -113,11 +112,11 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__(12
                channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
                d * {step_d}, h * {step_h}, w * {step_w}}};
   }};
-  // The position that this thread gathers for.
-  const int own = threadIdx.x % {tile_p}, position = blockIdx.x * {tile_p} + own;
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % {tile_p}, position = min(int(blockIdx.x) * {tile_p} + own, positions - 1);
   const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
-  const int w0 = position < positions ? position % QW * {times_w} + add_w : NOWHERE;
-  const float* x = {X} + (size_t(position < positions ? position / (QD * QH * QW) : 0) * {all_channels} + group * {channels}) * {plane};
+  const int w0 = position % QW * {times_w} + add_w;
+  const float* x = {X} + (size_t(position / (QD * QH * QW)) * {all_channels} + group * {channels}) * {plane};
   const int base = (d0 * {H} + h0) * {W} + w0;
   const float* kernel = {K} + size_t(group) * {weight_group};
   // The taps of a step are in their table one step before its copies start.
@@ -131,8 +130,7 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__(12
 {copy_weights}#pragma unroll 8
       for (int k = threadIdx.x / {tile_p}; k < STEP; k += 128 / {tile_p}) {{
         const Tap at = table[k];
-        const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;
-        const bool there = {there};
+{window}        const bool there = {there};
         copy_async<4>(right + k * ({tile_p} + 8) + own, there ? x + (base + at.from) : {X}, there);
       }}
     }}
@@ -235,6 +233,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
                     k = arguments.pointer(buffers.at(node.operands[1]), weights.dtype, false);
   declare_epilogue(region, dag, arguments);
   std::string part, there;
+  bool edges = transposed;  // where a tap may miss the input
   fmt::dynamic_format_arg_store<fmt::format_context> store;
   const auto set = [&](const std::string& key, const std::string& value) {
     store.push_back(fmt::arg(key.c_str(), value));
@@ -271,6 +270,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     set("result_" + low, split ? fmt::format("{} * {} + r_{}", coordinate, stride, low) : coordinate);
     set("K" + up, count);
     set(up, extent);
+    edges = edges || padding != 0;
     if (axis.dim >= 0 || i == 2)
       there = fmt::format("unsigned({}) < unsigned({})", low, extent) + (there.empty() ? "" : " && ") + there;
   }
@@ -298,7 +298,8 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("X", x);
   set("K", k);
   set("O", O);
-  set("there", there);
+  set("there", edges ? there : "at.weight >= 0");
+  set("window", !edges ? "" : fmt::format("{}const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;\n", tensor_cores ? "        " : "      "));
   // Weights lie along the depth, unless the convolution is transposed.
   set("copy_weights",
       transposed ? fmt::format(R"(#pragma unroll 8
@@ -315,10 +316,6 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("epilogue", after.statements);
   set("store", after.store);
   set("parameters", arguments.parameters());
-  if (tensor_cores) {
-    file.helper(tensor_core_halves);
-    file.helper(tensor_tiles);
-  }
   file.code(fmt::vformat(tensor_cores ? tensor_code : code, store));
   // The first residue has the most results.
   tensor::Extent positions = input.shape[0];
@@ -340,7 +337,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     written *= static_cast<double>(extent.values[0]), operations *= static_cast<double>(extent.values[0]);
   if (transposed)
     for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
-  file.traffic(read + written, (tensor_cores ? 0.8 : 1) * operations);
+  file.traffic(read + written, (!tensor_cores ? 1 : file.style().exact ? 1.2 : 0.5) * operations);
   file.technique("implicit product", fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in "
                                                  "registers; the gathered matrix never exists.",
                                                  name));
@@ -348,10 +345,8 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
                  fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name,
                              tile_o, tile_p));
   if (tensor_cores) {
-    file.technique("tensor cores",
-                   fmt::format("`{}` cuts weights and inputs into a high and a low half of TF32 precision; three "
-                               "products of them are as exact as one in fp32. An infinite input gives NaN.",
-                               name));
+    use_tensor_cores(file, name, "weights and inputs");
+    file.helper(tensor_tiles);
     file.technique("asynchronous copies",
                    "The next inputs are gathered into shared memory while the present ones are multiplied.");
   }

@@ -19,6 +19,7 @@ struct Style {
   bool cache = true;      // a line is kept in registers between its passes
   bool stream = false;    // data used once is marked as such for the caches
   bool team = false;      // lines longer than a block's registers are held by several blocks
+  bool ahead = false;     // blocks walk many lines, the next one on its way to shared memory meanwhile
   bool split = true;      // few long lines are reduced by several blocks each
   bool wide = false;      // more work per thread
   bool tune = true;       // offer a family of geometries; off: one member
@@ -26,6 +27,7 @@ struct Style {
   bool attention = true;  // one kernel for the whole of an attention
   bool tensor = false;    // products on the tensor cores
   int cut = -1;           // a node of the dag that has a kernel of its own though it could be fused; -1: none
+  bool exact = true;      // they are as exact as float32; off: operands are rounded to TF32
 };
 
 // An answer under construction.

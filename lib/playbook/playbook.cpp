@@ -15,13 +15,13 @@ namespace {
 
 class Playbook final : public model::Model {
  public:
-  explicit Playbook(const task::Task& task) : task_(task) {}
+  Playbook(const task::Task& task, outcome::Precision precision) : task_(task), precision_(precision) {}
 
   std::string name() const override { return "builtin"; }
 
   model::Reply answer(const model::Question& question, std::stop_token) override {
     const base::Seconds start = base::now();
-    std::call_once(once_, [&] { candidates_ = candidates_for(task_); });
+    std::call_once(once_, [&] { candidates_ = candidates_for(task_, precision_); });
     model::Reply reply;
     std::optional<std::size_t> chosen;
     if (!question.undo.empty() && !question.exemplars.empty()) {
@@ -51,12 +51,15 @@ class Playbook final : public model::Model {
 
  private:
   const task::Task& task_;
+  outcome::Precision precision_;
   std::once_flag once_;
   Candidates candidates_;
 };
 
 }  // namespace
 
-std::unique_ptr<model::Model> open(const task::Task& task) { return std::make_unique<Playbook>(task); }
+std::unique_ptr<model::Model> open(const task::Task& task, outcome::Precision precision) {
+  return std::make_unique<Playbook>(task, precision);
+}
 
 }  // namespace cudal1::playbook

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/model.hpp"
+#include "outcome/precision.hpp"
 #include "task/task.hpp"
 
 #include <memory>
@@ -10,8 +11,8 @@
 namespace cudal1::playbook {
 
 // The built-in model: rules over the task's torch line and its own kernel instead of a network. The task must outlive
-// it. Deterministic: equal questions get equal replies.
-std::unique_ptr<model::Model> open(const task::Task& task);
+// it. Deterministic: equal questions get equal replies. `precision` is the run's.
+std::unique_ptr<model::Model> open(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32);
 
 // Whether an identity that the rules know takes most of the arithmetic of the task's torch line away: then a speed-up is
 // algebra's before it is a kernel's. One sentence; empty where it does not.

@@ -15,9 +15,11 @@ namespace {
 // Into how many parts the depth is cut so that few tiles still fill a large GPU; 1: there are enough of them.
 std::int64_t depth_parts(const Factors& factors) {
   const std::int64_t tiles = (factors.n.values[0] + 127) / 128 * ((factors.m.values[0] + 127) / 128);
-  if (!is_one(factors.batches) || tiles >= 128) return 1;
+  const std::int64_t depth = factors.depth.values[0];
+  // Smaller tiles do as well where the depth is moderate.
+  if (!is_one(factors.batches) || tiles > 128 || (tiles == 128 && depth < 2048)) return 1;
   std::int64_t parts = 1;
-  while (parts * 2 * tiles <= 256 && parts * 2 * 256 <= factors.depth.values[0]) parts *= 2;
+  while (parts * 2 * tiles <= 256 && parts * 2 * 256 <= depth) parts *= 2;
   return parts;
 }
 
@@ -37,7 +39,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const std::vector<std::int64_t> tiles =
       large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128};
   const std::string rows = file.tune("TILE_N", tiles), columns = file.tune("TILE_M", tiles);
-  const std::string splits = parts > 1 ? file.tune("PARTS", {parts, std::max<std::int64_t>(2, parts / 4)}) : "1";
+  const std::string splits = parts > 1 ? file.tune("PARTS", parts > 2 ? std::vector<std::int64_t>{parts, std::max<std::int64_t>(2, parts / 4)} : std::vector<std::int64_t>{2}) : "1";
 
   Arguments arguments(file.scalars());
   const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
@@ -78,8 +80,6 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
           : fmt::format("        const float produced = sum[i][j][q];\n{}        {}\n", after.statements, after.store);
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
   const std::string whole = factors.whole(arguments);
-  file.helper(tensor_core_halves);
-  file.helper(tensor_tiles);
   file.code(fmt::format(
       R"(__global__ void __launch_bounds__(128, 2) {name}({parameters}) {{
   const float* left = {left};
@@ -118,7 +118,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * 4>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
                           floats(!left.swapped, rows), floats(right.swapped, columns), arguments.passed()));
-  file.traffic(factors.bytes(), 0.8 * factors.operations(parts));
+  file.traffic(factors.bytes(), (file.style().exact ? 0.8 : 0.3) * factors.operations(parts));
   if (parts > 1) {
     const std::string kernel = file.unique(name + "_total");
     const std::string rows_of = total.number(n), columns_of = total.number(m);
@@ -141,10 +141,8 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                                "up in a fixed order.",
                                name, splits, kernel));
   }
-  file.technique("tensor cores",
-                 fmt::format("`{}` cuts every factor into a high and a low half of TF32 precision; three "
-                             "products of them are as exact as one in fp32. An infinite input gives NaN.",
-                             name));
+  use_tensor_cores(file, name, "the factors");
+  file.helper(tensor_tiles);
   file.technique("tiling", fmt::format("Four warps share a tile of {} by {} results.", rows, columns));
   file.technique("asynchronous copies",
                  "The next tiles are on their way to shared memory while the present ones are multiplied.");

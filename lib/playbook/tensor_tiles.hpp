@@ -1,44 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "playbook/kernel_file.hpp"
+
+#include <string>
 #include <string_view>
 
 namespace cudal1::playbook {
 
-// Device code of the families that multiply on the tensor cores.
+// Gives a file the device code of products on the tensor cores, in the precision of its style, and says that `kernel`
+// makes use of it for `factors`.
+void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::string& factors);
 
-// Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-// performance" (2022): three TF32 products of the halves, and sums outside the tensor cores, which cut rather than
-// round.
-inline constexpr std::string_view tensor_core_halves = R"(template <int BYTES>
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
-  const unsigned at = unsigned(__cvta_generic_to_shared(to));
-  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
-}
-
-// As high and low halves of TF32 precision.
-__device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
-  low = __float_as_uint(value - __uint_as_float(high)) + 0x1000u;
-}
-
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&high)[4], const unsigned (&low)[4], float b0, float b1) {
-  unsigned b0_high, b0_low, b1_high, b1_low;
-  halves(b0, b0_high, b0_low);
-  halves(b1, b1_high, b1_low);
-  multiply_add(sum, low, b0_high, b1_high);
-  multiply_add(sum, high, b0_low, b1_low);
-  multiply_add(sum, high, b0_high, b1_high);
-}
-)";
-
+// Tiles of both factors in shared memory; needs use_tensor_cores.
 inline constexpr std::string_view tensor_tiles =
     R"(// In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
 template <bool ALONG_DEPTH, int TILE, int STEP>
@@ -85,26 +59,37 @@ __device__ __forceinline__ void fragment(const float* tile, int line, int k, uns
   for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
 }
 
-// Adds the product of two tiles to the sums. Four warps own a quarter of them each.
+// Adds the product of two tiles to the sums. Four warps own a quarter of them each. The tensor cores cut what they add up
+// rather than round it: so they sum over DEPTHS steps of eight only, two where registers are left for the fragments.
 template <bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP>
 __device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right) {
+  constexpr int DEPTHS = ROWS * COLUMNS > 8192 ? 1 : 2;
   const int warp = threadIdx.x / 32, row = warp / 2 * (ROWS / 2), column = warp % 2 * (COLUMNS / 2);
 #pragma unroll
-  for (int k = 0; k < STEP; k += 8) {
-    unsigned b_high[COLUMNS / 32][4], b_low[COLUMNS / 32][4];
+  for (int k = 0; k < STEP; k += 8 * DEPTHS) {
+    unsigned b_high[DEPTHS][COLUMNS / 32][4], b_low[DEPTHS][COLUMNS / 32][4];
 #pragma unroll
-    for (int j = 0; j < COLUMNS / 32; ++j)
-      fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k, b_high[j], b_low[j]);
+    for (int d = 0; d < DEPTHS; ++d)
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 32; ++j)
+        fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k + d * 8, b_high[d][j], b_low[d][j]);
 #pragma unroll
     for (int i = 0; i < ROWS / 32; ++i) {
-      unsigned a_high[4], a_low[4];
-      fragment<LEFT_ALONG, ROWS, STEP>(left, row + i * 16, k, a_high, a_low);
+      unsigned a_high[DEPTHS][4], a_low[DEPTHS][4];
+#pragma unroll
+      for (int d = 0; d < DEPTHS; ++d) fragment<LEFT_ALONG, ROWS, STEP>(left, row + i * 16, k + d * 8, a_high[d], a_low[d]);
 #pragma unroll
       for (int j = 0; j < COLUMNS / 16; ++j) {
         float part[4] = {};
-        multiply_add(part, a_low, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
-        multiply_add(part, a_high, b_low[j / 2][j % 2], b_low[j / 2][j % 2 + 2]);
-        multiply_add(part, a_high, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
+        float (&to)[4] = EXACT ? part : sum[i][j];
+#pragma unroll
+        for (int d = 0; EXACT && d < DEPTHS; ++d) {
+          multiply_add(to, a_low[d], b_high[d][j / 2][j % 2], b_high[d][j / 2][j % 2 + 2]);
+          multiply_add(to, a_high[d], b_low[d][j / 2][j % 2], b_low[d][j / 2][j % 2 + 2]);
+        }
+#pragma unroll
+        for (int d = 0; d < DEPTHS; ++d) multiply_add(to, a_high[d], b_high[d][j / 2][j % 2], b_high[d][j / 2][j % 2 + 2]);
+        if (!EXACT) continue;
 #pragma unroll
         for (int q = 0; q < 4; ++q) sum[i][j][q] += part[q];
       }

@@ -4,6 +4,8 @@
 //@ launch  tensor_matmul<<<dim3(ceil_div(M, TILE_M) * ceil_div(N, TILE_N)), 128, (TILE_N + TILE_M > 192 ? 3 : 4) * (TILE_N * (32 + 4) + TILE_M * (32 + 4)) * 4>>>(X, W, bias, Y, N, M, K)
 // playbook: as written/tensor cores
 
+constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision
+
 template <int BYTES>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
   const unsigned at = unsigned(__cvta_generic_to_shared(to));
@@ -11,10 +13,11 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool in
   else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
 }
 
-// As high and low halves of TF32 precision.
+// As high and low halves of TF32 precision. Not for more than 4e34, where the product by 2^13 + 1 (Veltkamp) is infinite.
 __device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
-  low = __float_as_uint(value - __uint_as_float(high)) + 0x1000u;
+  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : __uint_as_float(__float_as_uint(value) + 0x1000u);
+  high = __float_as_uint(rounded);
+  low = __float_as_uint(value - rounded);
 }
 
 __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
@@ -27,8 +30,10 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsig
   unsigned b0_high, b0_low, b1_high, b1_low;
   halves(b0, b0_high, b0_low);
   halves(b1, b1_high, b1_low);
-  multiply_add(sum, low, b0_high, b1_high);
-  multiply_add(sum, high, b0_low, b1_low);
+  if constexpr (EXACT) {
+    multiply_add(sum, low, b0_high, b1_high);
+    multiply_add(sum, high, b0_low, b1_low);
+  }
   multiply_add(sum, high, b0_high, b1_high);
 }
 
@@ -77,26 +82,37 @@ __device__ __forceinline__ void fragment(const float* tile, int line, int k, uns
   for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
 }
 
-// Adds the product of two tiles to the sums. Four warps own a quarter of them each.
+// Adds the product of two tiles to the sums. Four warps own a quarter of them each. The tensor cores cut what they add up
+// rather than round it: so they sum over DEPTHS steps of eight only, two where registers are left for the fragments.
 template <bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP>
 __device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right) {
+  constexpr int DEPTHS = ROWS * COLUMNS > 8192 ? 1 : 2;
   const int warp = threadIdx.x / 32, row = warp / 2 * (ROWS / 2), column = warp % 2 * (COLUMNS / 2);
 #pragma unroll
-  for (int k = 0; k < STEP; k += 8) {
-    unsigned b_high[COLUMNS / 32][4], b_low[COLUMNS / 32][4];
+  for (int k = 0; k < STEP; k += 8 * DEPTHS) {
+    unsigned b_high[DEPTHS][COLUMNS / 32][4], b_low[DEPTHS][COLUMNS / 32][4];
 #pragma unroll
-    for (int j = 0; j < COLUMNS / 32; ++j)
-      fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k, b_high[j], b_low[j]);
+    for (int d = 0; d < DEPTHS; ++d)
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 32; ++j)
+        fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k + d * 8, b_high[d][j], b_low[d][j]);
 #pragma unroll
     for (int i = 0; i < ROWS / 32; ++i) {
-      unsigned a_high[4], a_low[4];
-      fragment<LEFT_ALONG, ROWS, STEP>(left, row + i * 16, k, a_high, a_low);
+      unsigned a_high[DEPTHS][4], a_low[DEPTHS][4];
+#pragma unroll
+      for (int d = 0; d < DEPTHS; ++d) fragment<LEFT_ALONG, ROWS, STEP>(left, row + i * 16, k + d * 8, a_high[d], a_low[d]);
 #pragma unroll
       for (int j = 0; j < COLUMNS / 16; ++j) {
         float part[4] = {};
-        multiply_add(part, a_low, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
-        multiply_add(part, a_high, b_low[j / 2][j % 2], b_low[j / 2][j % 2 + 2]);
-        multiply_add(part, a_high, b_high[j / 2][j % 2], b_high[j / 2][j % 2 + 2]);
+        float (&to)[4] = EXACT ? part : sum[i][j];
+#pragma unroll
+        for (int d = 0; EXACT && d < DEPTHS; ++d) {
+          multiply_add(to, a_low[d], b_high[d][j / 2][j % 2], b_high[d][j / 2][j % 2 + 2]);
+          multiply_add(to, a_high[d], b_low[d][j / 2][j % 2], b_low[d][j / 2][j % 2 + 2]);
+        }
+#pragma unroll
+        for (int d = 0; d < DEPTHS; ++d) multiply_add(to, a_high[d], b_high[d][j / 2][j % 2], b_high[d][j / 2][j % 2 + 2]);
+        if (!EXACT) continue;
 #pragma unroll
         for (int q = 0; q < 4; ++q) sum[i][j][q] += part[q];
       }

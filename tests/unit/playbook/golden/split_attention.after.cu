@@ -7,6 +7,8 @@
 //@ launch  tensor_attention_total<<<ceil_div(T * H, 256), 256>>>(S, S_2, O, T, H)
 // playbook: as written/tensor cores
 
+constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision
+
 template <int BYTES>
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
   const unsigned at = unsigned(__cvta_generic_to_shared(to));
@@ -14,10 +16,11 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool in
   else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
 }
 
-// As high and low halves of TF32 precision.
+// As high and low halves of TF32 precision. Not for more than 4e34, where the product by 2^13 + 1 (Veltkamp) is infinite.
 __device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  high = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;
-  low = __float_as_uint(value - __uint_as_float(high)) + 0x1000u;
+  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : __uint_as_float(__float_as_uint(value) + 0x1000u);
+  high = __float_as_uint(rounded);
+  low = __float_as_uint(value - rounded);
 }
 
 __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
@@ -30,8 +33,10 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsig
   unsigned b0_high, b0_low, b1_high, b1_low;
   halves(b0, b0_high, b0_low);
   halves(b1, b1_high, b1_low);
-  multiply_add(sum, low, b0_high, b1_high);
-  multiply_add(sum, high, b0_low, b1_low);
+  if constexpr (EXACT) {
+    multiply_add(sum, low, b0_high, b1_high);
+    multiply_add(sum, high, b0_low, b1_low);
+  }
   multiply_add(sum, high, b0_high, b1_high);
 }
 

@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
                channel * n8 * 9 + ((first_d + d * 1) * 3 + first_h + h * 2) * 3 + first_w + w * 2,
                d * -1, h * -1, w * -1};
   };
-  // The position that this thread gathers for.
-  const int own = threadIdx.x % TILE_P, position = blockIdx.x * TILE_P + own;
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % TILE_P, position = min(int(blockIdx.x) * TILE_P + own, positions - 1);
   const int d0 = position / (QH * QW) % QD * 1 + add_d, h0 = position / QW % QH * 1 + add_h;
-  const int w0 = position < positions ? position % QW * 1 + add_w : NOWHERE;
-  const float* x = X + (size_t(position < positions ? position / (QD * QH * QW) : 0) * C + group * n7) * n13;
+  const int w0 = position % QW * 1 + add_w;
+  const float* x = X + (size_t(position / (QD * QH * QW)) * C + group * n7) * n13;
   const int base = (d0 * H + h0) * V + w0;
   const float* kernel = weight_ + size_t(group) * n7 * n8 * 9;
   float input_held[TILE_P * STEP / 256], weight_held[(TILE_O * STEP + 255) / 256];
