@@ -26,7 +26,7 @@ std::vector<Style> styles() {
   };
   add("fused", [](Style&) {});
   add("tensor cores", [](Style& s) { s.tensor = true; });
-  add("ahead", [](Style& s) { s.team = s.ahead = true; });
+  add("ahead", [](Style& s) { s.ahead = true; });
   add("teams", [](Style& s) { s.team = true; });
   add("streamed", [](Style& s) { s.stream = true; });
   add("wide", [](Style& s) { s.wide = true; });

@@ -299,7 +299,8 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("K", k);
   set("O", O);
   set("there", edges ? there : "at.weight >= 0");
-  set("window", !edges ? "" : fmt::format("{}const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;\n", tensor_cores ? "        " : "      "));
+  const std::string indent(tensor_cores ? 8 : 6, ' ');
+  set("window", edges ? indent + "const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;\n" : "");
   // Weights lie along the depth, unless the convolution is transposed.
   set("copy_weights",
       transposed ? fmt::format(R"(#pragma unroll 8
@@ -337,7 +338,9 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     written *= static_cast<double>(extent.values[0]), operations *= static_cast<double>(extent.values[0]);
   if (transposed)
     for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
-  file.traffic(read + written, (!tensor_cores ? 1 : file.style().exact ? 1.2 : 0.5) * operations);
+  // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
+  const double effort = !tensor_cores ? 1 : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
+  file.traffic(read + written, effort * operations);
   file.technique("implicit product", fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in "
                                                  "registers; the gathered matrix never exists.",
                                                  name));

@@ -63,6 +63,13 @@ __device__ __forceinline__ void store_once(T* to, const Pack<T, VEC>& pack, Inde
 }
 )";
 
+inline constexpr std::string_view copy_ahead = R"(// Sixteen bytes on their way to shared memory; zeros where there are none.
+__device__ __forceinline__ void copy_ahead(float4* to, const void* from, bool inside) {
+  const unsigned at = unsigned(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0) : "memory");
+}
+)";
+
 inline constexpr std::string_view operations = R"(struct Sum {
   template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
 };
@@ -104,24 +111,30 @@ __device__ T reduce_row(T value, Combine combine) {
 )";
 
 inline constexpr std::string_view reduce_team =
-    R"(// What TEAM neighbouring blocks have reduced, combined in the order of the blocks; `parts` and `arrived` are theirs alone.
+    R"(// What TEAM neighbouring blocks have reduced, combined in the order of the blocks. `parts` are theirs alone, and zero at
+// first: a part brings in its upper half the word that it is there, so that nothing else need be waited for.
 template <int TEAM, typename Combine>
-__device__ float reduce_team(float value, float* parts, int* arrived, Combine combine) {
-  if (threadIdx.x == 0) {
-    parts[blockIdx.x % TEAM] = value;
-    __threadfence();
-    atomicAdd(arrived, 1);
-    while (*reinterpret_cast<volatile int*>(arrived) < TEAM) {}
-    __threadfence();
+__device__ float reduce_team(float value, long long* parts, Combine combine) {
+  __shared__ float total;
+  if (threadIdx.x < 32) {
+    volatile long long* slots = parts;
+    if (threadIdx.x == 0) slots[blockIdx.x % TEAM] = 1ll << 32 | __float_as_uint(value);
+    constexpr int LANES = TEAM < 32 ? TEAM : 32;
+#pragma unroll
+    for (int first = 0; first < TEAM; first += LANES) {
+      long long part;
+      do part = slots[first + threadIdx.x % LANES];
+      while (part == 0);
+      const float other = __uint_as_float(unsigned(part));
+      value = first == 0 ? other : combine(value, other);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+    if (threadIdx.x == 0) total = value;
   }
   __syncthreads();
-  constexpr int LANES = TEAM < 32 ? TEAM : 32;
-  value = __ldcg(parts + threadIdx.x % LANES);
-#pragma unroll
-  for (int other = LANES; other < TEAM; other += LANES) value = combine(value, __ldcg(parts + other + threadIdx.x % LANES));
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
-  return value;
+  return total;
 }
 )";
 

@@ -19,7 +19,7 @@ struct Style {
   bool cache = true;      // a line is kept in registers between its passes
   bool stream = false;    // data used once is marked as such for the caches
   bool team = false;      // lines longer than a block's registers are held by several blocks
-  bool ahead = false;     // blocks walk many lines, the next one on its way to shared memory meanwhile
+  bool ahead = false;     // blocks walk many long lines, the next one on its way to shared memory meanwhile
   bool split = true;      // few long lines are reduced by several blocks each
   bool wide = false;      // more work per thread
   bool tune = true;       // offer a family of geometries; off: one member

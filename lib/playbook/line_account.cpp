@@ -28,7 +28,7 @@ void LineWriter::account() {
   }
   for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
   const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
-  const double blocks = walk_ == Walk::columns ? lines / 32 : team_.empty() ? lines : 264;
+  const double blocks = walk_ == Walk::columns ? lines / 32 : resident() ? 264 : lines;
   // Two blocks on each of 132 multiprocessors keep the memory busy.
   const bool busy = walk_ == Walk::pointwise || bytes < 1e6;
   file_.traffic(bytes, 0, busy ? 1 : std::clamp(blocks / 264, 1.0 / 264, 1.0));
@@ -51,6 +51,11 @@ void LineWriter::account() {
     file_.technique("register caching",
                     fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
                                 last_phase_ + 1, name_));
+  if (!ahead_.empty())
+    file_.technique("prefetching",
+                    fmt::format("Every block of `{}` walks many rows; the next one is on its way to shared memory while the "
+                                "present one is reduced and written.",
+                                name_));
   if (!team_.empty())
     file_.technique("block teams",
                     fmt::format("{} blocks hold a row of `{}` in their registers together and exchange what they reduce "

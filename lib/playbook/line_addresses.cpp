@@ -137,6 +137,50 @@ void LineWriter::bind(int id) {
                    offset(instance.strides, instance.offset)));
 }
 
+void LineWriter::exchange_with_team() {
+  line(fmt::format("const int rank = blockIdx.x % {};", team_));
+  int reductions = 0;
+  for (const Instance& instance : region_.instances)
+    reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
+  const std::string exchanges = fmt::format("{} * {}", in_parentheses(region_.lines().text), reductions);
+  parts_ = file_.unique("parts");
+  file_.scratch(parts_, "int64", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}}, "0");
+  parts_ = fmt::format("{} + (line * {}", arguments_.pointer(parts_, tensor::Dtype::int64, true), reductions);
+}
+
+// The first line of a block starts on its way to shared memory; every thread copies what it will read itself, so that
+// no barrier is needed.
+void LineWriter::fetch_ahead() {
+  std::set<int> leaves;
+  for (int id : targets(0)) collect(id, 0, true, leaves);
+  for (int id : leaves)
+    if (unit_stride(at(id).strides) && varies(at(id).strides, region_.element, 0) && tensor::size_of(node(id).dtype) == 4)
+      ahead_.push_back(id);
+  if (ahead_.empty()) return;
+  line("extern __shared__ float4 ahead[];");
+  line(fmt::format("const auto fetch = [&]({} line) {{", line_index_));
+  indent_ += 2;
+  line_coordinates();
+  for (int id : ahead_) bind(id);
+  line("#pragma unroll");
+  line("for (int item = 0; item < ITEMS; ++item) {");
+  indent_ += 2;
+  line(fmt::format("const {} column = {};", index_, column_of_item()));
+  for (std::size_t i = 0; i < ahead_.size(); ++i)
+    line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", ahead_at(i),
+                     names_[static_cast<std::size_t>(ahead_[i])], columns_, columns_));
+  indent_ -= 2;
+  line("}");
+  line(R"(asm volatile("cp.async.commit_group;" ::: "memory");)");
+  indent_ -= 2;
+  line("};");
+  line(fmt::format("if (WHOLE && blockIdx.x < {}) fetch(blockIdx.x);", lines_));
+}
+
+std::string LineWriter::ahead_at(std::size_t which) const {
+  return fmt::format("&ahead[({} * ITEMS + item) * {} + threadIdx.x]", which, threads_);
+}
+
 void LineWriter::prepare() {
   const tensor::Extent lines = region_.lines(), columns = region_.elements();
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
@@ -158,20 +202,12 @@ void LineWriter::prepare() {
                      lines_));
     lane_ = "threadIdx.y";
     if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
-  } else if (!team_.empty()) {
+  } else if (resident()) {
     line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
-    line(fmt::format("const int rank = blockIdx.x % {};", team_));
-    int reductions = 0;
-    for (const Instance& instance : region_.instances)
-      reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
-    const std::string exchanges = fmt::format("{} * {}", in_parentheses(lines.text), reductions);
-    parts_ = file_.unique("parts");
-    arrived_ = file_.unique("arrived");
-    file_.scratch(parts_, "float32", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}});
-    file_.scratch(arrived_, "int32", {tensor::Extent{exchanges, {}}}, "0");
-    parts_ = fmt::format("{} + (line * {}", arguments_.pointer(parts_, tensor::Dtype::float32, true), reductions);
-    arrived_ = fmt::format("{} + (line * {}", arguments_.pointer(arrived_, tensor::Dtype::int32, true), reductions);
-    line(fmt::format("for ({0} line = blockIdx.x / {1}; line < {2}; line += gridDim.x / {1}) {{", line_index_, team_, lines_));
+    const std::string each = team_.empty() ? "" : " / " + team_;
+    if (team_.empty()) fetch_ahead();
+    else exchange_with_team();
+    line(fmt::format("for ({0} line = blockIdx.x{1}; line < {2}; line += gridDim.x{1}) {{", line_index_, each, lines_));
     indent_ += 2;
     lane_ = "threadIdx.x";
   } else if (walk_ == Walk::rows) {

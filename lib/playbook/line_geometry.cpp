@@ -63,6 +63,7 @@ void LineWriter::choose_geometry() {
                   : (t >= 128 && t <= 512))
         threads.push_back(t);
     }
+    if (!threads.empty() && file_.style().ahead) choose_ahead(packs, threads);
     if (threads.empty()) {
       // Longer than a block's registers: several blocks hold it together, or it is read again from the second pass on.
       cached_ = false;
@@ -84,7 +85,7 @@ void LineWriter::choose_geometry() {
     if (threads.size() > 3) threads.resize(3);
     if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
   }
-  if (team_.empty()) threads_ = file_.tune("THREADS", threads);
+  if (!resident()) threads_ = file_.tune("THREADS", threads);
   if (walk_ == Walk::columns)
     width_ = cached_ ? file_.tune("LINES", {64, 32, 128}, fmt::format("LINES * {} <= 1024", threads_)) : "32";
   const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
@@ -99,18 +100,33 @@ int LineWriter::passes() const {
   return count;
 }
 
-// Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
-// resident at once, BLOCKS / 128 on a multiprocessor; several overlap loading, waiting and storing.
-void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
+// Whether blocks can walk many lines that their threads keep as packs of four floats.
+bool LineWriter::team_possible() const {
   bool plain = vec_ == 4 && passes() > 1;
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const Node& from = node(static_cast<int>(i));
     if (!at(static_cast<int>(i)).leaf && from.kind == Kind::reduce)
       plain = plain && !finds_index(from) && compute_type(from.dtype) == "float";
   }
+  return plain;
+}
+
+// Blocks that walk many lines each, 1024 threads of them on each of 132 multiprocessors. Of shorter lines enough blocks fit
+// there to hide each other's waiting.
+void LineWriter::choose_ahead(std::int64_t packs, std::vector<std::int64_t>& threads) {
+  if (!cached_ || packs <= 256 * 8 || !has_lines() || !team_possible()) return;
+  std::sort(threads.begin(), threads.end());
+  threads_ = file_.tune("THREADS", threads);
+  per_multiprocessor_ = fmt::format("1024 / {}", threads_);
+  blocks_ = fmt::format("132 * ({})", per_multiprocessor_);
+}
+
+// Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
+// resident at once, BLOCKS / 128 on a multiprocessor; several overlap loading, waiting and storing.
+void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
   std::int64_t most = 2;
   while (most < 512 && packs > most * 256 * 8) most *= 2;
-  if (!plain || packs > most * 256 * 8) return;
+  if (!team_possible() || packs > most * 256 * 8) return;
   cached_ = true;
   std::vector<std::int64_t> sizes{most};
   for (std::int64_t size : {most / 2, most / 4})
@@ -123,6 +139,7 @@ void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& thre
                        fmt::format("BLOCKS * {0} <= TEAM * 1048576 && 2 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * THREADS <= "
                                    "131072",
                                    packs));
+  per_multiprocessor_ = fmt::format("{} / 128", blocks_);
 }
 
 void LineWriter::replace(std::string& text, const std::string& from, const std::string& to) {

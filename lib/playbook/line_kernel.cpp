@@ -26,12 +26,13 @@ void LineWriter::finish() {
     line(fmt::format(
         "if ({}) {}[{}] = {};",
         walk_ == Walk::pointwise ? "start == 0"
-        : team_.empty()          ? fmt::format("live && {} == 0", lane_)
-                                 : "rank == 0 && threadIdx.x == 0",
+        : !team_.empty()         ? "rank == 0 && threadIdx.x == 0"
+        : resident()             ? "threadIdx.x == 0"
+                                 : fmt::format("live && {} == 0", lane_),
         arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.empty() ? "0" : where.substr(3),
         type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
   }
-  if (!team_.empty()) body_ += "  }\n";
+  if (resident()) body_ += "  }\n";
   emit();
 }
 
@@ -39,6 +40,7 @@ void LineWriter::emit() {
   const bool reduces = region_.reduces;
   file_.helper(device_functions::pack);
   if (file_.style().stream && vectorised()) file_.helper(device_functions::pack_once);
+  if (!ahead_.empty()) file_.helper(device_functions::copy_ahead);
   if (reduces) {
     file_.helper(device_functions::exchange);
     file_.helper(device_functions::operations);
@@ -50,7 +52,7 @@ void LineWriter::emit() {
   }
   for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
   const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", width_, threads_)
-                            : !team_.empty()       ? fmt::format("{}, {} / 128", threads_, blocks_)
+                            : resident()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
                             : rows_per_block_      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
                                                    : threads_;
   const std::string bounds = fmt::format("__launch_bounds__({})", block);
@@ -104,9 +106,11 @@ void LineWriter::launch() {
   if (walk_ == Walk::columns) {
     grid = fmt::format("ceil_div({}, {})", lines, width_);
     block = fmt::format("dim3({}, {})", width_, threads_);
-  } else if (!team_.empty()) {
-    grid = fmt::format("{0} / {1} * {1}", blocks_, team_);
+  } else if (resident()) {
+    grid = team_.empty() ? blocks_ : fmt::format("{0} / {1} * {1}", blocks_, team_);
     block = threads_;
+    if (!ahead_.empty())
+      block += fmt::format(", ceil_div({0}, {1}) * {1} * {2}", (most_columns_ + vec_ - 1) / vec_, threads_, 16 * ahead_.size());
   } else if (walk_ == Walk::rows) {
     grid = fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_);
     block = fmt::format("dim3({0}, max(1, 256 / {0}))", threads_);

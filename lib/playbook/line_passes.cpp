@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/line_writer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace cudal1::playbook {
@@ -89,21 +91,33 @@ void LineWriter::walk_items(int phase, const std::vector<int>& wanted) {
   std::set<int> leaves;
   for (int id : wanted) collect(id, phase, true, leaves);
   const std::string items = walk_ == Walk::pointwise && !rows_per_block_ ? items_ : "ITEMS";
-  // A team's registers are full: what only the last pass reads is loaded there.
-  if (!team_.empty() && phase > 0 && phase == last_phase_) passing_.swap(leaves);
+  // The registers of blocks that stay are full: what only the last pass reads is loaded there.
+  if (resident() && phase > 0 && phase == last_phase_) passing_.swap(leaves);
   for (int id : leaves) {
     line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype),
                      names_[static_cast<std::size_t>(id)], items));
     first_pass_[id] = phase;
   }
   if (!leaves.empty()) {
+    const bool arrives = phase == 0 && !ahead_.empty();
+    if (arrives) line(R"(if (WHOLE) asm volatile("cp.async.wait_group 0;" ::: "memory");)");
     line("#pragma unroll");
     line(fmt::format("for (int item = 0; item < {}; ++item) {{", items));
     indent_ += 2;
     line(fmt::format("const {} column = {};", index_, column_of_item()));
-    for (int id : leaves) load(id, names_[static_cast<std::size_t>(id)] + "_kept[item]", "column");
+    for (int id : leaves) {
+      const std::string kept = names_[static_cast<std::size_t>(id)] + "_kept[item]";
+      const auto which = std::find(ahead_.begin(), ahead_.end(), id);
+      if (arrives && which != ahead_.end()) {
+        line(fmt::format("if (WHOLE) {} = *reinterpret_cast<const Pack<{}, VEC>*>({});", kept, tensor::cuda_name(node(id).dtype),
+                         ahead_at(static_cast<std::size_t>(which - ahead_.begin()))));
+        line("else");
+      }
+      load(id, kept, "column");
+    }
     indent_ -= 2;
     line("}");
+    if (arrives) line(fmt::format("if (WHOLE && line + gridDim.x < {}) fetch(line + gridDim.x);", lines_));
   }
   mark_kept(phase, wanted);
   for (int id : kept_here_) line(fmt::format("Pack<{}, VEC> k{}[{}];", compute_type(node(id).dtype), id, items));

@@ -43,8 +43,7 @@ void LineWriter::reduce(int phase) {
                                  ? fmt::format("reduce_column<{}, {}>(acc{}, {})", threads_, width_, id, combine(node(id)))
                                  : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
     if (!team_.empty())
-      call = fmt::format("reduce_team<{0}>({1}, {2} + {4}) * {0}, {3} + {4}), {5})", team_, call, parts_, arrived_,
-                         exchanged_++, combine(node(id)));
+      call = fmt::format("reduce_team<{0}>({1}, {2} + {3}) * {0}, {4})", team_, call, parts_, exchanged_++, combine(node(id)));
     line(fmt::format("const {} v{} = {}{};", compute_type(node(id).dtype), id, call,
                      finds_index(node(id)) ? ".index" : ""));
     names_[i] = fmt::format("v{}", id);

@@ -148,7 +148,7 @@ void LineWriter::stores(const std::string& column) {
   for (std::size_t r = 0; r < region_.roots.size(); ++r) {
     const Region::Root& root = region_.roots[r];
     if (!varies(root.strides, region_.element, 1)) continue;
-    const bool always = walk_ == Walk::pointwise || !team_.empty();
+    const bool always = walk_ == Walk::pointwise || resident();
     const std::string live = always ? "" : "if (live) ";
     if (unit_stride(root.strides)) {
       line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,

@@ -45,6 +45,9 @@ class LineWriter {
   void choose_geometry();
   int passes() const;
   void choose_team(std::int64_t packs, std::vector<std::int64_t>& threads);
+  void choose_ahead(std::int64_t packs, std::vector<std::int64_t>& threads);
+  bool team_possible() const;
+  bool resident() const { return !blocks_.empty(); }
   static void replace(std::string& text, const std::string& from, const std::string& to);
   int kept_count() const;
   bool keepable(int instance) const;
@@ -59,6 +62,9 @@ class LineWriter {
   std::string element_offset(const tensor::Shape& strides, const std::string& column);
   void bind(int id);
   void prepare();
+  void exchange_with_team();
+  void fetch_ahead();
+  std::string ahead_at(std::size_t which) const;  // where a thread finds its pack of a leaf
 
   // Passes over a line: what each reads, keeps and writes.
   bool reducing(int phase, int id) const;
@@ -107,7 +113,9 @@ class LineWriter {
   KernelFile& file_;
   int splits_;
   std::string width_;                            // lines of a block that walks columns
-  std::string team_, blocks_, parts_, arrived_;  // of several blocks to a line; empty: one is enough
+  std::string blocks_, per_multiprocessor_;      // blocks that walk many lines each; empty: a line for each
+  std::string team_, parts_;                     // of several blocks to a line; empty: one is enough
+  std::vector<int> ahead_;                       // leaves whose next line is on its way to shared memory
   int exchanged_ = 0;
   std::set<int> passing_;  // leaves that the present pass loads in passing
   std::string name_, threads_, items_, columns_, lines_, index_, line_index_, lane_, body_;

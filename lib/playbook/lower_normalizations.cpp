@@ -9,7 +9,8 @@ int softmax(Lowering& l) {
   const int operand = l.operand("input");
   const std::vector<int> dims = l.axes("dim", l.at(operand).shape.size());
   const int powers = l.pointwise("exp", {l.pointwise("sub", {operand, l.reduce("max", operand, dims)})});
-  return l.pointwise("div", {powers, l.reduce("sum", powers, dims)});
+  // The sum is at least one, so that its reciprocal is as good as a division of every element.
+  return l.pointwise("mul", {powers, l.pointwise("reciprocal", {l.reduce("sum", powers, dims)})});
 }
 
 int log_softmax(Lowering& l) {

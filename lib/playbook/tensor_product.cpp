@@ -39,7 +39,9 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const std::vector<std::int64_t> tiles =
       large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128};
   const std::string rows = file.tune("TILE_N", tiles), columns = file.tune("TILE_M", tiles);
-  const std::string splits = parts > 1 ? file.tune("PARTS", parts > 2 ? std::vector<std::int64_t>{parts, std::max<std::int64_t>(2, parts / 4)} : std::vector<std::int64_t>{2}) : "1";
+  std::vector<std::int64_t> cuts{parts};
+  if (parts > 2) cuts.push_back(std::max<std::int64_t>(2, parts / 4));
+  const std::string splits = parts > 1 ? file.tune("PARTS", cuts) : "1";
 
   Arguments arguments(file.scalars());
   const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);

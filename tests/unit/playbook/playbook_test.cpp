@@ -75,6 +75,7 @@ TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes(
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
 TEST_CASE("a softmax of columns keeps them in registers") { becomes("kept_columns", "as written/fused"); }
 TEST_CASE("a line longer than a block's registers is held by several blocks") { becomes("team", "as written/teams"); }
+TEST_CASE("blocks that walk many rows have the next one on its way meanwhile") { becomes("ahead", "as written/ahead"); }
 TEST_CASE("several norms of one tensor take one pass over it") { becomes("several_norms", "as written/fused"); }
 TEST_CASE("an argmax of rows carries the index along") { becomes("argmax", "as written/fused"); }
 TEST_CASE("a mean of columns has neighbouring threads read neighbours") { becomes("columns", "as written/fused"); }
@@ -144,6 +145,18 @@ TEST_CASE("the rounds explore the cheapest cuts of the cheapest plan, three at t
 TEST_CASE("masks, which are made of coordinates alone, are no place for a cut") {
   for (const auto& candidate : playbook::candidates_for(task::load(golden("triangular.before.cu"))).list)
     CHECK(candidate.id.find(", cut after le") == std::string::npos);
+}
+
+TEST_CASE("factors are rounded on the tensor cores where the run's precision allows it") {
+  for (const char* name : {"product_on_tensor_cores", "convolution_on_tensor_cores", "split_attention"}) {
+    const task::Task task = task::load(golden(std::string(name) + ".before.cu"));
+    const auto exact = playbook::candidates_for(task), rounded = playbook::candidates_for(task, outcome::Precision::tf32);
+    const auto *as_float = find(exact, "as written/tensor cores"), *as_tf32 = find(rounded, "as written/tensor cores");
+    REQUIRE((as_float != nullptr && as_tf32 != nullptr));
+    CHECK_THAT(as_float->source, containing("EXACT = true"));
+    CHECK_THAT(as_tf32->source, containing("EXACT = false"));
+    CHECK(as_tf32->operations < 0.7 * as_float->operations);
+  }
 }
 
 TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {

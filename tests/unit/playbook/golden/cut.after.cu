@@ -189,6 +189,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
     }
   }
   const float v6 = reduce_row<THREADS_2, ROWS>(acc6, Sum());
+  const float v7 = 1 / v6;
   float* out0_line = Y + size_t(line) * M;
   #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
@@ -197,8 +198,8 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
       const float v5 = k5[item].at[i];
-      const float v7 = v5 / v6;
-      out0.at[i] = v7;
+      const float v8 = v5 * v7;
+      out0.at[i] = v8;
     }
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }
@@ -215,8 +216,8 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
       const float v2 = v0 + v1;
       const float v4 = v2 - v3;
       const float v5 = exp(v4);
-      const float v7 = v5 / v6;
-      out0.at[i] = v7;
+      const float v8 = v5 * v7;
+      out0.at[i] = v8;
     }
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }

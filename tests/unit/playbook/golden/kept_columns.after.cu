@@ -115,19 +115,20 @@ __global__ void __launch_bounds__(LINES * THREADS) columns(const float* __restri
     acc4 += v3;
   }
   const float v4 = reduce_column<THREADS, LINES>(acc4, Sum());
+  const float v5 = 1 / v4;
   float* out0_line = Y + size_t(at0) * n6 + at2;
   #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
     const int column = item * THREADS + int(threadIdx.y);
     const float v3 = k3[item];
-    const float v5 = v3 / v4;
-    if (live && column < N) out0_line[size_t(column) * M] = v5;
+    const float v6 = v3 * v5;
+    if (live && column < N) out0_line[size_t(column) * M] = v6;
   }
   for (int column = ITEMS * THREADS + int(threadIdx.y); column < N; column += THREADS) {
     const float v0 = X_0_line[size_t(column) * M];
     const float v2 = v0 - v1;
     const float v3 = exp(v2);
-    const float v5 = v3 / v4;
-    if (live) out0_line[size_t(column) * M] = v5;
+    const float v6 = v3 * v5;
+    if (live) out0_line[size_t(column) * M] = v6;
   }
 }

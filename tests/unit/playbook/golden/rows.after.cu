@@ -138,6 +138,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, float* __
     }
   }
   const float v4 = reduce_row<THREADS, ROWS>(acc4, Sum());
+  const float v5 = 1 / v4;
   float* out0_line = Y + size_t(line) * M;
   #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
@@ -146,8 +147,8 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, float* __
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
       const float v3 = k3[item].at[i];
-      const float v5 = v3 / v4;
-      out0.at[i] = v5;
+      const float v6 = v3 * v5;
+      out0.at[i] = v6;
     }
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }
@@ -160,8 +161,8 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, float* __
       const float v0 = X_0_pack.at[i];
       const float v2 = v0 - v1;
       const float v3 = exp(v2);
-      const float v5 = v3 / v4;
-      out0.at[i] = v5;
+      const float v6 = v3 * v5;
+      out0.at[i] = v6;
     }
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }

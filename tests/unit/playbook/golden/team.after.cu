@@ -2,9 +2,8 @@
 //@ tune    TEAM = 16 | 8 | 4
 //@ tune    THREADS = 256 | 512 if 32768 <= TEAM * THREADS * 16
 //@ tune    BLOCKS = 512 | 256 | 128 if BLOCKS * 32768 <= TEAM * 1048576 && 2 * BLOCKS * 32768 > TEAM * 1048576 && BLOCKS * THREADS <= 131072
-//@ scratch parts: float32[(B * 8) * 2 * TEAM]
-//@ scratch arrived: int32[(B * 8) * 2] = 0
-//@ launch  rows<<<BLOCKS / TEAM * TEAM, THREADS>>>(X, weight, bias, Y, (C / 8) * (H * W), B * 8, parts, arrived, B, (8 * (C / 8)) * (H * W), H * W) cooperative
+//@ scratch parts: int64[(B * 8) * 2 * TEAM] = 0
+//@ launch  rows<<<BLOCKS / TEAM * TEAM, THREADS>>>(X, weight, bias, Y, (C / 8) * (H * W), B * 8, parts, B, (8 * (C / 8)) * (H * W), H * W) cooperative
 // playbook: as written/teams
 
 template <typename T, int VEC>
@@ -73,35 +72,41 @@ __device__ T reduce_row(T value, Combine combine) {
   return value;
 }
 
-// What TEAM neighbouring blocks have reduced, combined in the order of the blocks; `parts` and `arrived` are theirs alone.
+// What TEAM neighbouring blocks have reduced, combined in the order of the blocks. `parts` are theirs alone, and zero at
+// first: a part brings in its upper half the word that it is there, so that nothing else need be waited for.
 template <int TEAM, typename Combine>
-__device__ float reduce_team(float value, float* parts, int* arrived, Combine combine) {
-  if (threadIdx.x == 0) {
-    parts[blockIdx.x % TEAM] = value;
-    __threadfence();
-    atomicAdd(arrived, 1);
-    while (*reinterpret_cast<volatile int*>(arrived) < TEAM) {}
-    __threadfence();
+__device__ float reduce_team(float value, long long* parts, Combine combine) {
+  __shared__ float total;
+  if (threadIdx.x < 32) {
+    volatile long long* slots = parts;
+    if (threadIdx.x == 0) slots[blockIdx.x % TEAM] = 1ll << 32 | __float_as_uint(value);
+    constexpr int LANES = TEAM < 32 ? TEAM : 32;
+#pragma unroll
+    for (int first = 0; first < TEAM; first += LANES) {
+      long long part;
+      do part = slots[first + threadIdx.x % LANES];
+      while (part == 0);
+      const float other = __uint_as_float(unsigned(part));
+      value = first == 0 ? other : combine(value, other);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+    if (threadIdx.x == 0) total = value;
   }
   __syncthreads();
-  constexpr int LANES = TEAM < 32 ? TEAM : 32;
-  value = __ldcg(parts + threadIdx.x % LANES);
-#pragma unroll
-  for (int other = LANES; other < TEAM; other += LANES) value = combine(value, __ldcg(parts + other + threadIdx.x % LANES));
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
-  return value;
+  return total;
 }
 
 template <bool WHOLE>
-__device__ __forceinline__ void rows_body(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int n5, float* __restrict__ parts, int* __restrict__ arrived, int B, int n9, int n10) {
+__device__ __forceinline__ void rows_body(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int n5, long long* __restrict__ parts, int B, int n8, int n9) {
   constexpr int VEC = 4;
   constexpr int ROWS = 1, ITEMS = (131072 + TEAM * THREADS * VEC - 1) / (TEAM * THREADS * VEC);
   const int rank = blockIdx.x % TEAM;
   for (int line = blockIdx.x / TEAM; line < n5; line += gridDim.x / TEAM) {
     const int at1 = line % 8;
     const int at0 = line / 8;
-    const float* X_0_line = X + size_t(at0) * n9 + size_t(at1) * n4;
+    const float* X_0_line = X + size_t(at0) * n8 + size_t(at1) * n4;
     const float* weight_12_line = weight + size_t(at1) * B;
     const float* bias_14_line = bias + size_t(at1) * B;
     float acc1 = 0;
@@ -133,7 +138,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
         }
       }
     }
-    const float v1 = reduce_team<TEAM>(reduce_row<THREADS, ROWS>(acc1, Sum()), parts + (line * 2 + 0) * TEAM, arrived + (line * 2 + 0), Sum());
+    const float v1 = reduce_team<TEAM>(reduce_row<THREADS, ROWS>(acc1, Sum()), parts + (line * 2 + 0) * TEAM, Sum());
     const float v3 = v1 / float(float(n4));
     float acc6 = 0;
     #pragma unroll
@@ -162,33 +167,33 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
         }
       }
     }
-    const float v6 = reduce_team<TEAM>(reduce_row<THREADS, ROWS>(acc6, Sum()), parts + (line * 2 + 1) * TEAM, arrived + (line * 2 + 1), Sum());
+    const float v6 = reduce_team<TEAM>(reduce_row<THREADS, ROWS>(acc6, Sum()), parts + (line * 2 + 1) * TEAM, Sum());
     const float v7 = v6 / float(float(n4));
     const float v9 = v7 + 1e-05f;
     const float v10 = rsqrt(v9);
-    float* out0_line = Y + size_t(at0) * n9 + size_t(at1) * n4;
+    float* out0_line = Y + size_t(at0) * n8 + size_t(at1) * n4;
     #pragma unroll
     for (int item = 0; item < ITEMS; ++item) {
       const int column = ((item * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC;
       Pack<float, VEC> weight_12_pack;
       if (WHOLE) {
-        const auto same = column < n4 ? weight_12_line[(column / n10)] : weight_12_line[0];
+        const auto same = column < n4 ? weight_12_line[(column / n9)] : weight_12_line[0];
       #pragma unroll
         for (int i = 0; i < VEC; ++i) weight_12_pack.at[i] = same;
       } else {
       #pragma unroll
       for (int i = 0; i < VEC; ++i)
-        if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n10)];
+        if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n9)];
       }
       Pack<float, VEC> bias_14_pack;
       if (WHOLE) {
-        const auto same = column < n4 ? bias_14_line[(column / n10)] : bias_14_line[0];
+        const auto same = column < n4 ? bias_14_line[(column / n9)] : bias_14_line[0];
       #pragma unroll
         for (int i = 0; i < VEC; ++i) bias_14_pack.at[i] = same;
       } else {
       #pragma unroll
       for (int i = 0; i < VEC; ++i)
-        if (column + i < n4) bias_14_pack.at[i] = bias_14_line[(((column + i)) / n10)];
+        if (column + i < n4) bias_14_pack.at[i] = bias_14_line[(((column + i)) / n9)];
       }
       Pack<float, VEC> out0;
       #pragma unroll
@@ -209,23 +214,23 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
       Pack<float, VEC> weight_12_pack;
       if (WHOLE) {
-        const auto same = column < n4 ? weight_12_line[(column / n10)] : weight_12_line[0];
+        const auto same = column < n4 ? weight_12_line[(column / n9)] : weight_12_line[0];
       #pragma unroll
         for (int i = 0; i < VEC; ++i) weight_12_pack.at[i] = same;
       } else {
       #pragma unroll
       for (int i = 0; i < VEC; ++i)
-        if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n10)];
+        if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n9)];
       }
       Pack<float, VEC> bias_14_pack;
       if (WHOLE) {
-        const auto same = column < n4 ? bias_14_line[(column / n10)] : bias_14_line[0];
+        const auto same = column < n4 ? bias_14_line[(column / n9)] : bias_14_line[0];
       #pragma unroll
         for (int i = 0; i < VEC; ++i) bias_14_pack.at[i] = same;
       } else {
       #pragma unroll
       for (int i = 0; i < VEC; ++i)
-        if (column + i < n4) bias_14_pack.at[i] = bias_14_line[(((column + i)) / n10)];
+        if (column + i < n4) bias_14_pack.at[i] = bias_14_line[(((column + i)) / n9)];
       }
       Pack<float, VEC> out0;
       #pragma unroll
@@ -244,7 +249,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
   }
 }
 
-__global__ void __launch_bounds__(THREADS, BLOCKS / 128) rows(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int n5, float* __restrict__ parts, int* __restrict__ arrived, int B, int n9, int n10) {
-  if (n4 % 4 == 0 && n9 % 4 == 0 && n10 % 4 == 0) rows_body<true>(X, weight, bias, Y, n4, n5, parts, arrived, B, n9, n10);
-  else rows_body<false>(X, weight, bias, Y, n4, n5, parts, arrived, B, n9, n10);
+__global__ void __launch_bounds__(THREADS, BLOCKS / 128) rows(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int n5, long long* __restrict__ parts, int B, int n8, int n9) {
+  if (n4 % 4 == 0 && n8 % 4 == 0 && n9 % 4 == 0) rows_body<true>(X, weight, bias, Y, n4, n5, parts, B, n8, n9);
+  else rows_body<false>(X, weight, bias, Y, n4, n5, parts, B, n8, n9);
 }
