@@ -118,9 +118,11 @@ void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, st
     written->candidate.techniques.push_back({"cut", fmt::format("The result of {} is written out by a kernel of its own, and read where it is needed.", name)});
     found.push_back(std::move(written->candidate));
   }
-  std::stable_sort(found.begin(), found.end(), cheaper);
-  if (found.size() > most) found.resize(most);
-  for (Candidate& candidate : found) list.push_back(std::move(candidate));
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < found.size(); ++i) order.emplace_back(expected_seconds(found[i], {}), i);
+  std::sort(order.begin(), order.end());
+  if (order.size() > most) order.resize(most);
+  for (const auto& [seconds, i] : order) list.push_back(std::move(found[i]));
 }
 
 }  // namespace

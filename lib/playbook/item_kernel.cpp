@@ -5,6 +5,7 @@
 #include "kernel/source_lexer.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "playbook/own_draft.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
