@@ -98,7 +98,8 @@ std::vector<Composite> composites() {
 
       // Indices.
       {"index_select(input, dim, index)", "torch .", "index(input, index, dim)"},
-      {"embedding(input, weight)", "F torch", "index(weight, input, 0)"},
+      {"embedding(input, weight)", "F", "index(weight, input, 0)"},
+      {"embedding(weight, indices)", "torch", "index(weight, indices, 0)"},
       {"take_along_dim(input, indices, dim)", "torch .", "gather(input, indices, dim)"},
       {"gather(input, dim, index)", "torch .", "gather(input, index, dim)"},
       {"scatter(input, dim, index, src)", "torch .", "scatter(input, index, src, dim)"},

@@ -140,7 +140,7 @@ for _ in range(ROUNDS):
     case("X[:, 0:1, ::2] * X.select(1, 0)[:, None, ::2] + X.narrow(1, 0, 1)[..., ::2]", one)
     idx = integers(0, m, 4)
     case("X[:, i] + torch.index_select(X, 1, i)", {"X": X, "i": idx})
-    case("F.embedding(i, W) + W[i]", {"W": real(m, k), "i": integers(0, m, n, 3)})
+    case("F.embedding(i, W) + torch.embedding(W, i) + W[i]", {"W": real(m, k), "i": integers(0, m, n, 3)})
     case("torch.gather(X, 1, i) + X.take_along_dim(i, 1)", {"X": real(n, m), "i": integers(0, m, n, 4)})
     case("torch.scatter(X, 1, i, S) + torch.scatter_add(X, 1, i, S)", {"X": real(n, 5), "i": torch.stack([torch.randperm(5)[:3] for _ in range(n)]), "S": real(n, 3)})
     case("F.one_hot(i, num_classes=M)", {"i": integers(0, m, n, 2)}, None, {"M": m})
