@@ -14,7 +14,8 @@ mkdir -p "$root/usr/local/cuda" "$root/w"
 mount --bind "$cuda" "$root/usr/local/cuda"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
-trap 'umount "$root/usr/local/cuda" "$root/proc" "$root/dev"' EXIT
+mount --bind /dev/pts "$root/dev/pts"
+trap 'umount "$root/usr/local/cuda" "$root/proc" "$root/dev/pts" "$root/dev"' EXIT
 cp /etc/resolv.conf "$root/etc/"
 git -C "$source" archive HEAD | tar -x -C "$root/w"
 
