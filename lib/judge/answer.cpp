@@ -7,9 +7,9 @@
 #include "base/random.hpp"
 #include "bench/comparison.hpp"
 #include "bench/order.hpp"
+#include "judge/pytorch_turns.hpp"
 #include "judge/timed_arms.hpp"
 #include "pytorch/answer_folder.hpp"
-#include "verify/case.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,19 +24,11 @@ namespace {
 
 using outcome::Verdict;
 
-constexpr std::size_t turn = 4, pairs = 24;
-constexpr double hand_over_ms = 0.0004;   // as in module.cpp
+constexpr std::size_t pairs = 24;
 
-std::optional<outcome::Judgement> fault(outcome::Judgement judgement, const pytorch::Comparison& found, const std::string& where) {
-  if (!found.finite) return std::nullopt;
-  judgement.errors.relative_l2 = std::max(judgement.errors.relative_l2, found.errors.relative_l2);
-  if (found.right) return std::nullopt;
-  judgement.verdict = Verdict::wrong_result;
-  judgement.message = fmt::format("{}: {} ({})", verify::describe(*found.first), found.why, where);
-  judgement.first_wrong = found.first;
-  judgement.worst_wrong = found.worst;
-  judgement.errors = found.errors;
-  return judgement;
+std::optional<outcome::Judgement> fault(const outcome::Judgement& judgement, const pytorch::Comparison& found, const std::string& where) {
+  if (!found.finite || found.right) return std::nullopt;
+  return with_fault(judgement, wrong_result(found, where));
 }
 
 // One process: verified, and timed where there is a GPU.
@@ -50,7 +42,7 @@ class Trial {
 
   std::optional<outcome::Judgement> check(outcome::Judgement& judgement) {
     for (const pytorch::Trial& trial : host_.trials(random_)) {
-      const std::string where = fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
+      const std::string where = trial_name(trial);
       host_.fill(0, trial);
       const std::string wrong = answer_.run(trial.weights);
       if (auto found = misdeed(judgement, wrong, where)) return found;
@@ -69,17 +61,17 @@ class Trial {
   // Pairs with every baseline; of the calls that were timed one in each turn is verified.
   std::optional<outcome::Judgement> time(outcome::Judgement& judgement, const std::vector<std::string>& baselines) {
     std::map<std::string, std::vector<device::Sample>> samples;
-    for (std::size_t left = pairs; left > 0; left -= turn) {
+    for (std::size_t left = pairs; left > 0; left -= pytorch_turn) {
       const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}};
       host_.fill(0, trial);
       if (left == pairs) answer_.start();
       std::vector<std::string> order;
-      for (std::size_t i = 0; i < turn; ++i)
+      for (std::size_t i = 0; i < pytorch_turn; ++i)
         for (const std::size_t index : shuffled(baselines.size(), random_)) order.push_back(baselines[index]);
       std::vector<double> theirs;
       const bool pytorch_first = random_.below(2) == 0;
       if (pytorch_first) theirs = host_.time(order);
-      const pytorch::Answer::Times mine = answer_.time(turn);
+      const pytorch::Answer::Times mine = answer_.time(pytorch_turn);
       if (!pytorch_first) theirs = host_.time(order);
       constexpr const char* where = "in an execution that was timed";
       if (auto found = misdeed(judgement, mine.wrong, where)) return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/defence.hpp"
 #include "bench/order.hpp"
+#include "judge/pytorch_turns.hpp"
 #include "judge/state.hpp"
 #include "judge/timed_arms.hpp"
 #include "pytorch/kernel_module.hpp"
@@ -19,26 +20,8 @@ namespace {
 
 using outcome::Verdict;
 
-constexpr std::size_t turn = 4;               // samples in a row, before the other process has the GPU
 constexpr std::size_t first_samples = 12;     // of every baseline, before any variant
 constexpr int comparison_limit = 24;          // of timed outputs by PyTorch, before only some are
-// What alternating between two processes adds to a difference of times: measured, and taken for a tick of the clock, of
-// which half counts.
-constexpr double hand_over_ms = 0.0004;
-
-std::string label(const pytorch::Trial& trial) {
-  return fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
-}
-
-Rejected wrong(const pytorch::Comparison& found, const std::string& where) {
-  Rejected judgement;
-  judgement.verdict = Verdict::wrong_result;
-  judgement.message = fmt::format("{}: {} ({})", verify::describe(*found.first), found.why, where);
-  judgement.first_wrong = found.first;
-  judgement.worst_wrong = found.worst;
-  judgement.errors = found.errors;
-  return judgement;
-}
 
 }  // namespace
 
@@ -109,7 +92,7 @@ Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executabl
       if (reply->evidence.fault) {
         Rejected failed;
         failed.verdict = *reply->evidence.fault;
-        failed.message = fmt::format("{} ({})", reply->evidence.message, label(trial));
+        failed.message = fmt::format("{} ({})", reply->evidence.message, trial_name(trial));
         if (failed.verdict != Verdict::tampered) {   // sticky: the process is of no more use
           where.stop();
           lost(where);
@@ -119,7 +102,7 @@ Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executabl
       }
       const pytorch::Comparison found = compare(0, trial);
       if (!found.finite) continue;
-      if (!found.right) return wrong(found, label(trial));
+      if (!found.right) return wrong_result(found, trial_name(trial));
       result.errors.relative_l2 = std::max(result.errors.relative_l2, found.errors.relative_l2);
       result.errors.max_absolute = std::max(result.errors.max_absolute, found.errors.max_absolute);
       result.errors.reference_relative_l2 = std::max(result.errors.reference_relative_l2, found.errors.reference_relative_l2);
@@ -144,7 +127,7 @@ tl::expected<TimeReply, Rejected> Judge::State::time_arms(DeviceHost& where, Tim
     if (reply->unknown) {
       ++lent.compared;
       const pytorch::Comparison found = compare(reply->unknown->set, lent.versions[reply->unknown->set]);
-      if (!found.right && found.finite) return tl::unexpected(wrong(found, "in an execution that was timed"));
+      if (!found.right && found.finite) return tl::unexpected(wrong_result(found, "in an execution that was timed"));
       lent.right[reply->unknown->set].push_back(reply->unknown->digest);
     }
     if (reply->samples.empty()) break;
@@ -162,7 +145,7 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
   Turns result;
   if (auto filled = fill_versions(where); !filled) return tl::unexpected(std::move(filled.error()));   // PyTorch may read them too
   for (auto left = static_cast<std::size_t>(pairs); left > 0;) {
-    const std::size_t count = std::min(turn, left);
+    const std::size_t count = std::min(pytorch_turn, left);
     left -= count;
     std::vector<std::string> order;
     std::vector<double> theirs;

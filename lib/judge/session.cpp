@@ -45,13 +45,6 @@ task::Task read_task(const OpenJob& job) {
   return task;
 }
 
-verify::Evidence failed(std::string message) {
-  verify::Evidence evidence;
-  evidence.fault = Verdict::runtime_failed;
-  evidence.message = std::move(message);
-  return evidence;
-}
-
 double threads_of(const kernel::Plan& plan) {
   double threads = 0;
   for (const auto& step : plan.steps) {
@@ -72,6 +65,13 @@ Session::Session(const OpenJob& job, std::function<void(bool)> tell)
       threads_(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U))), precision_(job.precision),
       neighbours_(job.neighbours) {
   if (!base::defended(base::Defence::fresh_values)) seed_ = known_seed;
+}
+
+verify::Evidence Session::failed(std::string message) {
+  verify::Evidence evidence;
+  evidence.fault = Verdict::runtime_failed;
+  evidence.message = std::move(message);
+  return evidence;
 }
 
 Session::Loaded Session::load(const outcome::Binary& binary) {
@@ -294,71 +294,6 @@ void Session::only_run(const Executable& executable, const device::Module& modul
   }
 }
 
-verify::CaseOptions Session::full_size_options(std::size_t workload) const {
-  verify::CaseOptions options;
-  options.assignment = workload;
-  options.perturb = precision_ != outcome::Precision::fp32;
-  options.precision = precision_;
-  options.threads = threads_;
-  // Without y64 at this size the bound comes from the errors seen at the check sizes, grown with the sums' length.
-  double error = 0;
-  double check_operations = 1;
-  double unit = 0;
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    for (const reference::Expected& expected : cases_[i].expected) {
-      check_operations = std::max(check_operations, expected.operations);
-      unit = std::max(unit, tensor::unit_roundoff(expected.dtype));
-      double squares = 0;
-      double norm = 0;
-      for (std::size_t k = 0; k < expected.reference.size(); ++k) {
-        if (!std::isfinite(expected.truth[k])) continue;
-        squares += std::pow(expected.reference[k] - expected.truth[k], 2);
-        norm += std::pow(expected.truth[k], 2);
-      }
-      if (norm > 0 && cases_[i].trial.pattern == reference::Pattern::declared)
-        error = std::max(error, std::sqrt(squares / norm));
-    }
-  }
-  double elements = 1;
-  for (const reference::Expected& expected : reference::outputs(task_, task_.workloads[workload])) {
-    double count = 1;
-    for (const std::int64_t extent : expected.shape) count *= static_cast<double>(extent);
-    elements = std::max(elements, count);
-  }
-  if (!task_.torch) return options;
-  const double growth = std::max(1.0, reference::operations(task_, workload) / elements / check_operations);
-  options.noise = std::min(1e-3, 2 * (error + unit) * growth);
-  return options;
-}
-
-std::uint64_t Session::full_size_seed(std::size_t version) const {
-  return base::defended(base::Defence::fresh_values) ? seed_ + 0x51ab * (version + 1) : known_seed;
-}
-
-const verify::Case* Session::full_case(std::size_t workload, std::size_t version) {
-  auto& held = full_cases_[{workload, version}];
-  if (held) return held.get();
-  const verify::Program program{reference_module_.module.get(), &reference_.workloads[workload]};
-  const reference::Trial trial{reference::Pattern::declared, full_size_seed(version)};
-  auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
-                                full_size_options(workload));
-  if (!made) {
-    full_case_problem_ = made.error();
-    return nullptr;
-  }
-  held = std::make_unique<verify::Case>(*std::move(made));
-  return held.get();
-}
-
-const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload) {
-  if (task::is_module(task_)) return cases_.front().inputs;
-  auto [place, fresh] = inputs_.try_emplace(workload);
-  if (fresh)
-    place->second = reference::inputs(task_, task_.workloads[workload],
-                                      {reference::Pattern::declared, full_size_seed(0)});
-  return place->second;
-}
-
 PredictReply Session::predict(const PredictJob& job) {
   PredictReply reply;
   const Executable& executable = job.executable ? *job.executable : reference_;
@@ -386,78 +321,6 @@ PredictReply Session::predict(const PredictJob& job) {
   reply.fault = verify::fault(failure).value_or(Verdict::runtime_failed);
   reply.message = failure.message;
   reply.findings = failure.findings;
-  return reply;
-}
-
-LendReply Session::lend() {
-  timed_.clear();
-  lent_.reset();
-  lent_ = std::make_unique<LentSets>(*device_, reference_.workloads.front(), random_);
-  return {lent_->places()};
-}
-
-RunReply Session::seal(const SealJob& job) {
-  lent_->seal(job.set);
-  timed_.clear();   // its copies
-  return {};
-}
-
-RunReply Session::run(const RunJob& job) {
-  RunReply reply;
-  if (job.load) last_run_ = load(job.executable.binary);
-  if (last_run_.failure) {
-    reply.evidence.fault = verify::fault(*last_run_.failure);
-    reply.evidence.message = last_run_.failure->message;
-    return reply;
-  }
-  try {
-    reference::Buffers buffers(*device_, job.executable.workloads.front(), random_, lent_->set(job.set));
-    buffers.poison(job.finite ? reference::Buffers::Fill::finite : reference::Buffers::Fill::nan);
-    const device::BoundPlan bound = buffers.bind(*last_run_.module);
-    const device::RunResult run = device_->run(bound, {});
-    reply.evidence.fault = verify::fault(run);
-    reply.evidence.message = run.message;
-    reply.evidence.findings = run.findings;
-    reply.evidence.errors.trials = 1;
-    if (reply.evidence.fault) return reply;
-    if (const std::string damage = buffers.damage(); !damage.empty()) {
-      reply.evidence.fault = Verdict::tampered;
-      reply.evidence.message = damage;
-    }
-    reply.digest = output_digest(*device_, bound);
-    lent_->publish(job.set);
-  } catch (const base::Error& error) {
-    reply.evidence = failed(error.what());
-  }
-  return reply;
-}
-
-TimeReply Session::time_lent(const TimeJob& job) {
-  TimeReply reply;
-  reply.tick_ms = device_->tick_ms();
-  std::vector<Loaded> modules(job.executables.size());
-  std::vector<verify::Program> variants(job.executables.size());
-  for (const std::size_t arm : shuffled(modules.size(), random_)) {
-    modules[arm] = load(job.executables[arm].binary);
-    variants[arm] = {modules[arm].module.get(), &job.executables[arm].workloads.front()};
-    if (!modules[arm].failure) continue;
-    reply.evidence.fault = verify::fault(*modules[arm].failure);
-    reply.evidence.message = modules[arm].failure->message;
-    return reply;
-  }
-  try {
-    auto& timed = timed_[0];
-    if (!timed) timed = std::make_unique<TimedReference>(*device_, reference_.workloads.front(), *lent_, random_);
-    else if (job.fresh) timed->lay_out(*device_, random_);
-    timed->right = job.right;
-    timed->right.resize(lent_->count());
-    TimedArms arms(*device_, task_.file, *timed, *modules.front().module, std::move(variants), random_);
-    reply.samples = arms.run(job.order, job.cold, job.seed, job.sparing);
-    reply.evidence = arms.evidence();
-    reply.unknown = arms.unknown();
-  } catch (const base::Error& error) {
-    reply.evidence = failed(error.what());
-  }
   return reply;
 }
 

@@ -33,6 +33,7 @@ class Session {
     std::unique_ptr<device::Module> module;
     std::optional<device::RunResult> failure;
   };
+  static verify::Evidence failed(std::string message);
   CheckReply check_all(const CheckJob& job);
   void check_trials(const CheckJob& job, const device::Module& module, verify::Evidence& evidence);
   void check_on_fresh_inputs(const Executable& executable, const device::Module& module, verify::Evidence& evidence);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/pytorch_turns.hpp"
+
+#include "verify/case.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::judge {
+
+std::string trial_name(const pytorch::Trial& trial) {
+  return fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
+}
+
+Rejected wrong_result(const pytorch::Comparison& found, const std::string& where) {
+  Rejected judgement;
+  judgement.verdict = outcome::Verdict::wrong_result;
+  judgement.message = fmt::format("{}: {} ({})", verify::describe(*found.first), found.why, where);
+  judgement.first_wrong = found.first;
+  judgement.worst_wrong = found.worst;
+  judgement.errors = found.errors;
+  return judgement;
+}
+
+}  // namespace cudal1::judge

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/defence.hpp"
+#include "judge/session.hpp"
+#include "task/module.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+// What is right at full size, where the outputs are compared that were timed.
+namespace cudal1::judge {
+
+verify::CaseOptions Session::full_size_options(std::size_t workload) const {
+  verify::CaseOptions options;
+  options.assignment = workload;
+  options.perturb = precision_ != outcome::Precision::fp32;
+  options.precision = precision_;
+  options.threads = threads_;
+  // Without y64 at this size the bound comes from the errors seen at the check sizes, grown with the sums' length.
+  double error = 0;
+  double check_operations = 1;
+  double unit = 0;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    for (const reference::Expected& expected : cases_[i].expected) {
+      check_operations = std::max(check_operations, expected.operations);
+      unit = std::max(unit, tensor::unit_roundoff(expected.dtype));
+      double squares = 0;
+      double norm = 0;
+      for (std::size_t k = 0; k < expected.reference.size(); ++k) {
+        if (!std::isfinite(expected.truth[k])) continue;
+        squares += std::pow(expected.reference[k] - expected.truth[k], 2);
+        norm += std::pow(expected.truth[k], 2);
+      }
+      if (norm > 0 && cases_[i].trial.pattern == reference::Pattern::declared)
+        error = std::max(error, std::sqrt(squares / norm));
+    }
+  }
+  double elements = 1;
+  for (const reference::Expected& expected : reference::outputs(task_, task_.workloads[workload])) {
+    double count = 1;
+    for (const std::int64_t extent : expected.shape) count *= static_cast<double>(extent);
+    elements = std::max(elements, count);
+  }
+  if (!task_.torch) return options;
+  const double growth = std::max(1.0, reference::operations(task_, workload) / elements / check_operations);
+  options.noise = std::min(1e-3, 2 * (error + unit) * growth);
+  return options;
+}
+
+std::uint64_t Session::full_size_seed(std::size_t version) const {
+  return base::defended(base::Defence::fresh_values) ? seed_ + 0x51ab * (version + 1) : seed_;
+}
+
+const verify::Case* Session::full_case(std::size_t workload, std::size_t version) {
+  auto& held = full_cases_[{workload, version}];
+  if (held) return held.get();
+  const verify::Program program{reference_module_.module.get(), &reference_.workloads[workload]};
+  const reference::Trial trial{reference::Pattern::declared, full_size_seed(version)};
+  auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
+                                full_size_options(workload));
+  if (!made) {
+    full_case_problem_ = made.error();
+    return nullptr;
+  }
+  held = std::make_unique<verify::Case>(*std::move(made));
+  return held.get();
+}
+
+const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload) {
+  if (task::is_module(task_)) return cases_.front().inputs;
+  auto [place, fresh] = inputs_.try_emplace(workload);
+  if (fresh)
+    place->second = reference::inputs(task_, task_.workloads[workload],
+                                      {reference::Pattern::declared, full_size_seed(0)});
+  return place->second;
+}
+
+}  // namespace cudal1::judge
