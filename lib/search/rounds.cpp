@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/rounds.hpp"
 
-#include "base/random.hpp"
 #include "model/answer.hpp"
 #include "search/ablation.hpp"
-#include "search/exemplars.hpp"
 #include "search/fingerprint.hpp"
-#include "search/lessons.hpp"
-#include "task/module.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -20,32 +15,11 @@ namespace {
 
 using Status = model::Reply::Status;
 
-constexpr std::uint64_t reply_stream = 2;  // exemplars draw from others
-
-std::uint64_t reply_seed(std::uint64_t seed, const model::Key& key) {
-  const auto counter = (static_cast<std::uint64_t>(key.round) << 40) | (static_cast<std::uint64_t>(key.sample) << 8) |
-                       static_cast<std::uint64_t>(key.attempt);
-  const auto words = base::philox(seed, counter, reply_stream);
-  return (std::uint64_t{words[0]} << 32) | words[1];
-}
-
-bool failed(const Variant& variant) {
-  if (variant.status == Variant::Status::malformed) return true;
-  return variant.status == Variant::Status::judged && !outcome::is_right(variant.judgement.verdict);
-}
-
 // What a device cannot run, and what is too good to be true, the same model will not mend.
 bool deserves_repair(const Variant& variant) {
   return failed(variant) && variant.key.attempt == 0 && variant.key.round > 0 &&
          variant.judgement.verdict != outcome::Verdict::unsupported &&
          variant.judgement.verdict != outcome::Verdict::implausible;
-}
-
-// What a prompt may be long, in bytes: three make a token of code at the least.
-std::size_t prompt_limit(const model::Model& model) {
-  if (model.context_tokens() <= 0) return prompt::most_bytes;
-  const auto left = std::max(model.context_tokens() - model.output_tokens(), model.context_tokens() / 4);
-  return std::min(prompt::most_bytes, static_cast<std::size_t>(left) * 3);
 }
 
 double share_of_limit(const outcome::Judgement& judgement) {
@@ -59,8 +33,8 @@ double share_of_limit(const outcome::Judgement& judgement) {
 Rounds::Rounds(const task::Task& task, Referee& referee, const std::vector<model::Model*>& models,
                const prompt::Templates& templates, const Options& options, Observer& observer, const Recall& recall,
                std::stop_token stop)
-    : task_(task), referee_(referee), models_(models), templates_(templates), options_(options), observer_(observer),
-      recall_(recall), stop_(std::move(stop)), budget_(options),
+    : referee_(referee), options_(options), observer_(observer), recall_(recall), stop_(std::move(stop)), budget_(options),
+      questions_(task, models, templates, options, result_),
       asker_(observer, recall, budget_, stop_, [this](const Asked& asked) { screen_early(asked); }),
       screening_(referee, [this] { asker_.wake(); }) {}
 
@@ -93,7 +67,7 @@ void Rounds::ablate() {
   ablating_ = true;
   std::vector<Asked> batch;
   for (const auto& undone : undo_sets(winner.techniques))
-    batch.push_back(ask_without(winner, undone, static_cast<int>(batch.size()) + 1));
+    batch.push_back(questions_.without(winner, undone, static_cast<int>(batch.size()) + 1));
   process(batch);
   if (stopped_ && resumable(result_.stopped_because)) return;
   const auto early = stopped_ ? result_.reason : "";
@@ -111,7 +85,7 @@ void Rounds::begin() {
     result_.start = *std::move(start);
   else
     result_.start = {referee_.device(), referee_.reference()};
-  setting_ = setting(task_, result_.start, options_.hint);
+  questions_.begin();
   observer_.started(result_.start);
   check_limits();
   if (options_.start_from.empty() || stopped_) return;
@@ -126,15 +100,15 @@ void Rounds::begin() {
 void Rounds::play(int round) {
   const std::size_t first = result_.variants.size();
   std::vector<Asked> batch;
-  records_ = model_records(round);
-  for (int sample = 1; sample <= options_.samples; ++sample) batch.push_back(ask({round, sample, 0}));
+  questions_.begin_round(round);
+  for (int sample = 1; sample <= options_.samples; ++sample) batch.push_back(questions_.next({round, sample, 0}));
   exhausted_ = 0;
   const auto to_repair = process(batch);
   if (!stopped_ && exhausted_ == options_.samples)
     return stop(Stop::replies_exhausted, batch.front().reply ? batch.front().reply->reason : "there are no more replies");
   if (!stopped_ && options_.repair && !to_repair.empty()) {
     std::vector<Asked> repairs;
-    for (const auto index : to_repair) repairs.push_back(ask_repair(result_.variants[index]));
+    for (const auto index : to_repair) repairs.push_back(questions_.repair(result_.variants[index]));
     process(repairs);
   }
   if (stopped_) return;
@@ -189,7 +163,7 @@ void Rounds::take(Asked& asked) {
   variant.id = variant.key.text();
   variant.model = recall_.model(variant.key).value_or(asked.model->name());
   for (const auto& shown : asked.question.exemplars) variant.exemplars.push_back(shown.id);
-  usages_[variant.key] = reply.usage;
+  questions_.replied(asked);
   if (variant.key.attempt > 1) {
     variant.reverts = asked.question.exemplars.front().id;
     variant.undone = asked.question.undo;
@@ -202,7 +176,6 @@ void Rounds::take(Asked& asked) {
     case Status::rejected: return stop(Stop::request_rejected, reply.reason);
     case Status::exhausted:
       ++exhausted_;
-      exhausted_models_.insert(asked.model->name());
       if (!ablating_) return;
       variant.status = Variant::Status::refused;
       variant.reason = reply.reason;
@@ -223,7 +196,7 @@ void Rounds::take(Asked& asked) {
       } else {
         variant.status = Variant::Status::malformed;
         variant.reason = answer.error();
-        replies_[variant.id] = reply.text;
+        questions_.malformed(variant.id, std::move(reply.text));
       }
       break;
   }
@@ -359,135 +332,6 @@ void Rounds::stop(Stop because, std::string reason) {
   stopped_ = true;
   result_.stopped_because = because;
   result_.reason = std::move(reason);
-}
-
-Asked Rounds::ask(const model::Key& key) {
-  Asked asked;
-  asked.question.key = key;
-  const auto chosen = choose_model(records_);
-  ++records_[chosen].asked;
-  asked.model = models_[chosen];
-  prompt::Request request;
-  request.exemplars = exemplars(key);
-  if (const auto* failure = latest_failure(key.round)) {
-    request.failure = exemplar(*failure);
-    request.failure_format = failure->status == Variant::Status::malformed ? failure->reason : "";
-  }
-  if (options_.sampling != Sampling::none) request.lessons = lessons(result_.variants);
-  request.technique = suggest_technique(result_.variants, key.sample);
-  render(asked, std::move(request));
-  return asked;
-}
-
-Asked Rounds::ask_repair(const Variant& variant) {
-  Asked asked;
-  asked.question.key = {variant.key.round, variant.key.sample, 1};
-  asked.model = author(variant);
-  prompt::Request request;
-  request.exemplars = exemplars({variant.key.round, variant.key.sample, 0});
-  request.failure = exemplar(variant);
-  if (variant.status == Variant::Status::malformed) {
-    request.failure_format = variant.reason;
-    request.failure_reply = replies_[variant.id];
-  }
-  render(asked, std::move(request));
-  return asked;
-}
-
-Asked Rounds::ask_without(const Variant& winner, const std::vector<std::string>& undone, int number) {
-  Asked asked;
-  asked.question.key = {winner.key.round, winner.key.sample, 1 + number};
-  asked.question.undo = undone;
-  asked.model = author(winner);
-  prompt::Request request;
-  request.exemplars = {exemplar(winner)};
-  request.exemplars.front().judgement = winner.verdict();
-  request.undo = undone;
-  render(asked, std::move(request));
-  return asked;
-}
-
-model::Model* Rounds::author(const Variant& variant) const {
-  const auto by_name = [&](const model::Model* model) { return model->name() == variant.model; };
-  const auto found = std::find_if(models_.begin(), models_.end(), by_name);
-  return found == models_.end() ? models_.front() : *found;
-}
-
-// A function of earlier rounds alone, which the journal remembers, so that a resumed run chooses alike.
-std::vector<ModelRecord> Rounds::model_records(int before_round) const {
-  std::vector<ModelRecord> records(models_.size());
-  const auto score_of = [&](const std::string& id) {
-    const auto shown = std::find_if(result_.variants.begin(), result_.variants.end(), [&](const Variant& other) { return other.id == id; });
-    return shown == result_.variants.end() ? 1.0 : shown->judgement.score();
-  };
-  for (std::size_t index = 0; index < models_.size(); ++index) {
-    auto& record = records[index];
-    record.exhausted = exhausted_models_.contains(models_[index]->name());
-    for (const auto& variant : result_.variants) {
-      const auto usage = usages_.find(variant.key);
-      if (variant.key.round >= before_round || variant.model != models_[index]->name() || usage == usages_.end()) continue;
-      ++record.asked;
-      ++record.replies;
-      record.usage += usage->second;
-      double shown = 1;
-      for (const auto& id : variant.exemplars) shown = std::max(shown, score_of(id));
-      if (variant.status == Variant::Status::judged && variant.right())
-        record.gain += std::max(0.0, std::log(variant.judgement.score() / shown));
-    }
-  }
-  return records;
-}
-
-void Rounds::render(Asked& asked, prompt::Request request) {
-  auto& question = asked.question;
-  request.key = question.key;
-  auto rendered = prompt::render(templates_, setting_, request, prompt_limit(*asked.model));
-  question.system = std::move(rendered.system);
-  question.user = std::move(rendered.user);
-  question.cut = std::move(rendered.cut);
-  question.device = setting_.device;
-  question.exemplars = std::move(request.exemplars);
-  question.failure = std::move(request.failure);
-  question.hint = options_.hint;
-  question.samples = options_.samples;
-  for (const auto& variant : result_.variants)
-    if (variant.status == Variant::Status::judged && variant.key.round < question.key.round)
-      question.earlier.push_back(exemplar(variant));
-  question.seed = reply_seed(options_.seed, question.key);
-}
-
-model::Exemplar Rounds::exemplar(const Variant& variant) const {
-  model::Exemplar shown{variant.id, variant.source, variant.analysis, variant.judgement};
-  if (variant.status == Variant::Status::malformed) shown.judgement.message = variant.reason;
-  return shown;
-}
-
-std::vector<model::Exemplar> Rounds::exemplars(const model::Key& key) const {
-  // A round sees earlier rounds only, whatever of it is already judged.
-  std::vector<Variant> earlier;
-  for (const auto& variant : result_.variants)
-    if (variant.key.round < key.round) earlier.push_back(variant);
-  std::vector<model::Exemplar> shown;
-  for (const auto index : choose_exemplars(earlier, options_, key)) shown.push_back(exemplar(earlier[index]));
-  const auto wanted = static_cast<std::size_t>(std::max(options_.exemplars, 0));
-  if (shown.empty() || shown.size() >= wanted || task::is_module(task_)) return shown;
-  model::Exemplar reference{"reference", task_.file.source, "", result_.start.reference.judgement};
-  if (!reference.judgement.speedup) reference.judgement.speedup = outcome::Speedup{};
-  const auto slower = std::find_if(shown.begin(), shown.end(),
-                                   [](const model::Exemplar& other) { return other.judgement.score() > 1; });
-  shown.insert(slower, std::move(reference));
-  return shown;
-}
-
-const Variant* Rounds::latest_failure(int before_round) const {
-  const auto repaired = [&](const Variant& variant) {
-    return std::any_of(result_.variants.begin(), result_.variants.end(), [&](const Variant& later) {
-      return later.repairs == variant.id && later.right();
-    });
-  };
-  for (auto variant = result_.variants.rbegin(); variant != result_.variants.rend(); ++variant)
-    if (variant->key.round < before_round && failed(*variant) && !repaired(*variant)) return &*variant;
-  return nullptr;
 }
 
 }  // namespace cudal1::search

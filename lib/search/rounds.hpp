@@ -3,14 +3,12 @@
 
 #include "search/asker.hpp"
 #include "search/budget.hpp"
-#include "search/model_choice.hpp"
+#include "search/questions.hpp"
 #include "search/screening.hpp"
 #include "search/search.hpp"
 
 #include <deque>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -42,20 +40,7 @@ class Rounds {
   void check_limits();
   void stop(Stop because, std::string reason);
 
-  Asked ask(const model::Key& key);
-  Asked ask_repair(const Variant& failed);
-  Asked ask_without(const Variant& winner, const std::vector<std::string>& undone, int number);
-  std::vector<ModelRecord> model_records(int before_round) const;
-  model::Model* author(const Variant& variant) const;
-  void render(Asked& asked, prompt::Request request);
-  model::Exemplar exemplar(const Variant& variant) const;
-  std::vector<model::Exemplar> exemplars(const model::Key& key) const;
-  const Variant* latest_failure(int before_round) const;
-
-  const task::Task& task_;
   Referee& referee_;
-  const std::vector<model::Model*>& models_;
-  const prompt::Templates& templates_;
   const Options& options_;
   Observer& observer_;
   const Recall& recall_;
@@ -63,20 +48,16 @@ class Rounds {
 
   base::Seconds began_ = base::now();
   Budget budget_;
+  Result result_;
+  Questions questions_;
   Asker asker_;
   Screening screening_;
-  prompt::Setting setting_;
-  Result result_;
   bool stopped_ = false;
   bool ablating_ = false;
   double best_score_ = 0;
-  int exhausted_ = 0;                                 // of the batch
-  std::set<std::string> exhausted_models_;
-  std::vector<ModelRecord> records_;                  // of the models, in their order, for the round at hand
-  std::map<model::Key, model::Usage> usages_;
-  std::deque<Variant> open_;                          // taken and not yet told
-  std::map<std::string, std::string> fingerprints_;   // → id of the first variant with it
-  std::map<std::string, std::string> replies_;        // of malformed answers, for their repair
+  int exhausted_ = 0;                                // of the batch
+  std::deque<Variant> open_;                         // taken and not yet told
+  std::map<std::string, std::string> fingerprints_;  // → id of the first variant with it
 };
 
 // Final verdicts, best first, until one holds. Sets each one's confirmation and the result's best. False: the stop or

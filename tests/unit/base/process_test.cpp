@@ -70,7 +70,7 @@ TEST_CASE("large input and output pass, and output over the limit is cut") {
 
 TEST_CASE("the whole process group ends at the time limit") {
   const Seconds start = now();
-  const Finished result = run({"sh", {"-c", "sleep 100 & echo $!; wait"}}, "", Seconds{0.3});
+  const Finished result = run({"sh", {"-c", "sleep 100 & echo $!; wait"}}, "", Seconds{1});
   CHECK(result.timed_out);
   CHECK(result.signal == SIGTERM);
   CHECK(ends(std::stoi(result.out)));
@@ -92,7 +92,7 @@ TEST_CASE("a program is ended at once when its caller is told to stop") {
 }
 
 TEST_CASE("a program that ignores TERM is killed") {
-  const Finished result = run({CUDAL1_WORKER, {"deaf"}}, "", Seconds{0.3});
+  const Finished result = run({CUDAL1_WORKER, {"deaf"}}, "", Seconds{1});
   CHECK(result.timed_out);
   CHECK(result.signal == SIGKILL);
 }
