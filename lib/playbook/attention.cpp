@@ -321,21 +321,21 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
     file.launch(fmt::format("{}<<<ceil_div({}, 256), 256>>>({})", kernel,
                             times(times(batches, length), head).text, sums.passed()));
     file.traffic(4 * b * t * h * (2 + t / 256 * (causal ? 0.5 : 1)), 0);
-    file.technique("split keys",
+    file.technique(Technique::split_reduction,
                    fmt::format("Too few queries for a large GPU: blocks of `{}` take {} keys each, `{}` adds them up.",
                                name, part, kernel));
   }
   file.technique(
-      "online softmax",
+      Technique::online_softmax,
       fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
-  file.technique("tiling",
+  file.technique(Technique::shared_memory_tiling,
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
   if (tensor_cores) {
     use_tensor_cores(file, name, "queries, keys, weights and values");
-    file.technique("asynchronous copies", "The next keys are on their way to shared memory while the present ones are used.");
+    file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
   }
   if (causal)
-    file.technique("work skipping", "Tiles above the diagonal are not visited; blocks with the most keys start first.");
+    file.technique(Technique::work_skipping, "Tiles above the diagonal are not visited; blocks with the most keys start first.");
   file.end_family();
 }
 

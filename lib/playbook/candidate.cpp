@@ -58,7 +58,7 @@ struct Draft {
   Dag dag;
   Style style;
   std::string applied;  // rules, "diagonal+strength"
-  std::vector<KernelFile::Technique> techniques;
+  std::vector<AppliedTechnique> techniques;
 };
 
 struct Written {
@@ -73,8 +73,7 @@ tl::expected<Written, std::string> write(const Draft& draft, const Names& names,
   candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.style.name);
   candidate.source = file->text(of, candidate.id);
   candidate.techniques = draft.techniques;
-  for (const auto& technique : file->techniques())
-    if (candidate.techniques.empty() || technique.name != "algebra") candidate.techniques.push_back(technique);
+  for (const auto& [technique, sentence] : file->techniques()) apply(candidate.techniques, technique, sentence);
   candidate.bytes = file->bytes();
   candidate.slowed_bytes = file->slowed_bytes();
   candidate.operations = file->operations();
@@ -115,7 +114,7 @@ void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, st
     draft.style.name += ", cut after " + name;
     auto written = write(draft);
     if (!written || !seen.insert(written->members).second) continue;
-    written->candidate.techniques.push_back({"cut", fmt::format("The result of {} is written out by a kernel of its own, and read where it is needed.", name)});
+    written->candidate.techniques.push_back({Technique::separate_kernels, fmt::format("The result of {} is written out by a kernel of its own, and read where it is needed.", name)});
     found.push_back(std::move(written->candidate));
   }
   std::vector<std::pair<double, std::size_t>> order;
@@ -165,16 +164,16 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
     }
     for (const bool algebra : {true, false}) {
       Dag dag = *lowered;
-      std::string applied;
-      std::vector<KernelFile::Technique> techniques;
+      std::string applied, identities;
       if (algebra)
         for (const Rule& rule : rules())
           if (rule.apply(dag)) {
             applied += (applied.empty() ? "" : "+") + std::string(rule.name);
-            techniques.push_back({"algebra", fmt::format("{} ({}).", rule.identity, rule.name)});
+            identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);
           }
       if (!algebra && style.name != "fused" && style.name != "unfused") continue;
-      Draft draft{std::move(dag), style, std::move(applied), std::move(techniques)};
+      Draft draft{std::move(dag), style, std::move(applied), {}};
+      if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
       auto written = write(draft, names, task.workloads.size(), of);
       if (!written) {
         if (result.refusal.empty() || algebra) result.refusal = written.error();

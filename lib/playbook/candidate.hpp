@@ -15,7 +15,7 @@ namespace cudal1::playbook {
 struct Candidate {
   std::string id;                                 // "diagonal/fused": stands in the kernel file too
   std::string source;                             // the kernel file
-  std::vector<KernelFile::Technique> techniques;  // labels, each with what it means here
+  std::vector<AppliedTechnique> techniques;  // labels, each with what it means here
   double bytes = 0, operations = 0;               // at the first workload
   double slowed_bytes = 0;                        // bytes, more where too few blocks ask for them
   int kernels = 0;                                // launches

@@ -15,7 +15,7 @@ bool named_in(const std::string& hint, const Candidate& candidate) {
   if (hint.empty()) return false;
   return hint.find(candidate.id) != std::string::npos ||
          std::any_of(candidate.techniques.begin(), candidate.techniques.end(),
-                     [&](const auto& technique) { return hint.find(technique.name) != std::string::npos; });
+                     [&](const auto& technique) { return hint.find(technique.name()) != std::string::npos; });
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::optional<std::size_t> choose_without(const std::vector<Candidate>& candidat
   if (winner == candidates.end()) return std::nullopt;
   const auto has = [](const Candidate& candidate, const std::string& name) {
     return std::any_of(candidate.techniques.begin(), candidate.techniques.end(),
-                       [&](const auto& technique) { return technique.name == name; });
+                       [&](const auto& technique) { return technique.name() == name; });
   };
   const auto taken_out = [&](const std::string& name) { return std::find(undone.begin(), undone.end(), name) != undone.end(); };
   std::optional<std::size_t> closest;
@@ -77,7 +77,7 @@ std::optional<std::size_t> choose_without(const std::vector<Candidate>& candidat
     const auto& candidate = candidates[i];
     const bool lacks = std::none_of(undone.begin(), undone.end(), [&](const auto& name) { return has(candidate, name); });
     const bool keeps = std::all_of(winner->techniques.begin(), winner->techniques.end(), [&](const auto& technique) {
-      return taken_out(technique.name) || has(candidate, technique.name);
+      return taken_out(technique.name()) || has(candidate, technique.name());
     });
     if (lacks && keeps && (!closest || candidate.techniques.size() < candidates[*closest].techniques.size())) closest = i;
   }

@@ -341,24 +341,24 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
   const double effort = !tensor_cores ? 1 : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
   file.traffic(read + written, effort * operations);
-  file.technique("implicit product", fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in "
+  file.technique(Technique::implicit_product, fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in "
                                                  "registers; the gathered matrix never exists.",
                                                  name));
-  file.technique("tiling",
+  file.technique(Technique::shared_memory_tiling,
                  fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name,
                              tile_o, tile_p));
   if (tensor_cores) {
     use_tensor_cores(file, name, "weights and inputs");
     file.helper(tensor_tiles);
-    file.technique("asynchronous copies",
+    file.technique(Technique::asynchronous_copy,
                    "The next inputs are gathered into shared memory while the present ones are multiplied.");
   }
   if (transposed && !classes.empty())
     file.technique(
-        "work skipping",
+        Technique::work_skipping,
         "Results with equal residues by the stride go together, so that only taps which meet an input are multiplied.");
   if (region.instances.size() > 1)
-    file.technique("fusion", fmt::format("What follows happens in the registers of `{}`.", name));
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();
 }
 

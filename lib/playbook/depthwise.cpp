@@ -136,10 +136,10 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
   for (const tensor::Extent& extent : node.shape) results *= static_cast<double>(extent.values[0]);
   file.traffic(read + 4 * results, 2 * results * static_cast<double>(windows.taps().values[0] * weights.shape[1].values[0]));
-  file.technique("coarsening", fmt::format("A thread of `{}` makes {} results below each other and loads what they share once.", name, rows));
-  file.technique("coalescing", fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
+  file.technique(Technique::register_tiling, fmt::format("A thread of `{}` makes {} results below each other and loads what they share once.", name, rows));
+  file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
   if (region.instances.size() > 1)
-    file.technique("fusion", fmt::format("What follows happens in the registers of `{}`.", name));
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();
 }
 

@@ -37,10 +37,9 @@ void KernelFile::helper(std::string_view text) {
 
 void KernelFile::code(const std::string& text) { code_ += without_marks(text) + "\n"; }
 
-void KernelFile::technique(const std::string& name, const std::string& sentence) {
-  for (const Technique& each : techniques_)
-    if (each.name == name) return;
-  techniques_.push_back({name, sentence});
+void apply(std::vector<AppliedTechnique>& techniques, Technique technique, const std::string& sentence) {
+  const auto same = [&](const AppliedTechnique& each) { return each.technique == technique; };
+  if (std::none_of(techniques.begin(), techniques.end(), same)) techniques.push_back({technique, sentence});
 }
 
 std::string KernelFile::members() const {

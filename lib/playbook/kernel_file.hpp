@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "outcome/technique.hpp"
 #include "tensor/shape.hpp"
 
 #include <cstdint>
@@ -30,6 +31,18 @@ struct Style {
   bool exact = true;      // they are as exact as float32; off: operands are rounded to TF32
 };
 
+using outcome::Technique;
+
+// A technique, and what it means in this kernel file.
+struct AppliedTechnique {
+  Technique technique;
+  std::string sentence;
+
+  std::string name() const { return std::string(outcome::name(technique)); }
+};
+// Once for each technique: the first sentence stays.
+void apply(std::vector<AppliedTechnique>& techniques, Technique technique, const std::string& sentence);
+
 // An answer under construction.
 class KernelFile {
  public:
@@ -49,7 +62,7 @@ class KernelFile {
   void helper(std::string_view text);  // device code in front of the kernels, each text once
   void include(const std::string& name) { includes_.insert(name); }
   void code(const std::string& text);  // a whole function, its parameters marked as Arguments gave them out
-  void technique(const std::string& name, const std::string& sentence);
+  void technique(Technique technique, const std::string& sentence) { apply(techniques_, technique, sentence); }
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
   void traffic(double bytes, double operations, double share = 1) {
     bytes_ += bytes;
@@ -59,10 +72,7 @@ class KernelFile {
   }
   void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
 
-  struct Technique {
-    std::string name, sentence;
-  };
-  const std::vector<Technique>& techniques() const { return techniques_; }
+  const std::vector<AppliedTechnique>& techniques() const { return techniques_; }
   double bytes() const { return bytes_; }                // moved at the first workload
   double slowed_bytes() const { return slowed_bytes_; }  // as many would take as long at the full rate
   double operations() const { return operations_; }
@@ -87,7 +97,7 @@ class KernelFile {
   std::vector<std::string> scratches_, launches_, helpers_;
   std::set<std::string> includes_;
   std::string code_;
-  std::vector<Technique> techniques_;
+  std::vector<AppliedTechnique> techniques_;
   bool family_taken_ = false;
   double bytes_ = 0, slowed_bytes_ = 0, operations_ = 0;
   int kernels_ = 0;

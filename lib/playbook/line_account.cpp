@@ -36,34 +36,34 @@ void LineWriter::account() {
   for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
   if (operations > 1)
     file_.technique(
-        "fusion",
+        Technique::fusion,
         fmt::format("`{}` computes {} operations in one kernel, so that no intermediate result goes to memory.",
                     name_, operations));
   if (vectorised())
-    file_.technique("vectorisation", fmt::format("`{}` reads and writes {} elements per access where rows are "
+    file_.technique(Technique::vectorised_access, fmt::format("`{}` reads and writes {} elements per access where rows are "
                                                  "aligned, element by element at ragged edges.",
                                                  name_, vec_));
   if (walk_ == Walk::pointwise && !rows_per_block_)
     file_.technique(
-        "memory parallelism",
+        Technique::thread_coarsening,
         fmt::format("Every thread of `{}` has {} independent accesses in flight before it computes.", name_, items_));
   if (cached_ && last_phase_ > 1)
-    file_.technique("register caching",
+    file_.technique(Technique::register_caching,
                     fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
                                 last_phase_ + 1, name_));
   if (!ahead_.empty())
-    file_.technique("prefetching",
+    file_.technique(Technique::asynchronous_copy,
                     fmt::format("Every block of `{}` walks many rows; the next one is on its way to shared memory while the "
                                 "present one is reduced and written.",
                                 name_));
   if (!team_.empty())
-    file_.technique("block teams",
+    file_.technique(Technique::block_teams,
                     fmt::format("{} blocks hold a row of `{}` in their registers together and exchange what they reduce "
                                 "through memory, in a fixed order.",
                                 team_, name_));
   if (region_.reduces)
     file_.technique(
-        walk_ == Walk::columns ? "coalescing" : "parallel reduction",
+        walk_ == Walk::columns ? Technique::coalesced_access : Technique::warp_reduction,
         walk_ == Walk::columns
             ? fmt::format("Neighbouring threads of `{}` read neighbouring addresses; each line is reduced through "
                           "shared memory.",
@@ -71,10 +71,10 @@ void LineWriter::account() {
             : fmt::format("`{}` gives a row to several warps, reduced by shuffles and once through shared memory.",
                           name_));
   if (file_.style().stream && vectorised())
-    file_.technique("streaming accesses", "Data that is touched once is marked to leave the caches first.");
+    file_.technique(Technique::streaming_access, "Data that is touched once is marked to leave the caches first.");
   if (splits_ > 1)
     file_.technique(
-        "split reduction",
+        Technique::split_reduction,
         fmt::format("{} blocks share a line; a second kernel adds their parts in a fixed order, without atomics.",
                     splits_));
 }

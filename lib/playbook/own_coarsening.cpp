@@ -29,7 +29,7 @@ std::optional<OwnRewrite> coarser(const ItemKernel& kernel, OwnDraft& draft) {
 // A thread takes several items, each a block's width from the next, so that their loads overlap.
 bool own_coarsening(const task::Task& task, OwnDraft& draft) {
   if (!rewrite_kernels(task, draft, coarser)) return false;
-  draft.techniques.push_back({"coarsening", "A thread takes several items a block's width apart: their loads overlap, and fewer blocks start."});
+  draft.technique(Technique::thread_coarsening, "A thread takes several items a block's width apart: their loads overlap, and fewer blocks start.");
   return true;
 }
 

@@ -14,7 +14,9 @@ namespace cudal1::playbook {
 struct OwnDraft {
   std::vector<std::string> tunables, plan;  // directive lines without `//@`
   std::string code;
-  std::vector<KernelFile::Technique> techniques;
+  std::vector<AppliedTechnique> techniques;
+
+  void technique(Technique technique, const std::string& sentence) { apply(techniques, technique, sentence); }
 };
 
 // A way to make kernels faster that needs no torch line, only what their text plainly says.

@@ -32,7 +32,7 @@ bool own_geometry(const task::Task&, OwnDraft& draft) {
     line = launch->text();
     any = true;
   }
-  if (any) draft.techniques.push_back({"launch geometry", "The block size is left to measurement."});
+  if (any) draft.technique(Technique::launch_configuration, "The block size is left to measurement.");
   return any;
 }
 

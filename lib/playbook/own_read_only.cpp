@@ -44,9 +44,9 @@ bool own_read_only(const task::Task& task, OwnDraft& draft) {
     any = true;
   }
   if (any)
-    draft.techniques.push_back({"read-only access",
-                                "No two pointers of a launch meet, which `__restrict__` tells the compiler: it may "
-                                "load early and through the read-only path."});
+    draft.technique(Technique::read_only_access,
+                    "No two pointers of a launch meet, which `__restrict__` tells the compiler: it may load early and "
+                    "through the read-only path.");
   return any;
 }
 

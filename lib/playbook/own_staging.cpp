@@ -224,8 +224,8 @@ std::optional<OwnRewrite> staged(const ItemKernel& kernel, OwnDraft& draft) {
 // Loads that many items make in a loop are made once per block, and each thread takes several items for them.
 bool own_staging(const task::Task& task, OwnDraft& draft) {
   if (!rewrite_kernels(task, draft, staged)) return false;
-  draft.techniques.push_back({"tiling", "What the items of a block read alike in a loop is loaded once, into shared memory, some steps at a time."});
-  draft.techniques.push_back({"register tiling", "A thread takes several items and holds what they share in registers."});
+  draft.technique(Technique::shared_memory_tiling, "What the items of a block read alike in a loop is loaded once, into shared memory, some steps at a time.");
+  draft.technique(Technique::register_tiling, "A thread takes several items and holds what they share in registers.");
   return true;
 }
 

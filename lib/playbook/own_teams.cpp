@@ -238,8 +238,8 @@ std::optional<OwnRewrite> by_team(const ItemKernel& kernel, OwnDraft& draft) {
 // What one thread did alone along a row is done by a warp or a block, whose threads read neighbours.
 bool own_teams(const task::Task& task, OwnDraft& draft) {
   if (!rewrite_kernels(task, draft, by_team)) return false;
-  draft.techniques.push_back({"coalescing", "Along a row that one thread walked alone, neighbouring threads read neighbours."});
-  draft.techniques.push_back({"warp reduction", "Their parts are put together by shuffles, in a fixed order."});
+  draft.technique(Technique::coalesced_access, "Along a row that one thread walked alone, neighbouring threads read neighbours.");
+  draft.technique(Technique::warp_reduction, "Their parts are put together by shuffles, in a fixed order.");
   return true;
 }
 

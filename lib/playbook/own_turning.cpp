@@ -71,8 +71,8 @@ std::optional<OwnRewrite> turned(const ItemKernel& kernel, OwnDraft& draft) {
 
 bool own_turning(const task::Task& task, OwnDraft& draft) {
   if (!rewrite_kernels(task, draft, turned)) return false;
-  draft.techniques.push_back({"coalescing", "Neighbouring threads read neighbours and write neighbours."});
-  draft.techniques.push_back({"tiling", "What lies the other way round than the results is turned in tiles of 32 by 32 in shared memory."});
+  draft.technique(Technique::coalesced_access, "Neighbouring threads read neighbours and write neighbours.");
+  draft.technique(Technique::shared_memory_tiling, "What lies the other way round than the results is turned in tiles of 32 by 32 in shared memory.");
   return true;
 }
 

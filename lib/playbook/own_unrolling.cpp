@@ -32,8 +32,7 @@ bool own_unrolling(const task::Task&, OwnDraft& draft) {
   }
   if (any) {
     draft.code = result;
-    draft.techniques.push_back(
-        {"unrolling", fmt::format("Innermost loops take {} steps at a time, so that their loads overlap.", steps)});
+    draft.technique(Technique::unrolling, fmt::format("Innermost loops take {} steps at a time, so that their loads overlap.", steps));
   }
   return any;
 }

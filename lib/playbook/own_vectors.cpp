@@ -125,8 +125,8 @@ std::optional<OwnRewrite> packed(const ItemKernel& kernel, OwnDraft& draft) {
 // A thread takes four neighbouring items and reads and writes what lies side by side as one.
 bool own_vectors(const task::Task& task, OwnDraft& draft) {
   if (!rewrite_kernels(task, draft, packed)) return false;
-  draft.techniques.push_back({"vectorisation",
-                              "A thread takes four neighbouring items in 16-byte accesses, and one at a time where they do not fit."});
+  draft.technique(Technique::vectorised_access,
+                  "A thread takes four neighbouring items in 16-byte accesses, and one at a time where they do not fit.");
   return true;
 }
 

@@ -186,13 +186,13 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   double read = 4;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
   file.traffic(bytes + read, 0);
-  file.technique("vectorisation", fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
-  file.technique("register tiling",
+  file.technique(Technique::vectorised_access, fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
+  file.technique(Technique::register_tiling,
                  fmt::format("A thread of `{}` makes {} rows of four results, so that overlapping windows share what it has "
                              "loaded, and combines along rows before it combines rows.",
                              name, rows));
   if (region.instances.size() > 1)
-    file.technique("fusion", fmt::format("What follows happens in the registers of `{}`.", name));
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();
 }
 

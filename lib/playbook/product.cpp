@@ -162,14 +162,14 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text,
                           rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
   file.traffic(factors.bytes(), factors.operations());
-  file.technique("tiling", fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element "
+  file.technique(Technique::shared_memory_tiling, fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element "
                                        "loaded is used {} or {} times.",
                                        name, rows, columns));
-  file.technique("double buffering",
+  file.technique(Technique::double_buffering,
                  "The next tiles are fetched into registers while the present ones are multiplied.");
-  if (!needed.empty()) file.technique("work skipping", "Depths at which a triangular factor is zero are left out.");
+  if (!needed.empty()) file.technique(Technique::work_skipping, "Depths at which a triangular factor is zero are left out.");
   if (region.instances.size() > 1)
-    file.technique("fusion", fmt::format("What follows the product happens in the registers of `{}`.", name));
+    file.technique(Technique::fusion, fmt::format("What follows the product happens in the registers of `{}`.", name));
   file.end_family();
 }
 

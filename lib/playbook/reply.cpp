@@ -27,7 +27,7 @@ double milliseconds(const model::Exemplar& exemplar) {
 
 bool has(const Candidate& candidate, const std::string& technique) {
   return std::any_of(candidate.techniques.begin(), candidate.techniques.end(),
-                     [&](const auto& each) { return each.name == technique; });
+                     [&](const auto& each) { return each.name() == technique; });
 }
 
 std::string describe(const model::Exemplar& exemplar, double rate) {
@@ -70,7 +70,7 @@ std::string describe(const model::Exemplar& exemplar, double rate) {
 std::string apart(const Candidate& one, const Candidate& other) {
   std::vector<std::string> names;
   for (const auto& technique : one.techniques)
-    if (!has(other, technique.name)) names.push_back(technique.name);
+    if (!has(other, technique.name())) names.push_back(technique.name());
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -166,9 +166,9 @@ std::string analysis(const task::Task& task, const Candidate& candidate, const m
     for (const auto& technique : candidate.techniques)
       if (std::none_of(question.earlier.begin(), question.earlier.end(), [&](const model::Exemplar& each) {
             const Candidate* tried = find(candidates, each);
-            return tried != nullptr && has(*tried, technique.name);
+            return tried != nullptr && has(*tried, technique.name());
           }))
-        unused.push_back(technique.name);
+        unused.push_back(technique.name());
     if (!unused.empty()) text += fmt::format(" Nobody has used {} here yet.", fmt::join(unused, ", "));
   }
   const bool arithmetic = rate > 0 && question.device.fp32_flops > 0 &&
@@ -179,7 +179,7 @@ std::string analysis(const task::Task& task, const Candidate& candidate, const m
                                               : "memory bandwidth";
   std::vector<std::string> names;
   for (const auto& technique : candidate.techniques)
-    if (names.size() < 4) names.push_back(technique.name);
+    if (names.size() < 4) names.push_back(technique.name());
   text += fmt::format("\n\nBottleneck: {}. Method: {}. Plan: {} launch{}{}.", bottleneck, fmt::join(names, ", "),
                       candidate.kernels, candidate.kernels == 1 ? "" : "es",
                       expected > 0 ? fmt::format(", {:.3g} ms", expected) : "");
@@ -194,8 +194,8 @@ std::string write_reply(const task::Task& task, const Candidate& candidate, cons
       "## Performance Analysis\n\n" + analysis(task, candidate, question, candidates) + "\n## Algorithm Design\n\n";
   std::vector<std::string> names;
   for (const auto& technique : candidate.techniques) {
-    names.push_back(technique.name);
-    text += fmt::format("{}. {}: {}\n", names.size(), technique.name, technique.sentence);
+    names.push_back(technique.name());
+    text += fmt::format("{}. {}: {}\n", names.size(), technique.name(), technique.sentence);
   }
   text += fmt::format("\nTechniques: {}\n", fmt::join(names, ", "));
   text += "\n## Code Implementation\n\n```cuda\n" + candidate.source;

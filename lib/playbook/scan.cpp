@@ -149,14 +149,14 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
   file.traffic(8 * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
   file.technique(
-      "parallel scan",
+      Technique::parallel_scan,
       rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "
                          "carry in order.",
                          name)
            : fmt::format("Every thread of `{}` scans a line beside its neighbours, so that all accesses are coalesced.",
                          name));
   if (region.instances.size() > 1)
-    file.technique("fusion", fmt::format("What follows happens in the registers of `{}`.", name));
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();
 }
 

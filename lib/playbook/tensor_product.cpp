@@ -138,19 +138,19 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                           total.pointer(scratch, tensor::Dtype::float32, false), after.statements, after.store));
     file.launch(fmt::format("{}<<<ceil_div({} * {}, 256), 256>>>({})", kernel, n.text, m.text, total.passed()));
     file.traffic(4.0 * static_cast<double>((parts + 1) * n.values[0] * m.values[0]), 0);
-    file.technique("split depth",
+    file.technique(Technique::split_reduction,
                    fmt::format("Few tiles of a deep product: `{}` sums its depth in {} parts, `{}` adds them "
                                "up in a fixed order.",
                                name, splits, kernel));
   }
   use_tensor_cores(file, name, "the factors");
   file.helper(tensor_tiles);
-  file.technique("tiling", fmt::format("Four warps share a tile of {} by {} results.", rows, columns));
-  file.technique("asynchronous copies",
+  file.technique(Technique::shared_memory_tiling, fmt::format("Four warps share a tile of {} by {} results.", rows, columns));
+  file.technique(Technique::asynchronous_copy,
                  "The next tiles are on their way to shared memory while the present ones are multiplied.");
   if (region.instances.size() > 1)
-    file.technique("fusion", "What follows the product happens while its results are in registers.");
-  if (left.triangle || right.triangle) file.technique("work skipping", "Depths at which a triangular factor is zero are left out.");
+    file.technique(Technique::fusion, "What follows the product happens while its results are in registers.");
+  if (left.triangle || right.triangle) file.technique(Technique::work_skipping, "Depths at which a triangular factor is zero are left out.");
   file.end_family();
 }
 

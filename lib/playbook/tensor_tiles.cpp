@@ -48,7 +48,7 @@ void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::st
   file.helper(exact ? "constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision\n"
                     : "constexpr bool EXACT = false;  // a factor is rounded to TF32\n");
   file.helper(halves);
-  file.technique("tensor cores",
+  file.technique(Technique::tensor_cores,
                  exact ? fmt::format("`{}` cuts {} into a high and a low half of TF32 precision; three products of them are "
                                      "as exact as one in fp32. An infinite input, or one above 4e34, gives NaN.",
                                      kernel, factors)

@@ -243,12 +243,12 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   for (const Instance& instance : region.instances)
     if (in_memory(instance)) bytes += elements * static_cast<double>(tensor::size_of(node(instance).dtype));
   file.traffic(bytes + elements * static_cast<double>(tensor::size_of(result.dtype)), 0);
-  file.technique("tiling", fmt::format("`{}` reads and writes whole cache lines: a tile of {}x{} turns around in "
+  file.technique(Technique::shared_memory_tiling, fmt::format("`{}` reads and writes whole cache lines: a tile of {}x{} turns around in "
                                        "shared memory, {} so that no two lanes meet in a bank.",
                                        name, tile, tile, packed ? "its packs shuffled" : "one column wider"));
   if (packed)
     file.technique(
-        "vectorisation",
+        Technique::vectorised_access,
         "Every access to memory and to the tile moves 16 bytes; a thread turns 4x4 elements around in its registers.");
   if (tiles == 0) throw NotCovered{"a transposition without a transposed operand"};
   file.end_family();

@@ -144,7 +144,7 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   for (const tensor::Extent& extent : input.shape) bytes *= static_cast<double>(extent.values[0]);
   file.traffic(bytes, 0);
   file.technique(
-      "algebra",
+      Technique::algebra,
       fmt::format(
           "`{}` sums, for every tap of the window, the inputs that it meets; the convolution itself is never computed.",
           name));

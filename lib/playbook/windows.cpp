@@ -210,12 +210,12 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
     for (const Windows::Axis& axis : windows.axes) operations /= static_cast<double>(axis.window.stride);
   // A thread has one accumulator: every product waits for loads through the cache.
   file.traffic(read + 4 * results, 6 * operations);
-  file.technique("coalescing",
+  file.technique(Technique::coalesced_access,
                  fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
-  file.technique("unrolling",
+  file.technique(Technique::unrolling,
                  fmt::format("The taps of `{}` are unrolled, so that their loads are in flight together.", name));
   if (region.instances.size() > 1)
-    file.technique("fusion", fmt::format("What follows happens in the registers of `{}`.", name));
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();
 }
 

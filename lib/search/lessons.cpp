@@ -87,7 +87,7 @@ std::string suggest_technique(const std::vector<Variant>& variants, int sample) 
   std::vector<std::pair<double, std::size_t>> ranked;  // by falling bound, then in the order of the list
   for (std::size_t index = 0; index < techniques().size(); ++index) ranked.emplace_back(-bound(techniques()[index]), index);
   std::sort(ranked.begin(), ranked.end());
-  return std::string(techniques()[ranked[static_cast<std::size_t>(sample - 2) % ranked.size()].second].name);
+  return std::string(techniques()[ranked[static_cast<std::size_t>(sample - 2) % ranked.size()].second].name());
 }
 
 }  // namespace cudal1::search

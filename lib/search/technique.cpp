@@ -28,16 +28,16 @@ bool Technique::used_by(const Variant& variant) const {
 
 const std::vector<Technique>& techniques() {
   static const std::vector<Technique> list = {
-      {"algebra", {}, {"algebra"}},
-      {"fusion", {}, {"fusion", "fused"}},
-      {"coalesced access", {}, {"coalesc"}},
-      {"vectorised access", {"float4", "float2", "int4", "int2", ".v4.", ".v2.", "half2", "bfloat162"}, {}},
-      {"shared-memory tiling", {"__shared__"}, {}},
-      {"register tiling", {}, {"register tiling", "register tile", "register block"}},
-      {"warp reduction", {"__shfl", "__reduce_"}, {}},
-      {"tensor cores", {"mma.sync", "wgmma", "wmma::"}, {}},
-      {"asynchronous copy", {"cp.async", "memcpy_async"}, {}},
-      {"launch configuration", {}, {"launch config", "occupancy", "persistent", "block size", "work balanc"}},
+      {outcome::Technique::algebra, {}, {"algebra"}},
+      {outcome::Technique::fusion, {}, {"fusion", "fused"}},
+      {outcome::Technique::coalesced_access, {}, {"coalesc"}},
+      {outcome::Technique::vectorised_access, {"float4", "float2", "int4", "int2", ".v4.", ".v2.", "half2", "bfloat162"}, {}},
+      {outcome::Technique::shared_memory_tiling, {"__shared__"}, {}},
+      {outcome::Technique::register_tiling, {}, {"register tiling", "register tile", "register block"}},
+      {outcome::Technique::warp_reduction, {"__shfl", "__reduce_"}, {}},
+      {outcome::Technique::tensor_cores, {"mma.sync", "wgmma", "wmma::"}, {}},
+      {outcome::Technique::asynchronous_copy, {"cp.async", "memcpy_async"}, {}},
+      {outcome::Technique::launch_configuration, {}, {"launch config", "occupancy", "persistent", "block size", "work balanc"}},
   };
   return list;
 }

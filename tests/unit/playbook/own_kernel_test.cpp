@@ -23,7 +23,7 @@ std::set<std::string> techniques(const std::string& launch, const std::string& k
       "own.cu");
   std::set<std::string> result;
   for (const auto& candidate : playbook::candidates_for(task).list)
-    for (const auto& technique : candidate.techniques) result.insert(technique.name);
+    for (const auto& technique : candidate.techniques) result.insert(technique.name());
   return result;
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("of a kernel's own changes each can be taken out again that does not c
     return chosen ? candidates[*chosen].id : "none";
   };
   CHECK(without({"read-only access"}) == "own kernel/staging");
-  CHECK(without({"tiling", "register tiling"}) == "own kernel/read-only");
-  CHECK(without({"tiling"}) == "none");  // several results a thread without tiles to read from
+  CHECK(without({"shared-memory tiling", "register tiling"}) == "own kernel/read-only");
+  CHECK(without({"shared-memory tiling"}) == "none");  // several results a thread without tiles to read from
 }
 
 TEST_CASE("an index is a sum of products of names, and what is neither is only known by what it reads") {
@@ -87,38 +87,38 @@ TEST_CASE("loads are certain where no condition stands before them") {
 
 TEST_CASE("a kernel that is not plainly of a rule's form is left alone") {
   const std::string product = "  float sum = 0;\n  for (int k = 0; k < M; ++k) sum += X[row * M + k] * V[k];\n  Y[row * M + column] = sum;\n";
-  CHECK(techniques(plane, of_plane(product)).count("tiling") == 1);
+  CHECK(techniques(plane, of_plane(product)).count("shared-memory tiling") == 1);
 
   SECTION("a load that a condition guards is not made for everybody") {
     const auto found = techniques(plane, of_plane("  float sum = 0;\n  for (int k = 0; k < M; ++k)\n    if (k > row) sum += X[k * M + row] * V[k];\n"
                                                   "  Y[row * M + column] = sum;\n"));
-    CHECK(found.count("tiling") == 0);
-    CHECK(techniques(plane, of_plane("  Y[row * M + column] = column > 0 ? X[row * M + column] : 0;\n")).count("vectorisation") == 1);
-    CHECK(techniques(plane, of_plane("  if (column > 2) Y[row * M + column] = column > 3 ? X[row * M + column] : 0;\n")).count("vectorisation") == 0);
+    CHECK(found.count("shared-memory tiling") == 0);
+    CHECK(techniques(plane, of_plane("  Y[row * M + column] = column > 0 ? X[row * M + column] : 0;\n")).count("vectorised access") == 1);
+    CHECK(techniques(plane, of_plane("  if (column > 2) Y[row * M + column] = column > 3 ? X[row * M + column] : 0;\n")).count("vectorised access") == 0);
   }
   SECTION("bounds that differ between the items of a block") {
     CHECK(techniques(plane, of_plane("  float sum = 0;\n  for (int k = 0; k < row; ++k) sum += X[row * M + k] * V[k];\n  Y[row * M + column] = sum;\n"))
-              .count("tiling") == 0);
+              .count("shared-memory tiling") == 0);
   }
   SECTION("what is written is not what is staged") {
     CHECK(techniques(plane, of_plane("  float sum = 0;\n  for (int k = 0; k < M; ++k) sum += Y[k * M + column];\n  Y[row * M + column] = sum;\n"))
-              .count("tiling") == 0);
+              .count("shared-memory tiling") == 0);
   }
   SECTION("shared memory and barriers of its own") {
-    CHECK(techniques(plane, of_plane("  __shared__ float s[16];\n  s[threadIdx.x] = 0;\n  __syncthreads();\n" + product)).count("tiling") == 0);
+    CHECK(techniques(plane, of_plane("  __shared__ float s[16];\n  s[threadIdx.x] = 0;\n  __syncthreads();\n" + product)).count("shared-memory tiling") == 0);
   }
   SECTION("two pointers to one buffer") {
-    CHECK(techniques("k<<<dim3(ceil_div(M, 16), ceil_div(N, 16)), dim3(16, 16)>>>(Y, V, Y, N, M)", of_plane(product)).count("tiling") == 0);
+    CHECK(techniques("k<<<dim3(ceil_div(M, 16), ceil_div(N, 16)), dim3(16, 16)>>>(Y, V, Y, N, M)", of_plane(product)).count("shared-memory tiling") == 0);
   }
   SECTION("a kernel that is launched twice") {
     CHECK(techniques("k<<<dim3(ceil_div(M, 16), ceil_div(N, 16)), dim3(16, 16)>>>(X, V, Y, N, M)\n//@ for t in 0..2 launch k<<<1, dim3(16, 16)>>>(X, V, Y, N, M)", of_plane(product))
-              .count("tiling") == 0);
+              .count("shared-memory tiling") == 0);
   }
   SECTION("a guard that leaves a coordinate out") {
     CHECK(techniques(plane, "__global__ void k(const float* X, const float* V, float* Y, int N, int M) {\n"
                             "  int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;\n"
                             "  if (row >= N) return;\n" + product + "}\n")
-              .count("tiling") == 0);
+              .count("shared-memory tiling") == 0);
   }
   SECTION("a row whose steps depend on one another") {
     CHECK(techniques(line, of_rows("  float sum = 0;\n  for (int i = 0; i < M; ++i) sum += X[row * M + i];\n  Y[row] = sum;\n")).count("warp reduction") == 1);

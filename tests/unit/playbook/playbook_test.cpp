@@ -8,6 +8,7 @@
 #include "playbook/choice.hpp"
 #include "playbook/golden.hpp"
 #include "playbook/playbook.hpp"
+#include "playbook/reply.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -132,7 +133,7 @@ TEST_CASE("the rounds explore the cheapest cuts of the cheapest plan, three at t
     if (candidate.id.find(", cut after ") != std::string::npos) {
       ++cuts;
       CHECK(candidate.kernels == candidates.front().kernels + 1);
-      CHECK(candidate.techniques.back().name == "cut");
+      CHECK(candidate.techniques.back().technique == outcome::Technique::separate_kernels);
     }
     next.earlier.push_back(judged(candidate, 20 - static_cast<double>(next.earlier.size())));
     ++next.key.round;
@@ -200,6 +201,22 @@ TEST_CASE("a reply has the three sections, names its techniques and repeats for 
   CHECK_THAT(answer->analysis, containing("MiB"));
   CHECK(kernel::parse(answer->source, "answer.cu").has_value());
   CHECK(playbook::open(task)->answer(question(1, 1), {}).text == reply.text);
+}
+
+TEST_CASE("the labels of a reply are its techniques, each once, by the names that all parts know") {
+  for (const char* name : {"diagonal", "dead_operations", "rows", "team", "product_on_tensor_cores", "split_attention", "max_pool", "scan"}) {
+    const task::Task task = task::load(golden(std::string(name) + ".before.cu"));
+    const auto candidates = playbook::candidates_for(task);
+    for (const auto& candidate : candidates.list) {
+      std::vector<std::string> labels;
+      for (const auto& technique : candidate.techniques) labels.push_back(technique.name());
+      INFO(name << ": " << candidate.id);
+      CHECK(std::set(labels.begin(), labels.end()).size() == labels.size());
+      const auto answer = model::parse_answer(playbook::write_reply(task, candidate, question(1, 1), candidates.list));
+      REQUIRE(answer.has_value());
+      CHECK(answer->techniques == labels);
+    }
+  }
 }
 
 TEST_CASE("the analysis argues from the figures it was shown") {
