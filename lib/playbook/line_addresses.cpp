@@ -28,6 +28,20 @@ bool LineWriter::unit_stride(const tensor::Shape& strides) const {
   return any;
 }
 
+// Whether neighbouring elements are neighbours in memory, be it that a line lies there in pieces, as a channel of a batch does.
+bool LineWriter::in_packs(const tensor::Shape& strides) const {
+  for (std::size_t i = strides.size(); i-- > 0;)
+    if (region_.element[i] && !is_one(region_.space[i])) return is_one(strides[i]) && (pieces_ || unit_stride(strides));
+  return false;
+}
+
+// How many elements of a line lie one behind the other at least.
+tensor::Extent LineWriter::piece() const {
+  for (std::size_t i = region_.space.size(); i-- > 0;)
+    if (region_.element[i] && !is_one(region_.space[i])) return region_.space[i];
+  return literal(1, region_.assignments);
+}
+
 bool LineWriter::varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted) {
   for (std::size_t i = 0; i < strides.size(); ++i)
     if ((which[i] != 0) == (wanted != 0) && !is_zero(strides[i])) return true;

@@ -15,10 +15,11 @@ void LineWriter::choose_geometry() {
   last_phase_ = region_.phases();
   if (splits_ > 1) last_phase_ = 0;
   std::size_t widest = 1;
-  bool any = false;
+  bool any = false, whole_lines = false;
   const auto consider = [&](const tensor::Shape& strides, tensor::Dtype dtype) {
-    if (strides.empty() || !unit_stride(strides)) return;
+    if (strides.empty() || !in_packs(strides)) return;
     any = true;
+    whole_lines = whole_lines || unit_stride(strides);
     widest = std::max(widest, tensor::size_of(dtype));
   };
   for (const Instance& instance : region_.instances)
@@ -28,12 +29,13 @@ void LineWriter::choose_geometry() {
   vec_ = 1;
   if (any && walk_ != Walk::columns && file_.style().vector) {
     vec_ = static_cast<int>(std::max<std::size_t>(1, 16 / widest));
-    const auto fits = [&](int vec) {
-      for (std::size_t w = 0; w < region_.workloads && w < columns.values.size(); ++w)
-        if (columns.values[w] % vec != 0) return false;
+    const auto fits = [&](const tensor::Extent& extent) {
+      for (std::size_t w = 0; w < region_.workloads && w < extent.values.size(); ++w)
+        if (extent.values[w] % vec_ != 0) return false;
       return true;
     };
-    while (vec_ > 1 && !fits(vec_)) vec_ /= 2;
+    while (vec_ > 1 && !fits(whole_lines ? columns : piece())) vec_ /= 2;
+    pieces_ = fits(piece());
   }
   const std::int64_t packs = (most_columns_ + vec_ - 1) / vec_;
   const auto items_at = [&](std::int64_t threads) { return (packs + threads - 1) / threads; };

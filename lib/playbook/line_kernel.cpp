@@ -81,10 +81,12 @@ std::string LineWriter::aligned() {
     if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
   };
   const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
-    if (strides.empty() || !unit_stride(strides)) return;
+    if (strides.empty() || !in_packs(strides)) return;
     if (!start.values.empty()) insert(arguments_.number(start));
+    const bool pieces = !unit_stride(strides);
+    if (pieces) insert(arguments_.number(piece()));
     for (std::size_t i = 0; i < strides.size(); ++i)
-      if (!region_.element[i] && !is_zero(strides[i])) insert(arguments_.number(strides[i]));
+      if (!is_zero(strides[i]) && (region_.element[i] ? pieces && !is_one(strides[i]) : true)) insert(arguments_.number(strides[i]));
   };
   for (const Instance& instance : region_.instances) {
     if (!instance.leaf || instance.buffer.empty()) continue;

@@ -15,8 +15,13 @@ void LineWriter::load(int id, const std::string& to, const std::string& column) 
                      names_[static_cast<std::size_t>(id)], column, columns_, column));
     return;
   }
-  const bool same = same_in_pack(instance.strides);
-  if (same) {
+  const bool same = same_in_pack(instance.strides), packs = vectorised() && in_packs(instance.strides);
+  if (packs) {
+    line("if (WHOLE) {");
+    line(fmt::format("  {} = load{}<true, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", names_[static_cast<std::size_t>(id)],
+                     in_parentheses(element_offset(instance.strides, column)), columns_, column));
+    line("} else {");
+  } else if (same) {
     line("if (WHOLE) {");
     line(fmt::format("  const auto same = {0} < {1} ? {2}_line[{3}] : {2}_line[0];", column, columns_,
                      names_[static_cast<std::size_t>(id)], element_offset(instance.strides, column)));
@@ -28,7 +33,7 @@ void LineWriter::load(int id, const std::string& to, const std::string& column) 
   line(fmt::format("for (int i = 0; i < VEC; ++i)"));
   line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to,
                    names_[static_cast<std::size_t>(id)], element_offset(instance.strides, "(" + column + " + i)")));
-  if (same) line("}");
+  if (same || packs) line("}");
 }
 
 // The value of an instance at one element, as a name; writes the statements that it takes.
@@ -153,13 +158,20 @@ void LineWriter::stores(const std::string& column) {
     if (unit_stride(root.strides)) {
       line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,
                        file_.style().stream && vectorised() ? "_once" : "", whole(), r, column, r, columns_, column));
-    } else {
-      line("#pragma unroll");
-      line("for (int i = 0; i < VEC; ++i)");
-      line(fmt::format("  if ({}{} + i < {}) out{}_line[{}] = out{}.at[i];",
-                       always ? "" : "live && ", column, columns_, r,
-                       element_offset(root.strides, "(" + column + " + i)"), r));
+      continue;
     }
+    const bool packs = vectorised() && in_packs(root.strides);
+    if (packs) {
+      line("if (WHOLE) {");
+      line(fmt::format("  {}store{}<true, VEC>(out{}_line + {}, out{}, {} - {});", live, file_.style().stream ? "_once" : "", r,
+                       in_parentheses(element_offset(root.strides, column)), r, columns_, column));
+      line("} else {");
+    }
+    line("#pragma unroll");
+    line("for (int i = 0; i < VEC; ++i)");
+    line(fmt::format("  if ({}{} + i < {}) out{}_line[{}] = out{}.at[i];", always ? "" : "live && ", column, columns_, r,
+                     element_offset(root.strides, "(" + column + " + i)"), r));
+    if (packs) line("}");
   }
 }
 

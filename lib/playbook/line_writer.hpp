@@ -55,6 +55,8 @@ class LineWriter {
   // Addresses: where a line and its elements lie.
   int single_element_dim() const;
   bool unit_stride(const tensor::Shape& strides) const;
+  bool in_packs(const tensor::Shape& strides) const;
+  tensor::Extent piece() const;
   static bool varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted);
   bool same_in_pack(const tensor::Shape& strides) const;
   void line_coordinates();
@@ -122,6 +124,7 @@ class LineWriter {
   int vec_ = 1, last_phase_ = 0, indent_ = 2;
   std::int64_t most_columns_ = 1;
   bool cached_ = false, rows_per_block_ = false;
+  bool pieces_ = true;  // of lines that lie in pieces, all are whole packs
   Arguments arguments_;
   std::vector<std::string> names_, line_at_;
   std::set<int> kept_later_;

@@ -200,6 +200,35 @@ __global__ void batch(const float* x, const float* m, const float* v, const floa
   y[i] = (x[i] - m[c]) / sqrtf(v[c] + 1e-5f) * w[c] + b[c];
 }
 
+//@ task    batch_norm_training
+//@ torch   Y = F.batch_norm(X, None, None, weight, bias, training=True)
+//@ size    B = 64, C = 64, H = 128, W = 128
+//@ check   B = 3, C = 5, H = 6, W = 7
+//@ input   X: float32[B, C, H, W]
+//@ input   weight: float32[C]
+//@ input   bias: float32[C]
+//@ output  Y: float32[B, C, H, W]
+//@ launch  train<<<ceil_div(C, 256), 256>>>(X, weight, bias, Y, B, C, H * W)
+__global__ void train(const float* x, const float* w, const float* b, float* y, int batch, int channels, int inner) {
+  RESULT(c, channels);
+  const int n = batch * inner;
+  const auto at = [&](int k) { return (k / inner * channels + c) * inner + k % inner; };
+  float sum = 0, squares = 0;
+  for (int k = 0; k < n; ++k) sum += x[at(k)];
+  for (int k = 0; k < n; ++k) squares += (x[at(k)] - sum / n) * (x[at(k)] - sum / n);
+  for (int k = 0; k < n; ++k) y[at(k)] = (x[at(k)] - sum / n) / sqrtf(squares / n + 1e-5f) * w[c] + b[c];
+}
+
+//@ task    long_layer_norm
+//@ torch   Y = F.layer_norm(X, (N, M), weight, bias)
+//@ size    B = 256, N = 64, M = 4096
+//@ check   B = 3, N = 5, M = 7
+//@ input   X: float32[B, N, M]
+//@ input   weight: float32[N, M]
+//@ input   bias: float32[N, M]
+//@ output  Y: float32[B, N, M]
+//@ launch  normalise<true><<<B, 256>>>(X, weight, bias, Y, N * M, N * M, 1)
+
 //@ task    l2_normalise
 //@ torch   Y = F.normalize(X, dim=1)
 //@ size    N = 16384, M = 4096

@@ -74,6 +74,7 @@ TEST_CASE("a sum over pools that overlap sums windows of the input") {
 TEST_CASE("a ReLU of what is never negative goes away") { becomes("dead_operations", "dead operations/fused"); }
 TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes("pointwise", "as written/fused"); }
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
+TEST_CASE("a channel of a batch lies in pieces that are read in packs") { becomes("pieces", "as written/fused"); }
 TEST_CASE("a softmax of columns keeps them in registers") { becomes("kept_columns", "as written/fused"); }
 TEST_CASE("a line longer than a block's registers is held by several blocks") { becomes("team", "as written/teams"); }
 TEST_CASE("blocks that walk many rows have the next one on its way meanwhile") { becomes("ahead", "as written/ahead"); }

@@ -85,9 +85,13 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, cons
     Pack<float, VEC> X_1_pack;
     X_1_pack = load<WHOLE, VEC>(X_1_line + column, n3 - column);
     Pack<float, VEC> Z_2_pack;
+    if (WHOLE) {
+      Z_2_pack = load<true, VEC>(Z_2_line + ((column % M)), n3 - column);
+    } else {
     #pragma unroll
     for (int i = 0; i < VEC; ++i)
       if (column + i < n3) Z_2_pack.at[i] = Z_2_line[(((column + i)) % M)];
+    }
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
       const float v1 = X_1_pack.at[i];
@@ -105,7 +109,7 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, cons
 }
 
 __global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) row_parts(const float* __restrict__ X, const float* __restrict__ Z, float* __restrict__ S, int n3, int M, int N) {
-  if (n3 % 4 == 0) row_parts_body<true>(X, Z, S, n3, M, N);
+  if (n3 % 4 == 0 && M % 4 == 0) row_parts_body<true>(X, Z, S, n3, M, N);
   else row_parts_body<false>(X, Z, S, n3, M, N);
 }
 
