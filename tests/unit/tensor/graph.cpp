@@ -185,6 +185,12 @@ TEST_CASE("values follow PyTorch's rules for integers and truth values") {
   CHECK(tensor::evaluate(graph, {{"X", x}}, {}).value().at("C").dtype == Dtype::float32);
 }
 
+TEST_CASE("an embedding takes its operands in the order of the function that is called") {
+  const std::map<std::string, Array> inputs{{"W", array({3, 2}, {1, 2, 3, 4, 5, 6})}, {"I", array({2}, {2, 0}, Dtype::int64)}};
+  CHECK(value("C = F.embedding(I, W)", inputs) == std::vector<double>{5, 6, 1, 2});
+  CHECK(value("C = torch.embedding(W, I)", inputs) == std::vector<double>{5, 6, 1, 2});
+}
+
 TEST_CASE("sizes and scalars take part in expressions") {
   const Array x = array({2, 2}, {1, 2, 3, 4});
   CHECK(value("C = X / D**0.5", {{"X", x}}, {{"D", 4}}) == std::vector<double>{0.5, 1, 1.5, 2});
