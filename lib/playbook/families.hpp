@@ -26,6 +26,7 @@ bool is_depthwise(const Node& node);
 void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_windows(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_gather(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+bool scans_in_passing(const Node& scan, const Region& operand);  // whether it can compute its operand when it loads it
 void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_attention(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_window_sums(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/region.hpp"
 
+#include "playbook/families.hpp"
+
 #include <algorithm>
 
 namespace cudal1::playbook {
@@ -72,7 +74,7 @@ class Grower {
           region_.producer = id;
           for (int operand : node.operands) {
             if (node.kind == Kind::product) product_operand(operand);
-            else if (buffers_.count(operand) == 0) throw Needs{operand};
+            else if (buffers_.count(operand) == 0 && !in_passing(node, operand)) throw Needs{operand};
           }
           return add({id, true, "", {}, {}, {}, Instance::Level::element, 0});
         }
@@ -80,6 +82,13 @@ class Grower {
       case Kind::slice: return slice(id, map);
       default: throw Needs{id};
     }
+  }
+
+  bool in_passing(const Node& scan, int operand) const {
+    if (!fuse_ || operand == cut_ || scan.kind != Kind::scan) return false;
+    const Growth growth = playbook::grow(dag_, {{operand, ""}}, buffers_, fuse_, cut_, region_.workloads);
+    if (!growth.region && growth.needs == cut_) throw Needs{cut_};
+    return growth.region && scans_in_passing(scan, *growth.region);
   }
 
   // A factor of a product is read from memory, at most through a swap of its last two dimensions.

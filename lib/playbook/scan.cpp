@@ -4,6 +4,7 @@
 #include "playbook/families.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -15,18 +16,22 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
   // A row passes in pieces; every thread scans four neighbours, the warps their totals, and the carry goes on.
   __shared__ float part[{threads} / 32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-{coordinates}  const float* x = {X} + size_t(blockIdx.x) * {M};
-  float carry = {neutral};
+{coordinates}{lines}  float carry = {neutral};
   for (int start = 0; start < {M}; start += {threads} * 4) {{
     const int from = start + threadIdx.x * 4, left = {M} - from;
     float value[4];
     if (WHOLE) {{
-      const Pack<float, 4> pack = load<true, 4>(x + {where}, left);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) value[i] = pack.at[{item}];
+{packs}#pragma unroll
+      for (int i = 0; i < 4; ++i) {{
+        const int item = {item}, along = {where} + item;
+{from_packs}      }}
     }} else {{
 #pragma unroll
-      for (int i = 0; i < 4; ++i) value[i] = i < left ? x[{element}] : {neutral};
+      for (int i = 0; i < 4; ++i) {{
+        value[i] = {neutral};
+        if (i >= left) continue;
+        const int along = {element};
+{from_elements}      }}
     }}
 #pragma unroll
     for (int i = 1; i < 4; ++i) value[i] {op}= value[i - 1];
@@ -52,30 +57,80 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
 }}
 
 __global__ void __launch_bounds__({threads}) {name}({parameters}) {{
-  if ({M} % 4 == 0) {name}_body<true>({forwarded});
+  if ({aligned}) {name}_body<true>({forwarded});
   else {name}_body<false>({forwarded});
 }}
 )";
 
 constexpr std::string_view across_columns = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
   const int index = blockIdx.x * {threads} + threadIdx.x;
-  if (index >= {lines}) return;
+  if (index >= {count}) return;
   const int front = index / {inner}, back = index % {inner};
-  const float* x = {X} + size_t(front) * {M} * {inner} + back;
-{coordinates}  float produced = {neutral};
+{coordinates}{lines}  float produced = {neutral};
 #pragma unroll 8
   for (int k = 0; k < {M}; ++k) {{
     const int along = {along};
-    produced {op}= x[size_t(along) * {inner}];
+    {{
+{from_elements}      produced {op}= {value};
+    }}
 {epilogue}    {store}
   }}
 }}
 )";
 
+// What a scan reads, spelt out: lines of `x`, each a pointer to where its part of a tensor in memory begins.
+struct Reads {
+  std::string lines;                                // their declarations
+  std::map<std::size_t, std::string> elements;      // of instances: the element `along`
+  std::map<std::size_t, std::string> packs, items;  // of those whose neighbours lie side by side: four of them, and one
+  std::vector<std::string> strides;                 // between the starts of those
+  double bytes = 0;
+};
+
+Reads reads_of(const Region& operand, const Dag& dag, std::size_t dim, std::vector<std::string> at, const std::string& where,
+               Arguments& arguments) {
+  Reads reads;
+  at[dim].clear();
+  for (std::size_t i = 0; i < operand.instances.size(); ++i) {
+    const Instance& instance = operand.instances[i];
+    if (!instance.leaf || instance.buffer.empty()) continue;
+    const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(instance.node)].dtype;
+    const std::string start = address(instance.strides, instance.offset, at, arguments), type(tensor::cuda_name(dtype));
+    reads.lines += fmt::format("  const {}* x{} = {}{};\n", type, i, arguments.pointer(instance.buffer, dtype, false),
+                               start == "0" ? "" : " + " + start);
+    double bytes = static_cast<double>(tensor::size_of(dtype));
+    for (std::size_t d = 0; d < instance.strides.size(); ++d)
+      if (!is_zero(instance.strides[d])) bytes *= static_cast<double>(operand.space[d].values[0]);
+    reads.bytes += bytes;
+    const tensor::Extent& stride = instance.strides[dim];
+    reads.elements[i] = is_zero(stride)  ? fmt::format("x{}[0]", i)
+                        : is_one(stride) ? fmt::format("x{}[along]", i)
+                                         : fmt::format("x{}[size_t(along) * {}]", i, arguments.number(stride));
+    reads.items[i] = reads.elements[i];
+    if (!is_one(stride)) continue;
+    reads.packs[i] = fmt::format("      const Pack<{}, 4> pack{} = load<true, 4>(x{} + {}, left);\n", type, i, i, where);
+    reads.items[i] = fmt::format("pack{}.at[item]", i);
+    if (!instance.offset.values.empty()) reads.strides.push_back(arguments.number(instance.offset));
+    for (std::size_t d = 0; d < instance.strides.size(); ++d)
+      if (d != dim && !is_zero(instance.strides[d])) reads.strides.push_back(arguments.number(instance.strides[d]));
+  }
+  return reads;
+}
+
 }  // namespace
 
-// Bound by memory: one pass. Along the last dimension a block takes a row; along another one a thread takes a column,
-// beside its neighbours.
+// Neighbouring threads read neighbours, or the same.
+bool scans_in_passing(const Node& scan, const Region& operand) {
+  if (operand.reduces || operand.producer >= 0) return false;
+  std::size_t last = scan.shape.size() - 1;
+  while (last > 0 && is_one(scan.shape[last])) --last;
+  return std::all_of(operand.instances.begin(), operand.instances.end(), [&](const Instance& instance) {
+    return !instance.leaf || instance.buffer.empty() || is_zero(instance.strides[last]) || is_one(instance.strides[last]);
+  });
+}
+
+// Bound by memory: one pass, in which what is scanned is computed too. Along the last dimension a block takes a row; along
+// another one a thread takes a column, beside its neighbours.
 void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
   if (node.dtype != tensor::Dtype::float32 || dag.nodes[static_cast<std::size_t>(node.operands[0])].dtype != node.dtype)
@@ -90,7 +145,10 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const std::string threads = file.tune(
       "THREADS", rows ? std::vector<std::int64_t>{256, 512, 128, 1024} : std::vector<std::int64_t>{128, 64, 256});
   Arguments arguments(file.scalars());
-  const std::string x = arguments.pointer(buffers.at(node.operands[0]), node.dtype, false);
+  const Region operand = *grow(dag, {{node.operands[0], ""}}, buffers, true, -1, region.workloads).region;
+  for (const Instance& instance : operand.instances)
+    if (instance.leaf && !instance.buffer.empty())
+      arguments.pointer(instance.buffer, dag.nodes[static_cast<std::size_t>(instance.node)].dtype, false);
   declare_epilogue(region, dag, arguments);
   const std::string M = arguments.number(node.shape[dim]);
   const bool sum = node.function == "sum";
@@ -107,6 +165,9 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   before += text;
   at.push_back("along");
   at.insert(at.end(), behind.begin(), behind.end());
+  const std::string where = reverse ? M + " - 4 - from" : "from";
+  const Reads reads = reads_of(operand, dag, dim, at, where, arguments);
+  const Spelling from_elements = spelling(operand, dag, at, rows ? 8 : 6, arguments, reads.elements);
   const Epilogue after = epilogue(region, dag, at, rows ? 6 : 4, arguments);
   if (rows) {
     file.helper(device_functions::pack);
@@ -114,22 +175,39 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
         "      const float produced = value[i];\n{}      {}\n    }}\n",
         reverse ? M + " - 1 - from - i" : "from + i", after.statements, after.store);
+    std::string aligned = M + " % 4 == 0", packs;
+    const auto require = [&](const std::string& number) {
+      const std::string condition = number + " % 4 == 0";
+      if (aligned.find(condition) == std::string::npos) aligned += " && " + condition;
+    };
+    for (const std::string& stride : reads.strides) require(stride);
+    for (const auto& [instance, load] : reads.packs) packs += load;
     const Region::Root& root = region.roots[0];
-    const bool plain = region.instances.size() == 1 && root.strides == strides_of(node.shape, region.assignments) &&
-                       root.offset.values.empty();
-    if (plain)
+    if (root.strides == strides_of(node.shape, region.assignments)) {
+      if (!root.offset.values.empty()) require(arguments.number(root.offset));
+      const Spelling value = spelling(region, dag, at, 8, arguments);
+      const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(region.instances[static_cast<std::size_t>(root.instance)].node)].dtype;
+      const std::string type(tensor::cuda_name(dtype));
+      std::vector<std::string> start = at;
+      start[dim] = "along";
       stores = fmt::format(
-                   "    if (WHOLE) {{\n      Pack<float, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) "
-                   "out.at[{}] = value[i];\n"
-                   "      store<true, 4>({} + size_t(blockIdx.x) * {} + {}, out, left);\n      continue;\n    }}\n",
-                   reverse ? "3 - i" : "i", arguments.pointer(root.buffer, node.dtype, true), M,
-                   reverse ? M + " - 4 - from" : "from") +
+                   "    if (WHOLE) {{\n      if (left <= 0) continue;\n      Pack<{0}, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) {{\n"
+                   "        const int item = {1}, along = {2} + item;\n        const float produced = value[i];\n{3}"
+                   "        out.at[item] = {4};\n      }}\n      const int along = {2};\n      store<true, 4>({5} + {6}, out, left);\n"
+                   "      continue;\n    }}\n",
+                   type, reverse ? "3 - i" : "i", where, value.statements,
+                   type == compute_type(dtype) ? value.value : converted(type, value.value),
+                   arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments)) +
                stores;
+    }
+    const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
     file.code(fmt::format(
         fmt::runtime(along_rows), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
         fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("coordinates", before),
-        fmt::arg("X", x), fmt::arg("M", M), fmt::arg("neutral", sum ? "0" : "1"), fmt::arg("op", sum ? "+" : "*"),
-        fmt::arg("where", reverse ? M + " - 4 - from" : "from"), fmt::arg("item", reverse ? "3 - i" : "i"),
+        fmt::arg("lines", reads.lines), fmt::arg("M", M), fmt::arg("neutral", sum ? "0" : "1"), fmt::arg("op", sum ? "+" : "*"),
+        fmt::arg("where", where), fmt::arg("item", reverse ? "3 - i" : "i"), fmt::arg("aligned", aligned), fmt::arg("packs", packs),
+        fmt::arg("from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)),
+        fmt::arg("from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)),
         fmt::arg("element", reverse ? M + " - 1 - from - i" : "from + i"), fmt::arg("stores", stores)));
     file.launch(fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed()));
   } else {
@@ -137,8 +215,9 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     const std::string count = arguments.number(lines), step = arguments.number(inner);
     file.code(fmt::format(fmt::runtime(across_columns), fmt::arg("name", name),
                           fmt::arg("parameters", arguments.parameters()), fmt::arg("threads", threads),
-                          fmt::arg("lines", count), fmt::arg("inner", step), fmt::arg("X", x), fmt::arg("M", M),
-                          fmt::arg("coordinates", before), fmt::arg("neutral", sum ? "0" : "1"),
+                          fmt::arg("count", count), fmt::arg("inner", step), fmt::arg("M", M),
+                          fmt::arg("coordinates", before), fmt::arg("lines", reads.lines), fmt::arg("neutral", sum ? "0" : "1"),
+                          fmt::arg("from_elements", from_elements.statements), fmt::arg("value", from_elements.value),
                           fmt::arg("along", reverse ? M + " - 1 - k" : "k"), fmt::arg("op", sum ? "+" : "*"),
                           fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
     file.launch(
@@ -147,7 +226,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   double elements = 1;
   for (const tensor::Extent& extent : node.shape) elements *= static_cast<double>(extent.values[0]);
   const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
-  file.traffic(8 * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
+  file.traffic(reads.bytes + 4 * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
   file.technique(
       Technique::parallel_scan,
       rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "
@@ -155,6 +234,8 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
                          name)
            : fmt::format("Every thread of `{}` scans a line beside its neighbours, so that all accesses are coalesced.",
                          name));
+  if (operand.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("`{}` computes what it scans when it loads it.", name));
   if (region.instances.size() > 1)
     file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();

@@ -329,6 +329,20 @@ __global__ void scan(const float* x, float* y, int n, int m) {
   for (int k = 0; k < m; ++k) y[i * m + k] = sum += x[i * m + k];
 }
 
+//@ task    masked_cumsum
+//@ torch   Y = torch.cumsum(X * K, dim=1)
+//@ size    N = 8192, M = 8192
+//@ check   N = 5, M = 1030
+//@ input   X: float32[N, M]
+//@ input   K: bool[N, M]
+//@ output  Y: float32[N, M]
+//@ launch  scan<<<ceil_div(N, 256), 256>>>(X, K, Y, N, M)
+__global__ void scan(const float* x, const bool* at, float* y, int n, int m) {
+  RESULT(i, n);
+  float sum = 0;
+  for (int k = 0; k < m; ++k) y[i * m + k] = sum += x[i * m + k] * at[i * m + k];
+}
+
 //@ task    cumsum_columns
 //@ torch   Y = torch.cumsum(X, dim=1)
 //@ size    B = 64, N = 512, M = 2048

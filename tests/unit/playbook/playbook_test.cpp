@@ -105,6 +105,7 @@ TEST_CASE("a depthwise convolution is computed directly") { becomes("depthwise",
 TEST_CASE("columns of a depthwise convolution share their inputs") { becomes("depthwise_columns", "as written/fused"); }
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
+TEST_CASE("a scan computes what it scans when it loads it") { becomes("masked_scan", "as written/fused"); }
 TEST_CASE("a scan between two flips runs from the end") { becomes("reversed_scan", "reversed scan/fused"); }
 TEST_CASE("a cross entropy reads every row once") { becomes("cross_entropy", "as written/fused"); }
 TEST_CASE("a mean squared error is one long sum") { becomes("mse_loss", "as written/fused"); }

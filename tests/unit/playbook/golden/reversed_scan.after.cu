@@ -39,18 +39,28 @@ __device__ __forceinline__ void scan_body(const float* __restrict__ X, float* __
   __shared__ float part[THREADS / 32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int at0 = blockIdx.x;
-  const float* x = X + size_t(blockIdx.x) * M;
+  const float* x0 = X + size_t(at0) * M;
   float carry = 0;
   for (int start = 0; start < M; start += THREADS * 4) {
     const int from = start + threadIdx.x * 4, left = M - from;
     float value[4];
     if (WHOLE) {
-      const Pack<float, 4> pack = load<true, 4>(x + M - 4 - from, left);
+      const Pack<float, 4> pack0 = load<true, 4>(x0 + M - 4 - from, left);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) value[i] = pack.at[3 - i];
+      for (int i = 0; i < 4; ++i) {
+        const int item = 3 - i, along = M - 4 - from + item;
+        const float v0 = float(pack0.at[item]);
+        value[i] = v0;
+      }
     } else {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) value[i] = i < left ? x[M - 1 - from - i] : 0;
+      for (int i = 0; i < 4; ++i) {
+        value[i] = 0;
+        if (i >= left) continue;
+        const int along = M - 1 - from - i;
+        const float v0 = float(x0[along]);
+        value[i] = v0;
+      }
     }
 #pragma unroll
     for (int i = 1; i < 4; ++i) value[i] += value[i - 1];
@@ -73,10 +83,16 @@ __device__ __forceinline__ void scan_body(const float* __restrict__ X, float* __
 #pragma unroll
     for (int i = 0; i < 4; ++i) value[i] += before;
     if (WHOLE) {
+      if (left <= 0) continue;
       Pack<float, 4> out;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) out.at[3 - i] = value[i];
-      store<true, 4>(Y + size_t(blockIdx.x) * M + M - 4 - from, out, left);
+      for (int i = 0; i < 4; ++i) {
+        const int item = 3 - i, along = M - 4 - from + item;
+        const float produced = value[i];
+        out.at[item] = produced;
+      }
+      const int along = M - 4 - from;
+      store<true, 4>(Y + size_t(at0) * M + along, out, left);
       continue;
     }
 #pragma unroll

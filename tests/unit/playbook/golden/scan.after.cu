@@ -39,18 +39,28 @@ __device__ __forceinline__ void scan_body(const float* __restrict__ X, float* __
   __shared__ float part[THREADS / 32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int at0 = blockIdx.x;
-  const float* x = X + size_t(blockIdx.x) * M;
+  const float* x0 = X + size_t(at0) * M;
   float carry = 0;
   for (int start = 0; start < M; start += THREADS * 4) {
     const int from = start + threadIdx.x * 4, left = M - from;
     float value[4];
     if (WHOLE) {
-      const Pack<float, 4> pack = load<true, 4>(x + from, left);
+      const Pack<float, 4> pack0 = load<true, 4>(x0 + from, left);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) value[i] = pack.at[i];
+      for (int i = 0; i < 4; ++i) {
+        const int item = i, along = from + item;
+        const float v0 = float(pack0.at[item]);
+        value[i] = v0;
+      }
     } else {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) value[i] = i < left ? x[from + i] : 0;
+      for (int i = 0; i < 4; ++i) {
+        value[i] = 0;
+        if (i >= left) continue;
+        const int along = from + i;
+        const float v0 = float(x0[along]);
+        value[i] = v0;
+      }
     }
 #pragma unroll
     for (int i = 1; i < 4; ++i) value[i] += value[i - 1];
@@ -72,6 +82,20 @@ __device__ __forceinline__ void scan_body(const float* __restrict__ X, float* __
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) value[i] += before;
+    if (WHOLE) {
+      if (left <= 0) continue;
+      Pack<float, 4> out;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int item = i, along = from + item;
+        const float produced = value[i];
+        const float v2 = 2 * produced;
+        out.at[item] = v2;
+      }
+      const int along = from;
+      store<true, 4>(Y + size_t(at0) * M + along, out, left);
+      continue;
+    }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (i >= left) break;

@@ -7,13 +7,16 @@ __global__ void __launch_bounds__(THREADS) scan(const float* __restrict__ X, flo
   const int index = blockIdx.x * THREADS + threadIdx.x;
   if (index >= M) return;
   const int front = index / M, back = index % M;
-  const float* x = X + size_t(front) * N * M + back;
   const int at1 = back;
+  const float* x0 = X + at1;
   float produced = 1;
 #pragma unroll 8
   for (int k = 0; k < N; ++k) {
     const int along = k;
-    produced *= x[size_t(along) * M];
+    {
+      const float v0 = float(x0[size_t(along) * M]);
+      produced *= v0;
+    }
     Y[size_t(along) * M + at1] = produced;
   }
 }
