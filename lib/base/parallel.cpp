@@ -10,6 +10,8 @@
 
 namespace cudal1::base {
 
+std::size_t cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::exception_ptr problem;
@@ -24,9 +26,8 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
       }
     }
   };
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(run);
+  for (std::size_t i = 1; i < std::min(cores(), count); ++i) helpers.emplace_back(run);
   run();
   helpers.clear();
   if (problem) std::rethrow_exception(problem);

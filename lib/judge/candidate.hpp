@@ -29,6 +29,9 @@ tl::expected<Executable, Rejected> build(const task::Task& task, const Candidate
                                          const kernel::Environment& tunables, compile::Compiler& compiler,
                                          const std::string& arch);
 
+// Members of one family, compiled, by their index in it.
+using Built = std::map<std::size_t, tl::expected<Executable, Rejected>>;
+
 // What a device found wrong.
 Rejected rejected(verify::Evidence evidence);
 

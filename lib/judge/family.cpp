@@ -2,6 +2,7 @@
 #include "base/parallel.hpp"
 #include "judge/state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cudal1::judge {
@@ -16,8 +17,19 @@ constexpr int race_rounds = 16;              // at most
 
 }  // namespace
 
-outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source,
-                                       tl::expected<Executable, Rejected> first) {
+Built Judge::State::build_ahead(const Candidate& candidate) const {
+  auto indices = spread(candidate.family.size(), family_sample);
+  indices.resize(std::min(indices.size(), base::cores()));
+  std::vector<tl::expected<Executable, Rejected>> built(indices.size());
+  base::in_parallel(indices.size(), [&](std::size_t i) {
+    built[i] = build(task, candidate, candidate.family[indices[i]], compiler, arch);
+  });
+  Built ahead;
+  for (std::size_t i = 0; i < indices.size(); ++i) ahead.emplace(indices[i], std::move(built[i]));
+  return ahead;
+}
+
+outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source, Built ahead) {
   // Members of the family that were compiled, with what is known about each.
   struct Member {
     kernel::Environment tunables;
@@ -33,8 +45,6 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     first_fault = rejected;
     first_fault->tunables = integers(tunables);
   };
-  if (!first) note(first.error(), candidate.family.front());
-  members.emplace(0, Member{candidate.family.front(), candidate_key(source, candidate.family.front()), std::move(first), {}, {}});
   // Compiles those members that are not yet, on every core; what is noted does not depend on who is done first.
   const auto prepare = [&](const std::vector<std::size_t>& indices) {
     std::vector<std::size_t> missing;
@@ -43,7 +53,8 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     const Step step(*this, "compile");
     std::vector<tl::expected<Executable, Rejected>> built(missing.size());
     base::in_parallel(missing.size(), [&](std::size_t i) {
-      built[i] = build(task, candidate, candidate.family[missing[i]], compiler, arch);
+      const auto known = ahead.find(missing[i]);
+      built[i] = known != ahead.end() ? std::move(known->second) : build(task, candidate, candidate.family[missing[i]], compiler, arch);
     });
     for (std::size_t i = 0; i < missing.size(); ++i) {
       const kernel::Environment& tunables = candidate.family[missing[i]];

@@ -311,8 +311,8 @@ outcome::Judgement Judge::screen(const std::string& source, const std::string& n
   // Compiled before it is this one's turn, so that the compilers work while the device does.
   const base::Seconds began = base::now();
   auto candidate = read_candidate(state_->task, source, name);
-  auto first = candidate ? build(state_->task, *candidate, candidate->family.front(), state_->compiler, state_->arch)
-                         : tl::expected<Executable, Rejected>();
+  Built ahead;
+  if (candidate) ahead = state_->build_ahead(*candidate);
   const base::Seconds compiled = base::now();
   const std::lock_guard lock(state_->mutex);
   state_->steps["compile"] = (compiled - began).count();
@@ -320,7 +320,7 @@ outcome::Judgement Judge::screen(const std::string& source, const std::string& n
   outcome::Judgement judgement;
   if (candidate) {
     state_->ensure_reference();
-    judgement = state_->judge(*candidate, source, std::move(first));
+    judgement = state_->judge(*candidate, source, std::move(ahead));
   } else {
     judgement = std::move(candidate.error());
   }

@@ -3,6 +3,7 @@
 
 #include "base/defence.hpp"
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "cuda/cuda.hpp"
 #include "judge/watched_device.hpp"
 #include "sim/sim.hpp"
@@ -13,7 +14,6 @@
 #include <cmath>
 #include <limits>
 #include <new>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ double threads_of(const kernel::Plan& plan) {
 
 Session::Session(const OpenJob& job, std::function<void(bool)> tell)
     : device_(watch(open_device(job), std::move(tell), job.bare)), task_(read_task(job)), random_(job.seed, 1), seed_(job.seed),
-      threads_(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U))), precision_(job.precision),
+      threads_(static_cast<int>(std::min<std::size_t>(base::cores(), 16))), precision_(job.precision),
       neighbours_(job.neighbours) {
   if (!base::defended(base::Defence::fresh_values)) seed_ = known_seed;
 }

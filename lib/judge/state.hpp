@@ -120,8 +120,10 @@ struct Judge::State {
   tl::expected<Wanted, Rejected> ask(DeviceHost& where, const Job& job, bool whole_workload, const std::string& key);
   void lost(const DeviceHost& where);
 
-  // `first` is the family's first member, compiled.
-  outcome::Judgement judge(const Candidate& candidate, const std::string& source, tl::expected<Executable, Rejected> first);
+  // Of the members that a judgement begins with, as many as there are cores: compiled before it is the candidate's turn
+  // at the device, and for other threads' candidates at the same time.
+  Built build_ahead(const Candidate& candidate) const;
+  outcome::Judgement judge(const Candidate& candidate, const std::string& source, Built ahead);
   outcome::Judgement confirm(const Candidate& candidate, const kernel::Environment& tunables, const std::string& source);
   outcome::Judgement confirm_predicted(DeviceHost& fresh, outcome::Judgement judgement, const Executable& executable,
                                        const std::string& key);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sim.hpp"
 
+#include "base/parallel.hpp"
 #include "sim/operation.hpp"
 #include "sim/sim_device.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 namespace cudal1::sim {
 
 SimDevice::SimDevice(const Options& options) : facts_(gpu(options.gpu)) {
-  const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  threads_ = options.threads > 0 ? options.threads : cores;
+  threads_ = options.threads > 0 ? options.threads : static_cast<int>(base::cores());
 }
 
 Allocation& SimDevice::allocation(const device::Region& region) {
