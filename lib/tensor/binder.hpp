@@ -77,4 +77,7 @@ class Binder {
 // Python's text of a number that is a literal, and of a value of sizes.
 std::string python_text(const Attribute& number);
 
+Number number_of(const Attribute& literal);            // throws Refusal for anything else
+bool truth_of(const Value& value, bool& result);       // Python's truth; false: not known before the sizes are
+
 }  // namespace cudal1::tensor
