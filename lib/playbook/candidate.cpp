@@ -26,6 +26,7 @@ std::vector<Style> styles() {
   };
   add("fused", [](Style&) {});
   add("tensor cores", [](Style& s) { s.tensor = true; });
+  add("tensor cores, gathered", [](Style& s) { s.tensor = s.gather = true; });
   add("ahead", [](Style& s) { s.ahead = true; });
   add("teams", [](Style& s) { s.team = true; });
   add("streamed", [](Style& s) { s.stream = true; });

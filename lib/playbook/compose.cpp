@@ -86,9 +86,12 @@ class Composer {
 
   void write_producer(const Region& region) {
     const Node& producer = node(region.producer);
-    if (producer.kind == Kind::product)
-      return file_.style().tensor ? write_tensor_product(region, dag_, buffers_, file_)
-                                  : write_product(region, dag_, buffers_, file_);
+    const auto write_as_product = [&](const Region& of) {
+      return file_.style().tensor ? write_tensor_product(of, dag_, buffers_, file_) : write_product(of, dag_, buffers_, file_);
+    };
+    if (producer.kind == Kind::product) return write_as_product(region);
+    if (Region merged = region; file_.style().tiles && !file_.style().gather && is_product(producer) && merge_from(merged, 2))
+      return write_as_product(merged);
     if (producer.kind == Kind::gather) return write_gather(region, dag_, buffers_, file_);
     if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);

@@ -174,6 +174,18 @@ constexpr const char* upper_names[] = {"D", "H", "W"};
 
 }  // namespace
 
+// A window of one element makes the weights a matrix, and the inputs of every sample another. Samples too small for
+// tiles of their own are better gathered.
+bool is_product(const Node& node) {
+  if (node.kind != Kind::convolution || node.function != "conv" || std::get<std::int64_t>(node.attributes.at("groups")) != 1) return false;
+  std::int64_t sample = 1;
+  for (const Node::Window& window : node.windows) {
+    if (!is_one(window.taps) || window.stride != 1 || window.padding != 0) return false;
+    sample *= window.outputs.values[0];
+  }
+  return node.shape[1].values[0] >= 8 && (sample >= 512 || sample % 64 == 0);
+}
+
 // Few results per weight are no product: those go through write_windows.
 bool is_tiled_convolution(const Node& node) {
   if (node.kind != Kind::convolution) return false;

@@ -37,6 +37,18 @@ Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers)
     return result;
   };
   Factors result;
+  if (product.kind == Kind::convolution) {
+    // Of the weights by the inputs of a sample.
+    const auto [x, weights] = std::pair{product.operands[0], product.operands[1]};
+    if (product.dtype != tensor::Dtype::float32) throw NotCovered{"convolutions are covered for float32 only"};
+    result.n = region.space[1];
+    result.m = region.space[2];
+    result.depth = node(x).shape[1];
+    result.batches = region.space[0];
+    result.left = {buffers.at(weights), false, literal(0, region.assignments), {}};
+    result.right = {buffers.at(x), false, times(result.depth, result.m), {}};
+    return result;
+  }
   result.left = factor(product.operands[0]);
   result.right = factor(product.operands[1]);
   for (const auto& [name, of] : {std::pair{"left", &result.left}, {"right", &result.right}})

@@ -42,7 +42,7 @@ struct Factors {
   double bytes() const;  // each factor and the result once
 };
 
-// Of the product that is the region's producer; throws NotCovered.
+// Of the product, or convolution whose windows are one element, that is the region's producer; throws NotCovered.
 Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers);
 
 }  // namespace cudal1::playbook

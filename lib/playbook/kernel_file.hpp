@@ -25,6 +25,7 @@ struct Style {
   bool wide = false;      // more work per thread
   bool tune = true;       // offer a family of geometries; off: one member
   bool tiles = true;      // convolutions as products of tiles
+  bool gather = false;    // every input of a convolution once per tap, also where taps could share it
   bool attention = true;  // one kernel for the whole of an attention
   bool tensor = false;    // products on the tensor cores
   int cut = -1;           // a node of the dag that has a kernel of its own though it could be fused; -1: none

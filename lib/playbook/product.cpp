@@ -60,7 +60,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   const Factors factors = factors_of(region, dag, buffers);
   const Factor &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
-  const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(region.producer)].shape;
+  const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
   const std::string name = file.unique("matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;

@@ -353,38 +353,54 @@ int Region::phases() const {
   return last;
 }
 
-void collapse(Region& region, const Dag& dag) {
-  const auto erase = [&](std::size_t i) {
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    region.space.erase(region.space.begin() + at);
-    region.element.erase(region.element.begin() + at);
-    for (Instance& instance : region.instances)
-      if (!instance.strides.empty()) instance.strides.erase(instance.strides.begin() + at);
-    for (Region::Root& root : region.roots) root.strides.erase(root.strides.begin() + at);
-  };
-  const auto merges = [&](const tensor::Shape& strides, std::size_t i) {
+namespace {
+
+void erase(Region& region, std::size_t i) {
+  const auto at = static_cast<std::ptrdiff_t>(i);
+  region.space.erase(region.space.begin() + at);
+  region.element.erase(region.element.begin() + at);
+  for (Instance& instance : region.instances)
+    if (!instance.strides.empty()) instance.strides.erase(instance.strides.begin() + at);
+  for (Region::Root& root : region.roots) root.strides.erase(root.strides.begin() + at);
+}
+
+// Whether every access walks dimension i and the next one as one.
+bool merges(const Region& region, std::size_t i) {
+  const auto walks = [&](const tensor::Shape& strides) {
     if (strides.empty() || (is_zero(strides[i]) && is_zero(strides[i + 1]))) return true;
     if (is_zero(strides[i]) || is_zero(strides[i + 1])) return false;
     return strides[i] == times(strides[i + 1], region.space[i + 1]);
   };
+  return std::all_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) { return walks(instance.strides); }) &&
+         std::all_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) { return walks(root.strides); });
+}
+
+}  // namespace
+
+void collapse(Region& region, const Dag& dag) {
   for (std::size_t i = region.space.size(); i-- > 0;)
     if (is_one(region.space[i]) && region.space.size() > 1) {
       const bool was_last_element = !region.reduces && region.element[i] != 0;
-      erase(i);
+      erase(region, i);
       if (was_last_element) region.element.back() = 1;
     }
   for (std::size_t i = region.space.size(); i-- > 1;) {
     const std::size_t left = i - 1;
     if (region.reduces && region.element[left] != region.element[i]) continue;
-    bool all = std::all_of(region.instances.begin(), region.instances.end(),
-                           [&](const Instance& instance) { return merges(instance.strides, left); });
-    all = all && std::all_of(region.roots.begin(), region.roots.end(),
-                             [&](const Region::Root& root) { return merges(root.strides, left); });
-    if (!all) continue;
+    if (!merges(region, left)) continue;
     region.space[i] = times(region.space[left], region.space[i]);
-    erase(left);
+    erase(region, left);
   }
   set_levels(region, dag);
+}
+
+bool merge_from(Region& region, std::size_t first) {
+  for (std::size_t i = region.space.size() - 1; i > first; --i) {
+    if (!merges(region, i - 1)) return false;
+    region.space[i] = times(region.space[i - 1], region.space[i]);
+    erase(region, i - 1);
+  }
+  return true;
 }
 
 Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut, std::size_t workloads) {

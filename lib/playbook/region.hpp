@@ -71,6 +71,8 @@ Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool
 
 // Merges dimensions that every access walks as one.
 void collapse(Region& region, const Dag& dag);
+// Makes one of the dimensions from `first` on; false where an access walks them otherwise.
+bool merge_from(Region& region, std::size_t first);
 
 bool is_zero(const tensor::Extent& extent);
 // Strides of a row-major tensor, 0 where it has extent 1.

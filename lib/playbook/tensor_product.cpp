@@ -31,7 +31,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const Factors factors = factors_of(region, dag, buffers);
   const Factor &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
-  const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(region.producer)].shape;
+  const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
   const std::int64_t parts = file.style().split && !left.triangle && !right.triangle ? depth_parts(factors) : 1;
   const std::string name = file.unique("tensor_matmul");

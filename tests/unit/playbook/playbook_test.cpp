@@ -101,6 +101,13 @@ TEST_CASE("a transposed convolution multiplies only the taps that meet an input"
 TEST_CASE("a convolution on the tensor cores gathers while it multiplies") {
   becomes("convolution_on_tensor_cores", "as written/tensor cores");
 }
+TEST_CASE("a convolution by single elements is a product of matrices, its bias and activation in it") {
+  becomes("pointwise_convolution", "as written/tensor cores");
+  const auto candidates = playbook::candidates_for(task::load(golden("pointwise_convolution.before.cu")));
+  const auto* gathered = find(candidates, "as written/tensor cores, gathered");
+  REQUIRE(gathered != nullptr);
+  CHECK_THAT(gathered->source, containing("tensor_convolution"));
+}
 TEST_CASE("a depthwise convolution is computed directly") { becomes("depthwise", "as written/fused"); }
 TEST_CASE("columns of a depthwise convolution share their inputs") { becomes("depthwise_columns", "as written/fused"); }
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
