@@ -28,6 +28,8 @@ std::vector<Style> styles() {
   add("tensor cores", [](Style& s) { s.tensor = true; });
   add("tensor cores, gathered", [](Style& s) { s.tensor = s.gather = true; });
   add("ahead", [](Style& s) { s.ahead = true; });
+  add("trailing teams", [](Style& s) { s.team = s.trail = true; });
+  add("teams that meet once", [](Style& s) { s.team = s.meet_once = true; });
   add("teams", [](Style& s) { s.team = true; });
   add("streamed", [](Style& s) { s.stream = true; });
   add("wide", [](Style& s) { s.wide = true; });

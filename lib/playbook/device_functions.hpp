@@ -138,6 +138,92 @@ __device__ float reduce_team(float value, long long* parts, Combine combine) {
 }
 )";
 
+inline constexpr std::string_view parts =
+    R"(// Two values of a line from each block of a team, in one word, so that all is waited for at once. `parts` are zero at
+// first; the second value is never negative: its sign says that a part is there.
+__device__ __forceinline__ void give(float first, float second, long long* parts, int rank) {
+  volatile long long* slots = parts;
+  const unsigned long long there = __float_as_uint(second) | 0x80000000u;
+  if (threadIdx.x == 0) slots[rank] = static_cast<long long>(there << 32 | __float_as_uint(first));
+}
+template <int TEAM>
+struct Parts {
+  static constexpr int LANES = TEAM < 32 ? TEAM : 32, EACH = TEAM / LANES;
+  float first[EACH], second[EACH];
+  __device__ explicit Parts(const long long* parts) {
+    const volatile long long* slots = parts;
+#pragma unroll
+    for (int i = 0; i < EACH; ++i) {
+      long long part;
+      do part = slots[i * LANES + threadIdx.x % LANES];
+      while (part == 0);
+      first[i] = __uint_as_float(unsigned(part));
+      second[i] = __uint_as_float(unsigned(part >> 32) & 0x7fffffffu);
+    }
+    __syncwarp();
+  }
+  // Of all lanes, in the order of the blocks.
+  template <typename Combine>
+  __device__ static float over_lanes(float value, Combine combine) {
+#pragma unroll
+    for (int offset = LANES / 2; offset > 0; offset /= 2) value = combine(value, exchange(value, offset));
+    return value;
+  }
+};
+)";
+
+inline constexpr std::string_view moments =
+    R"(// The sum of a line, and the sum of its squares about what `centre_of` makes of the sum, from each block's sum and its
+// squares about its own mean (Chan, Golub and LeVeque 1979).
+template <int TEAM, typename Elements, typename Centre>
+__device__ float2 take_moments(const long long* slots, Elements elements_of, Centre centre_of) {
+  __shared__ float2 total;
+  __syncthreads();  // everyone has read what the last line left here
+  if (threadIdx.x < 32) {
+    using All = Parts<TEAM>;
+    const All parts(slots);
+    float sum = 0, squares = 0;
+#pragma unroll
+    for (int i = 0; i < All::EACH; ++i) sum += parts.first[i];
+    sum = All::over_lanes(sum, Sum());
+    const float centre = centre_of(sum);
+#pragma unroll
+    for (int i = 0; i < All::EACH; ++i) {
+      const float elements = elements_of(i * All::LANES + threadIdx.x % All::LANES);
+      const float away = elements > 0 ? parts.first[i] / elements - centre : 0;
+      squares += parts.second[i] + elements * away * away;
+    }
+    squares = All::over_lanes(squares, Sum());
+    if (threadIdx.x == 0) total = make_float2(sum, squares);
+  }
+  __syncthreads();
+  return total;
+}
+)";
+
+inline constexpr std::string_view powers =
+    R"(// The largest of a line, and the sum of the exponentials of what its elements are above it, from the same of each block.
+template <int TEAM>
+__device__ float2 take_powers(const long long* slots) {
+  __shared__ float2 total;
+  __syncthreads();  // everyone has read what the last line left here
+  if (threadIdx.x < 32) {
+    using All = Parts<TEAM>;
+    const All parts(slots);
+    float largest = parts.first[0], sum = 0;
+#pragma unroll
+    for (int i = 1; i < All::EACH; ++i) largest = Larger()(largest, parts.first[i]);
+    largest = All::over_lanes(largest, Larger());
+#pragma unroll
+    for (int i = 0; i < All::EACH; ++i) sum += parts.second[i] * expf(parts.first[i] - largest);
+    sum = All::over_lanes(sum, Sum());
+    if (threadIdx.x == 0) total = make_float2(largest, sum);
+  }
+  __syncthreads();
+  return total;
+}
+)";
+
 inline constexpr std::string_view reduce_column =
     R"(// The values of one column's THREADS threads (threadIdx.y), combined; every thread gets the result.
 template <int THREADS, int LINES, typename T, typename Combine>

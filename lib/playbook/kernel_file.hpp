@@ -20,6 +20,8 @@ struct Style {
   bool cache = true;      // a line is kept in registers between its passes
   bool stream = false;    // data used once is marked as such for the caches
   bool team = false;      // lines longer than a block's registers are held by several blocks
+  bool meet_once = false; // they wait for each other once per line where two reductions allow it
+  bool trail = false;     // and go on to the next line before they wait; this one is read again from the L2 cache
   bool ahead = false;     // blocks walk many long lines, the next one on its way to shared memory meanwhile
   bool split = true;      // few long lines are reduced by several blocks each
   bool wide = false;      // more work per thread

@@ -47,7 +47,7 @@ void LineWriter::account() {
     file_.technique(
         Technique::thread_coarsening,
         fmt::format("Every thread of `{}` has {} independent accesses in flight before it computes.", name_, items_));
-  if (cached_ && last_phase_ > 1)
+  if (cached_ && !trails() && last_phase_ > 1)
     file_.technique(Technique::register_caching,
                     fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
                                 last_phase_ + 1, name_));
@@ -56,11 +56,16 @@ void LineWriter::account() {
                     fmt::format("Every block of `{}` walks many rows; the next one is on its way to shared memory while the "
                                 "present one is reduced and written.",
                                 name_));
-  if (!team_.empty())
+  if (trails())
+    file_.technique(Technique::block_teams,
+                    fmt::format("{} blocks reduce a row of `{}` together and come back to it when they have reduced the next one: nobody "
+                                "waits for what the others found, and the row is still in the L2 cache.",
+                                team_, name_));
+  else if (!team_.empty())
     file_.technique(Technique::block_teams,
                     fmt::format("{} blocks hold a row of `{}` in their registers together and exchange what they reduce "
-                                "through memory, in a fixed order.",
-                                team_, name_));
+                                "through memory, in a fixed order{}.",
+                                team_, name_, meets_once() ? ", all of it at once" : ""));
   if (region_.reduces)
     file_.technique(
         walk_ == Walk::columns ? Technique::coalesced_access : Technique::warp_reduction,

@@ -151,15 +151,18 @@ void LineWriter::bind(int id) {
                    offset(instance.strides, instance.offset)));
 }
 
-void LineWriter::exchange_with_team() {
+void LineWriter::join_team() {
   line(fmt::format("const int rank = blockIdx.x % {};", team_));
   int reductions = 0;
   for (const Instance& instance : region_.instances)
     reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
-  const std::string exchanges = fmt::format("{} * {}", in_parentheses(region_.lines().text), reductions);
+  if (meets_once()) reductions = 1;
+  const std::string exchanges = fmt::format("{}{}", in_parentheses(region_.lines().text), reductions == 1 ? "" : fmt::format(" * {}", reductions));
   parts_ = file_.unique("parts");
   file_.scratch(parts_, "int64", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}}, "0");
-  parts_ = fmt::format("{} + (line * {}", arguments_.pointer(parts_, tensor::Dtype::int64, true), reductions);
+  parts_ = arguments_.pointer(parts_, tensor::Dtype::int64, true);
+  if (meets_once()) return shares();
+  parts_ = fmt::format("{} + (line * {}", parts_, reductions);
 }
 
 // The first line of a block starts on its way to shared memory; every thread copies what it will read itself, so that
@@ -220,9 +223,18 @@ void LineWriter::prepare() {
     line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
     const std::string each = team_.empty() ? "" : " / " + team_;
     if (team_.empty()) fetch_ahead();
-    else exchange_with_team();
-    line(fmt::format("for ({0} line = blockIdx.x{1}; line < {2}; line += gridDim.x{1}) {{", line_index_, each, lines_));
-    indent_ += 2;
+    else join_team();
+    if (trails()) {
+      line(fmt::format("const {} teams = gridDim.x / {};", line_index_, team_));
+      line(fmt::format("for ({} step = blockIdx.x / {}; step < {} + teams; step += teams) {{", line_index_, team_, lines_));
+      indent_ += 2;
+      line(fmt::format("if (step < {}) {{", lines_));
+      indent_ += 2;
+      line(fmt::format("const {} line = step;", line_index_));
+    } else {
+      line(fmt::format("for ({0} line = blockIdx.x{1}; line < {2}; line += gridDim.x{1}) {{", line_index_, each, lines_));
+      indent_ += 2;
+    }
     lane_ = "threadIdx.x";
   } else if (walk_ == Walk::rows) {
     line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));

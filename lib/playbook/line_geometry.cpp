@@ -126,6 +126,11 @@ void LineWriter::choose_ahead(std::int64_t packs, std::vector<std::int64_t>& thr
 // Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
 // resident at once, BLOCKS / 128 on a multiprocessor; several overlap loading, waiting and storing.
 void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
+  if (file_.style().meet_once || file_.style().trail) {
+    choose_meeting();
+    if (meeting_.first < 0) return;
+  }
+  if (file_.style().trail) return choose_trail(packs, threads);
   std::int64_t most = 2;
   while (most < 512 && packs > most * 256 * 8) most *= 2;
   if (!team_possible() || packs > most * 256 * 8) return;
@@ -140,6 +145,26 @@ void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& thre
   blocks_ = file_.tune("BLOCKS", {512, 256, 128},
                        fmt::format("BLOCKS * {0} <= TEAM * 1048576 && 2 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * THREADS <= "
                                    "131072",
+                                   packs));
+  per_multiprocessor_ = fmt::format("{} / 128", blocks_);
+}
+
+// Of blocks that come back to a line, a thread reduces four to eight packs of it at once. What all of them have read since
+// they saw a pack, at most twice 16 MiB, is still in the L2 cache with it.
+void LineWriter::choose_trail(std::int64_t packs, std::vector<std::int64_t>& threads) {
+  if (!team_possible() || packs > 1048576) return;
+  std::int64_t most = 2;
+  while (most < 512 && packs > most * 256 * 4) most *= 2;
+  cached_ = true;
+  std::vector<std::int64_t> sizes{most};
+  for (std::int64_t size : {most / 2, most / 4})
+    if (size >= 2) sizes.push_back(size);
+  team_ = file_.tune("TEAM", sizes);
+  threads = {256, 512};
+  threads_ = file_.tune("THREADS", threads, fmt::format("{} <= TEAM * THREADS * 8", packs));
+  blocks_ = file_.tune("BLOCKS", {256, 384, 512},
+                       fmt::format("TEAM <= BLOCKS && BLOCKS * {0} <= TEAM * 1048576 && 4 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * "
+                                   "THREADS <= 131072",
                                    packs));
   per_multiprocessor_ = fmt::format("{} / 128", blocks_);
 }

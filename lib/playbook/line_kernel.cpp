@@ -32,6 +32,7 @@ void LineWriter::finish() {
         arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.empty() ? "0" : where.substr(3),
         type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
   }
+  if (trails()) body_ += "    }\n";
   if (resident()) body_ += "  }\n";
   emit();
 }
@@ -39,7 +40,7 @@ void LineWriter::finish() {
 void LineWriter::emit() {
   const bool reduces = region_.reduces;
   file_.helper(device_functions::pack);
-  if (file_.style().stream && vectorised()) file_.helper(device_functions::pack_once);
+  if (once()) file_.helper(device_functions::pack_once);
   if (!ahead_.empty()) file_.helper(device_functions::copy_ahead);
   if (reduces) {
     file_.helper(device_functions::exchange);
@@ -48,7 +49,12 @@ void LineWriter::emit() {
       if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
         file_.helper(device_functions::found);
     file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
-    if (!team_.empty()) file_.helper(device_functions::reduce_team);
+    if (meets_once()) {
+      file_.helper(device_functions::parts);
+      file_.helper(meeting_.centre >= 0 ? device_functions::moments : device_functions::powers);
+    } else if (!team_.empty()) {
+      file_.helper(device_functions::reduce_team);
+    }
   }
   for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
   const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", width_, threads_)

@@ -48,7 +48,7 @@ void LineWriter::mark_kept(int phase, const std::vector<int>& wanted) {
   for (int id : now) {
     if (at(id).leaf || !keepable(id) || first_pass_.count(id) != 0) continue;
     bool later = false;
-    for (int other = phase + 1; other <= last_phase_ && !later; ++other) {
+    for (int other = phase + 1; other <= (trails() && phase < 2 ? 1 : last_phase_) && !later; ++other) {
       std::set<int> then;
       for (int target : targets(other)) reach(target, phase, then);
       later = then.count(id) != 0;
@@ -61,7 +61,7 @@ void LineWriter::mark_kept(int phase, const std::vector<int>& wanted) {
 }
 
 void LineWriter::pass(int phase) {
-  line_values(phase);
+  if (!meets_once() || phase != 1) line_values(phase);
   const std::vector<int> wanted = targets(phase);
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
@@ -92,7 +92,9 @@ void LineWriter::walk_items(int phase, const std::vector<int>& wanted) {
   for (int id : wanted) collect(id, phase, true, leaves);
   const std::string items = walk_ == Walk::pointwise && !rows_per_block_ ? items_ : "ITEMS";
   // The registers of blocks that stay are full: what only the last pass reads is loaded there.
-  if (resident() && phase > 0 && phase == last_phase_) passing_.swap(leaves);
+  if (resident() && phase > 0 && phase == last_phase_)
+    for (int id : std::set<int>(leaves))
+      if (early_.count(id) == 0) passing_.insert(id), leaves.erase(id);
   for (int id : leaves) {
     line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype),
                      names_[static_cast<std::size_t>(id)], items));

@@ -42,11 +42,22 @@ void LineWriter::reduce(int phase) {
     std::string call = walk_ == Walk::columns
                                  ? fmt::format("reduce_column<{}, {}>(acc{}, {})", threads_, width_, id, combine(node(id)))
                                  : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
+    if (meets_once()) {
+      line(fmt::format("const float own{} = {};", id, call));
+      continue;
+    }
     if (!team_.empty())
       call = fmt::format("reduce_team<{0}>({1}, {2} + {3}) * {0}, {4})", team_, call, parts_, exchanged_++, combine(node(id)));
     line(fmt::format("const {} v{} = {}{};", compute_type(node(id).dtype), id, call,
                      finds_index(node(id)) ? ".index" : ""));
     names_[i] = fmt::format("v{}", id);
+  }
+  if (!meets_once()) return;
+  if (phase == 0) stand_in();
+  if (phase == 1) {
+    give();
+    if (trails()) come_back();
+    take();
   }
 }
 }  // namespace cudal1::playbook

@@ -9,7 +9,7 @@ namespace cudal1::playbook {
 
 void LineWriter::load(int id, const std::string& to, const std::string& column) {
   const Instance& instance = at(id);
-  const bool once = file_.style().stream && varies(instance.strides, region_.element, 0) && vectorised();
+  const bool once = this->once() && varies(instance.strides, region_.element, 0);
   if (unit_stride(instance.strides)) {
     line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", whole(),
                      names_[static_cast<std::size_t>(id)], column, columns_, column));
@@ -65,7 +65,7 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
   const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
   const std::string place = fmt::format("k{}[item]{}", id, walk_ == Walk::columns ? "" : ".at[i]");
   if (kept && first_pass_.at(id) < phase) {
-    line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id, place));
+    line(fmt::format("const {} v{} = {}{};", compute_type(from.dtype), id, place, meets_once() && id == meeting_.powers ? " * again" : ""));
     return spot.known[id] = fmt::format("v{}", id);
   }
   line(statement(id, [&](int operand) { return value(operand, phase, spot); }));
@@ -73,8 +73,7 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
   return spot.known[id] = fmt::format("v{}", id);
 }
 
-template <typename Operand>
-std::string LineWriter::statement(int id, Operand operand_of) {
+std::string LineWriter::statement(int id, const std::function<std::string(int)>& operand_of) {
   const Node& from = node(id);
   const PointwiseFunction* function = find_pointwise(from.function);
   std::vector<std::string> operands;
@@ -157,13 +156,13 @@ void LineWriter::stores(const std::string& column) {
     const std::string live = always ? "" : "if (live) ";
     if (unit_stride(root.strides)) {
       line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,
-                       file_.style().stream && vectorised() ? "_once" : "", whole(), r, column, r, columns_, column));
+                       once() ? "_once" : "", whole(), r, column, r, columns_, column));
       continue;
     }
     const bool packs = vectorised() && in_packs(root.strides);
     if (packs) {
       line("if (WHOLE) {");
-      line(fmt::format("  {}store{}<true, VEC>(out{}_line + {}, out{}, {} - {});", live, file_.style().stream ? "_once" : "", r,
+      line(fmt::format("  {}store{}<true, VEC>(out{}_line + {}, out{}, {} - {});", live, once() ? "_once" : "", r,
                        in_parentheses(element_offset(root.strides, column)), r, columns_, column));
       line("} else {");
     }

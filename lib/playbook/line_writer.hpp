@@ -4,6 +4,7 @@
 #include "playbook/arguments.hpp"
 #include "playbook/line_kernel.hpp"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -45,8 +46,10 @@ class LineWriter {
   void choose_geometry();
   int passes() const;
   void choose_team(std::int64_t packs, std::vector<std::int64_t>& threads);
+  void choose_trail(std::int64_t packs, std::vector<std::int64_t>& threads);
   void choose_ahead(std::int64_t packs, std::vector<std::int64_t>& threads);
   bool team_possible() const;
+  bool once() const { return vectorised() && (file_.style().stream || last_use_); }
   bool resident() const { return !blocks_.empty(); }
   static void replace(std::string& text, const std::string& from, const std::string& to);
   int kept_count() const;
@@ -64,7 +67,7 @@ class LineWriter {
   std::string element_offset(const tensor::Shape& strides, const std::string& column);
   void bind(int id);
   void prepare();
-  void exchange_with_team();
+  void join_team();
   void fetch_ahead();
   std::string ahead_at(std::size_t which) const;  // where a thread finds its pack of a leaf
 
@@ -85,8 +88,7 @@ class LineWriter {
   // Values of one element, and the packs that they come from and go to.
   void load(int id, const std::string& to, const std::string& column);
   std::string value(int id, int phase, Spot& spot);
-  template <typename Operand>
-  std::string statement(int id, Operand operand_of);
+  std::string statement(int id, const std::function<std::string(int)>& operand_of);
   void line_values(int phase);
   void element(int phase, Spot spot);
   void stores(const std::string& column);
@@ -98,6 +100,17 @@ class LineWriter {
   static std::string combine(const Node& reduce);
   std::string accumulator_type(int id) const;
   void reduce(int phase);
+
+  // Blocks of a team that meet once for two reductions, at once or when they have gone on to the next line.
+  void choose_meeting();
+  bool meets_once() const { return !team_.empty() && meeting_.first >= 0; }
+  bool trails() const { return meets_once() && file_.style().trail; }
+  std::string meeting_place() const;
+  void shares();
+  void stand_in();
+  void give();
+  void take();
+  void come_back();
 
   // The kernel around the body, and its launch.
   void finish();
@@ -119,6 +132,14 @@ class LineWriter {
   std::string team_, parts_;                     // of several blocks to a line; empty: one is enough
   std::vector<int> ahead_;                       // leaves whose next line is on its way to shared memory
   int exchanged_ = 0;
+  struct Meeting {
+    int first = -1, second = -1;  // the reductions; -1: every one is met for
+    int centre = -1;              // the mean, of moments
+    int powers = -1;              // the exponentials, of a softmax
+  };
+  Meeting meeting_;
+  std::set<int> early_;    // leaves of the passes before a block comes back to a line
+  bool last_use_ = false;  // of what is read now
   std::set<int> passing_;  // leaves that the present pass loads in passing
   std::string name_, threads_, items_, columns_, lines_, index_, line_index_, lane_, body_;
   int vec_ = 1, last_phase_ = 0, indent_ = 2;

@@ -77,6 +77,22 @@ TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as wri
 TEST_CASE("a channel of a batch lies in pieces that are read in packs") { becomes("pieces", "as written/fused"); }
 TEST_CASE("a softmax of columns keeps them in registers") { becomes("kept_columns", "as written/fused"); }
 TEST_CASE("a line longer than a block's registers is held by several blocks") { becomes("team", "as written/teams"); }
+TEST_CASE("blocks that hold a line together wait once for its mean and variance") { becomes("meeting", "as written/teams that meet once"); }
+TEST_CASE("powers that are kept about a block's own maximum are scaled when the line's is known") {
+  becomes("meeting_softmax", "as written/teams that meet once");
+}
+TEST_CASE("blocks come back to a line when they have reduced the next one") { becomes("trailing", "as written/trailing teams"); }
+TEST_CASE("blocks that hold a line together meet for each of two reductions that are no pair") {
+  const auto candidates = playbook::candidates_for(task::from_source(
+      "//@ torch   Y = (X - X.mean(dim=1, keepdim=True)) * X.abs().amax(dim=1, keepdim=True)\n//@ size    N = 64, M = 131072\n"
+      "//@ input   X: float32[N, M]\n//@ output  Y: float32[N, M]\n//@ launch  k<<<1, 1>>>(X, Y)\n"
+      "__global__ void k(const float* X, float* Y) {}\n",
+      "no_pair.cu"));
+  const auto* teams = find(candidates, "as written/teams");
+  REQUIRE(teams != nullptr);
+  CHECK_THAT(teams->source, containing("reduce_team<TEAM>"));
+  for (const auto& candidate : candidates.list) CHECK_THAT(candidate.source, !containing("give("));
+}
 TEST_CASE("blocks that walk many rows have the next one on its way meanwhile") { becomes("ahead", "as written/ahead"); }
 TEST_CASE("several norms of one tensor take one pass over it") { becomes("several_norms", "as written/fused"); }
 TEST_CASE("an argmax of rows carries the index along") { becomes("argmax", "as written/fused"); }
