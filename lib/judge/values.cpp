@@ -344,7 +344,6 @@ json to(const verify::Evidence& evidence) {
           {"first", to(evidence.first_wrong)},
           {"worst", to(evidence.worst_wrong)},
           {"errors", to(evidence.errors)},
-          {"unchecked", evidence.unchecked},
           {"printed", evidence.printed}};
 }
 
@@ -355,7 +354,6 @@ void from(const json& value, verify::Evidence& evidence) {
   from(value.at("first"), evidence.first_wrong);
   from(value.at("worst"), evidence.worst_wrong);
   from(value.at("errors"), evidence.errors);
-  value.at("unchecked").get_to(evidence.unchecked);
   value.at("printed").get_to(evidence.printed);
 }
 

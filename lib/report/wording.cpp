@@ -45,7 +45,6 @@ std::string verdict(const outcome::Judgement& judgement) {
 }
 
 std::string_view sanitized(const outcome::Judgement& judgement) {
-  if (judgement.sanitizer == "races not checked") return "races between its blocks not checked";
   if (judgement.predicted) return "";  // the simulator checks every run
   if (judgement.sanitizer == "passed") return "compute-sanitizer passed";
   if (judgement.sanitizer == "absent") return "compute-sanitizer is not installed, so races and stray accesses were not looked for";

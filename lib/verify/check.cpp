@@ -35,7 +35,6 @@ void Evidence::merge(Evidence other) {
   errors.reference_relative_l2 = std::max(errors.reference_relative_l2, other.errors.reference_relative_l2);
   errors.kernelbench_tolerance = std::max(errors.kernelbench_tolerance, other.errors.kernelbench_tolerance);
   errors.trials += other.errors.trials;
-  if (unchecked.empty()) unchecked = std::move(other.unchecked);
   if (printed.empty()) printed = std::move(other.printed);
   if (fault || !other.fault) return;
   fault = other.fault;
@@ -102,7 +101,6 @@ Evidence check(device::Device& device, const kernel::File& task, const Program& 
       one.findings = run.findings;
     } else {
       one = compare_outputs(task, buffers, *program.plan, subject);
-      one.unchecked = run.message;
       if (const std::string damage = buffers.damage(); !damage.empty()) {
         one.fault = Verdict::tampered;
         one.message = fmt::format("{} ({})", damage, subject.label());

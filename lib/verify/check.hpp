@@ -18,7 +18,6 @@ struct Evidence {
   std::vector<outcome::Finding> findings;
   std::optional<outcome::WrongElement> first_wrong, worst_wrong;
   outcome::ErrorFigures errors;
-  std::string unchecked;                        // what the device could not look for, one line; empty: it looked for all
   std::string printed;                          // by the kernels, in the first run that printed anything
 
   void merge(Evidence other);                   // keeps the first fault, the largest errors

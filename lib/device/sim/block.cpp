@@ -2,6 +2,7 @@
 #include "sim/block.hpp"
 
 #include "sim/interpreter.hpp"
+#include "sim/ordering.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -93,6 +94,7 @@ void release(Block& block) {
     }
     barrier = {};
     ++block.epoch;
+    if (Ordering* ordering = block.warps.front().worker->launch->ordering) ordering->barrier(block);
   }
 }
 

@@ -125,7 +125,9 @@ bool Decoder::element(const Opcode& opcode) {
   if (std::find(std::begin(nothing), std::end(nothing), m) != std::end(nothing)) return true;
   if (m == "membar" || m == "fence") {
     const bool narrow = opcode.has("cta");
-    if (!narrow && !opcode.has("proxy")) program_.fixed_order = program_.orders_itself = true;
+    if (narrow || opcode.has("proxy")) return true;
+    program_.fixed_order = program_.orders_itself = true;
+    emit("_fence");
     return true;
   }
   const bool same_address = m == "cvta" && !opcode.has("shared") && !opcode.has("shared::cta") && !opcode.has("local");

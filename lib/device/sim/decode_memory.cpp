@@ -97,8 +97,7 @@ void Decoder::load(const Opcode& opcode) {
   const std::uint32_t address = address_row(operands[1], space, offset);
   if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("acquire") || opcode.has("relaxed") || opcode.has("mmio");
-  ordered_access_ |= ordered && space != Space::local;
-  if (ordered && space != Space::shared && space != Space::local) program_.fixed_order = program_.orders_itself = true;
+  if (ordered) order("_observe", space, address, offset);
   const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
   std::vector<std::uint32_t> rows;
   for (const Operand* one : into) rows.push_back(width == 16 ? nowhere : destination(*one, width, is_signed(type)));
@@ -133,8 +132,8 @@ void Decoder::store(const Opcode& opcode) {
   const std::uint32_t address = address_row(operands[0], space, offset);
   if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("release") || opcode.has("relaxed") || opcode.has("mmio");
-  ordered_access_ |= ordered && space != Space::local;
-  if (ordered && space != Space::shared && space != Space::local) program_.fixed_order = program_.orders_itself = true;
+  if (ordered && opcode.has("release") && space != Space::shared) emit("_fence");
+  if (ordered) order("_publish", space, address, offset);
   const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
   const auto list = static_cast<std::uint32_t>(program_.lists.size());
   if (rows.size() > 1) program_.lists.insert(program_.lists.end(), rows.begin(), rows.end());
@@ -146,6 +145,20 @@ void Decoder::store(const Opcode& opcode) {
   instruction.list = list;
   instruction.site = site;
   instruction.extra = static_cast<std::uint32_t>(ordered);
+}
+
+// What an ordered access does beside moving its values.
+void Decoder::order(const char* operation, Space space, std::uint32_t address, std::int64_t offset) {
+  if (space == Space::local) return;
+  ordered_access_ = true;
+  if (space == Space::shared) {
+    program_.orders_in_shared = true;
+    return;
+  }
+  program_.fixed_order = program_.orders_itself = true;
+  Instruction& instruction = emit(operation);
+  instruction.a = address;
+  instruction.immediate = offset;
 }
 
 // atom d, [a], b[, c] and red [a], b.
@@ -171,13 +184,20 @@ void Decoder::atomic(const Opcode& opcode) {
   bool used = false;
   if (!reduction) used = vector ? std::any_of(operands[0].elements.begin(), operands[0].elements.end(), is_read) : is_read(operands[0]);
   ordered_access_ |= used;
-  if (space != Space::shared) {
-    const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
-    if (order_matters) program_.fixed_order = true;
-    if (opcode.has("acquire") || opcode.has("release") || opcode.has("acq_rel")) program_.fixed_order = program_.orders_itself = true;
-  }
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands[first], space, offset);
+  if (space == Space::shared) {
+    program_.orders_in_shared = true;
+  } else {
+    const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
+    if (order_matters) program_.fixed_order = true;
+    const bool acquires = opcode.has("acquire"), releases = opcode.has("release") || opcode.has("acq_rel");
+    if (acquires || releases) program_.fixed_order = program_.orders_itself = true;
+    if (releases) emit("_fence");
+    Instruction& update = emit("_update");
+    update.a = address;
+    update.immediate = offset;
+  }
   if (vector) {  // atomic element by element
     for (std::size_t k = 0; k < value.elements.size(); ++k) {
       const std::uint32_t part = source(value.elements[k], width);
@@ -230,7 +250,7 @@ void Decoder::memory_barrier(const Opcode& opcode) {
   std::uint32_t d = nowhere;
   if (tests) d = predicate(operands[0]);
   else if (at == 1 && operands[0].kind == Operand::Kind::reg) d = destination(operands[0], 8, false);
-  ordered_access_ = true;
+  ordered_access_ = program_.orders_in_shared = true;
   Instruction& instruction = emit(verb == "init" ? "_mbarrier.init" : tests ? "_mbarrier.test" : "_mbarrier.arrive");
   instruction.d = d;
   instruction.a = address;

@@ -105,6 +105,7 @@ class Decoder {
   void load(const Opcode& opcode);
   void load_parameter(const Opcode& opcode, const Operand& from);
   void store(const Opcode& opcode);
+  void order(const char* operation, Space space, std::uint32_t address, std::int64_t offset);
   void atomic(const Opcode& opcode);
   void asynchronous(const Opcode& opcode);
   void memory_barrier(const Opcode& opcode);

@@ -17,6 +17,7 @@ void add_warp_operations(Operations& table);
 void add_atomics(Operations& table);
 void add_asynchronous_copies(Operations& table);
 void add_system_operations(Operations& table);
+void add_ordering(Operations& table);
 void add_tensor_operations(Operations& table);
 
 }  // namespace cudal1::sim

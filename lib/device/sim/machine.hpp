@@ -24,6 +24,7 @@ namespace cudal1::sim {
 struct Block;
 struct Worker;
 struct Launch;
+class Ordering;
 
 inline constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
 
@@ -136,6 +137,7 @@ struct Launch {
   std::uint64_t workspace_address = 0;  // of a cooperative launch: what its grid barrier counts in; 0: none
   std::string file;                   // the kernel file, for findings
   bool race_check = false, global_races = false, report_unwritten = true;
+  Ordering* ordering = nullptr;       // with global_races, of a kernel that orders its blocks itself
   std::uint64_t budget = 0;
   Recordings* recordings = nullptr;   // blocks with an entry here are recorded
   std::atomic<std::uint64_t> executed{0};

@@ -29,7 +29,8 @@ struct Allocation {
 
   std::unique_ptr<std::byte[], void (*)(std::byte*)> storage{nullptr, nullptr};
   std::vector<WordFlags> flags;
-  // Who touched a word last in this launch: block number + 1; allocated only while global races are looked for.
+  bool watched = false;              // global races are looked for
+  // Who touched a word last in this launch: block number + 1; where no Ordering knows it better.
   std::vector<std::uint32_t> writers, readers;
 
   bool covers(std::uint64_t low, std::uint64_t high) const { return low >= base && high <= base + bytes && low <= high; }

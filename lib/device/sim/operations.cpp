@@ -30,6 +30,7 @@ Operations build() {
   add_atomics(table);
   add_asynchronous_copies(table);
   add_system_operations(table);
+  add_ordering(table);
   add_tensor_operations(table);
   return table;
 }

@@ -108,7 +108,8 @@ struct Program {
   std::size_t local_bytes = 0;                  // per lane
   unsigned max_threads = 0;
   bool fixed_order = false;       // what it computes depends on the order of blocks: run them one after another
-  bool orders_itself = false;     // fences or ordered accesses: global races cannot be judged
+  bool orders_itself = false;     // fences or ordered accesses: what one block does may come before what another does
+  bool orders_in_shared = false;  // ordered accesses or atomic operations there: the same among warps of a block
   bool waits_for_blocks = false;  // may spin on what another block writes
   bool may_spin = false;          // atomics or volatile accesses: lanes may wait for each other
   unsigned shared_granule = 4;    // bytes of the smallest shared access

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races in shared memory between warps and between diverged lanes of a warp, and in global memory between blocks.
 #include "sim/access.hpp"
+#include "sim/ordering.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -82,6 +84,29 @@ void visit(Warp& w, const Instruction& i, int lane, u64 first, u64 last, u32 min
   }
 }
 
+void report_global_race(Warp& w, const Instruction& i, int lane, u64 address, const char* what, std::optional<u64> other) {
+  const std::size_t before = w.worker->findings.size();
+  report(w, i, Kind::global_race, lane, address, fmt::format("{} in the same launch, and nothing orders them", what));
+  if (w.worker->findings.size() == before || !other) return;
+  const auto& grid = w.worker->launch->grid;
+  w.worker->findings.back().other_block = {static_cast<u32>(*other % grid[0]), static_cast<u32>(*other / grid[0] % grid[1]),
+                                           static_cast<u32>(*other / grid[0] / grid[1])};
+}
+
+// What is ordered itself orders others and races with none of its kind.
+void ordered_race(Warp& w, const Instruction& i, const u64* addresses, u32 mask, unsigned bytes, bool store) {
+  if (i.extra != 0 || bytes < 4) return;
+  for (; mask; mask &= mask - 1) {
+    const int lane = std::countr_zero(mask);
+    for (u64 word = addresses[lane] / 4; word <= (addresses[lane] + bytes - 1) / 4; ++word) {
+      const auto conflict = w.worker->launch->ordering->access(w, word, store);
+      if (!conflict) continue;
+      const char* what = !store ? "reads what another block writes" : conflict->store ? "writes what another block writes" : "writes what another block reads";
+      report_global_race(w, i, lane, addresses[lane], what, conflict->block);
+    }
+  }
+}
+
 }  // namespace
 
 void shared_race(Warp& w, const Instruction& i, const u64* offsets, u32 mask, unsigned bytes, bool store) {
@@ -135,7 +160,8 @@ void shared_race_runs(Warp& w, const Instruction& i, u64 base0, u64 base1, u64 s
 
 // The tags are block numbers + 1. Stores of a value that stands there already are not told apart.
 void global_race(Warp& w, const Instruction& i, Allocation& allocation, const u64* addresses, u32 mask, unsigned bytes, bool store) {
-  if (allocation.writers.empty()) return;
+  if (!allocation.watched) return;
+  if (w.worker->launch->ordering) return ordered_race(w, i, addresses, mask, bytes, store);
   const u32 mine = static_cast<u32>(w.block->number) + 1;
   const auto quiet = [&](u64 word) {
     const u32 writer = __atomic_load_n(&allocation.writers[word], __ATOMIC_RELAXED), reader = __atomic_load_n(&allocation.readers[word], __ATOMIC_RELAXED);
@@ -160,15 +186,7 @@ void global_race(Warp& w, const Instruction& i, Allocation& allocation, const u6
       if (other == 0) continue;
       // A word may hold values of several blocks when elements are smaller.
       if (bytes < 4) continue;
-      const std::size_t before = w.worker->findings.size();
-      report(w, i, Kind::global_race, lane, addresses[lane], fmt::format("{} in the same launch, and nothing orders them", what));
-      if (w.worker->findings.size() == before) continue;
-      outcome::Finding& finding = w.worker->findings.back();
-      if (other != ~0u) {
-        const Launch& launch = *w.worker->launch;
-        const u32 number = other - 1;
-        finding.other_block = {number % launch.grid[0], number / launch.grid[0] % launch.grid[1], number / launch.grid[0] / launch.grid[1]};
-      }
+      report_global_race(w, i, lane, addresses[lane], what, other == ~0u ? std::nullopt : std::optional<u64>(other - 1));
     }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/ordering.hpp"
 #include "sim/predict.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
@@ -100,12 +101,13 @@ std::uint64_t SimDevice::resident_blocks(const LoadedModule::Kernel& kernel, con
   return static_cast<std::uint64_t>(std::max(1, occupancy.blocks_per_sm)) * static_cast<std::uint64_t>(facts_.sm_count);
 }
 
-void SimDevice::prepare_races(const device::BoundPlan& plan, bool on) {
+void SimDevice::watch_for_races(const device::BoundPlan& plan, bool on, bool by_block) {
   for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
     if (plan.plan->buffers[i].role == kernel::PlanBuffer::Role::input) continue;
     Allocation& buffer = allocation(plan.buffers.at(i));
-    buffer.writers.assign(on ? buffer.bytes / 4 + 2 : 0, 0);
-    buffer.readers.assign(on ? buffer.bytes / 4 + 2 : 0, 0);
+    buffer.watched = on;
+    buffer.writers.assign(by_block ? buffer.bytes / 4 + 2 : 0, 0);
+    buffer.readers.assign(by_block ? buffer.bytes / 4 + 2 : 0, 0);
   }
 }
 
@@ -153,9 +155,9 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
       return fail(Status::runtime_failed, fmt::format("a cooperative launch of {} blocks exceeds the {} that {} can hold at once", blocks, resident, facts_.name));
     launch.file = module->file;
     launch.race_check = options.checks;
-    launch.global_races = options.checks && !kernel->program.orders_itself;
-    if (options.checks && !launch.global_races && blocks > 1)
-      result.message = fmt::format("races between blocks of {} are not checked: fences or ordered accesses may order them", wanted.kernel);
+    launch.global_races = options.checks && blocks > 1;
+    Ordering ordering(!kernel->program.orders_in_shared);
+    if (launch.global_races && kernel->program.orders_itself) launch.ordering = &ordering;
     launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
     Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
     parameters.hidden = true;
@@ -165,9 +167,9 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     workspace.hidden = true;
     memory_->write(workspace, 0, std::vector<std::byte>(64));
     if (wanted.cooperative) launch.workspace_address = workspace.base;
-    if (launch.global_races) prepare_races(plan, true);
+    if (launch.global_races) watch_for_races(plan, true, launch.ordering == nullptr);
     auto workers = run_blocks(launch, {}, threads_, resident);
-    if (launch.global_races) prepare_races(plan, false);
+    if (launch.global_races) watch_for_races(plan, false, false);
     Tally tally = count(launch, workers, blocks);
     tally.finish();
     memory_->release(parameters.id);

@@ -65,7 +65,7 @@ class SimDevice : public device::Device {
   tl::expected<void, std::string> bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch);
   std::uint64_t resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const;
   // Tags for the buffers that a plan may write; inputs are only read.
-  void prepare_races(const device::BoundPlan& plan, bool on);
+  void watch_for_races(const device::BoundPlan& plan, bool on, bool by_block);
   void initialise_scratch(const device::BoundPlan& plan);
   LaunchProfile profile(const LoadedModule::Kernel& kernel, Launch& launch) const;
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);

@@ -249,7 +249,7 @@ inline bool transfer_runs(Warp& w, const Instruction& i, Site& site, Runs r) {
       const bool noted = whole ? race_is_noted(w, b0, high - low, store) : race_is_noted(w, b0, n0, store) && race_is_noted(w, b1, n1, store);
       if (!noted) shared_race_runs(w, i, b0, b1, r.stride0, r.stride1, size, store);
     }
-  } else if (__builtin_expect(w.worker->launch->global_races && !at.allocation->writers.empty(), 0)) {
+  } else if (__builtin_expect(w.worker->launch->global_races && at.allocation->watched, 0)) {
     u64 addresses[32];
     for (u64 l = 0; l < 16; ++l) addresses[l] = b0 + l * r.stride0, addresses[16 + l] = b1 + l * r.stride1;
     global_race(w, i, *at.allocation, addresses, all_lanes, size, store);
@@ -349,7 +349,7 @@ inline bool transfer_box(Warp& w, const Instruction& i, Site& site, const u64* a
   }
   if constexpr (Target::space == Space::shared) {
     if (__builtin_expect(w.block->race_check, 0)) shared_race(w, i, t, mask, size, store);
-  } else if (__builtin_expect(w.worker->launch->global_races && !at.allocation->writers.empty(), 0)) {
+  } else if (__builtin_expect(w.worker->launch->global_races && at.allocation->watched, 0)) {
     global_race(w, i, *at.allocation, t, mask, size, store);
   }
   return true;

@@ -251,6 +251,113 @@ KERNEL(global_race_in_place_ok) { float v = a[(I + 64) % n]; c[I] = v; }
 KERNEL(global_race_count_bad) { if (T == 0) b[0] = b[0] + 1; }  // FAULT
 KERNEL(global_race_count_ok) { if (T == 0) atomicAdd(&b[0], 1); }
 
+// ---- races between blocks that signal each other ----
+#define SIGNAL(value) *(volatile int*)b = value
+#define AWAIT(value) while (*(volatile int*)b != value)
+KERNEL(global_race_signal_unfenced_bad) {
+  if (blockIdx.x == 0) {
+    c[T] = a[T];
+    __syncthreads();
+    if (T == 0) SIGNAL(1);
+  } else {
+    if (T == 0) AWAIT(1);
+    __syncthreads();
+    c[64 + T] = c[T];  // FAULT
+  }
+}
+KERNEL(global_race_signal_unfenced_ok) {
+  if (blockIdx.x == 0) {
+    c[T] = a[T];
+    __syncthreads();
+    __threadfence();
+    if (T == 0) SIGNAL(1);
+  } else {
+    if (T == 0) AWAIT(1);
+    __syncthreads();
+    c[64 + T] = c[T];
+  }
+}
+KERNEL(global_race_signal_early_bad) {
+  if (blockIdx.x == 0) {
+    c[T] = a[T];
+    if (T == 0) { __threadfence(); SIGNAL(1); }
+  } else {
+    if (T == 0) AWAIT(1);
+    __syncthreads();
+    c[64 + T] = c[T];  // FAULT
+  }
+}
+KERNEL(global_race_signal_early_ok) {
+  if (blockIdx.x == 0) {
+    c[T] = a[T];
+    __syncthreads();
+    if (T == 0) { __threadfence(); SIGNAL(1); }
+  } else {
+    if (T == 0) AWAIT(1);
+    __syncthreads();
+    c[64 + T] = c[T];
+  }
+}
+KERNEL(global_race_not_awaited_bad) {
+  if (blockIdx.x == 0) {
+    c[T] = a[T];
+    __syncthreads();
+    if (T == 0) { __threadfence(); SIGNAL(1); }
+  } else {
+    if (T == 0) AWAIT(1);
+    c[64 + T] = c[T];  // FAULT
+    __syncthreads();
+  }
+}
+KERNEL(global_race_not_awaited_ok) {
+  if (blockIdx.x == 0) {
+    c[T] = a[T];
+    __syncthreads();
+    if (T == 0) { __threadfence(); SIGNAL(1); }
+  } else {
+    if (T == 0) AWAIT(1);
+    __syncthreads();
+    c[64 + T] = c[T];
+    __syncthreads();
+  }
+}
+KERNEL(global_race_last_block_bad) {
+  __shared__ int last;
+  c[I] = a[I];
+  __syncthreads();
+  if (T == 0) last = atomicAdd(b, 1) == 1;
+  __threadfence();
+  __syncthreads();
+  if (last) a[T] = c[T] + c[64 + T];  // FAULT
+}
+KERNEL(global_race_last_block_ok) {
+  __shared__ int last;
+  c[I] = a[I];
+  __threadfence();
+  __syncthreads();
+  if (T == 0) last = atomicAdd(b, 1) == 1;
+  __syncthreads();
+  if (last) a[T] = c[T] + c[64 + T];
+}
+KERNEL(global_race_released_early_bad) {
+  if (T == 0) {
+    while (atomicCAS(b, 0, 1) != 0) {}
+    __threadfence();
+    b[1] = b[1] + 1;  // FAULT
+    atomicExch(b, 0);
+    __threadfence();
+  }
+}
+KERNEL(global_race_released_early_ok) {
+  if (T == 0) {
+    while (atomicCAS(b, 0, 1) != 0) {}
+    __threadfence();
+    b[1] = b[1] + 1;
+    __threadfence();
+    atomicExch(b, 0);
+  }
+}
+
 // ---- barriers ----
 KERNEL(divergent_barrier_half_bad) {
   if (T < 16) __syncthreads();  // FAULT

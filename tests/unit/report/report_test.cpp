@@ -234,15 +234,6 @@ TEST_CASE("how far a variant was verified is said, and whether compute-sanitizer
   CHECK_THAT(told(), !containing("sanitizer"));
 }
 
-TEST_CASE("what the simulator could not look for is said below the table") {
-  auto judgement = faster(2);
-  judgement.errors.trials = 3;
-  judgement.sanitizer = "races not checked";
-  CHECK_THAT(report::judgement_table({{"mine.cu", judgement}}, {}), containing("mine.cu: right in 3 trials") && containing("races between its blocks not checked"));
-  judgement.sanitizer = "passed";
-  CHECK_THAT(report::judgement_table({{"mine.cu", judgement}}, {}), !containing("not checked"));
-}
-
 TEST_CASE("what makes a time less certain, and what the hardware counted, stand below the table") {
   auto judgement = faster(2);
   judgement.labels = {outcome::Label::tenant_suspect};
