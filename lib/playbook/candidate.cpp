@@ -25,6 +25,7 @@ std::vector<Style> styles() {
     result.push_back(style);
   };
   add("fused", [](Style&) {});
+  add("packed columns", [](Style& s) { s.packs = true; });
   add("tensor cores", [](Style& s) { s.tensor = true; });
   add("tensor cores, gathered", [](Style& s) { s.tensor = s.gather = true; });
   add("ahead", [](Style& s) { s.ahead = true; });

@@ -138,6 +138,18 @@ __device__ float reduce_team(float value, long long* parts, Combine combine) {
 }
 )";
 
+inline constexpr std::string_view each = R"(// An operation on every element of two packs.
+template <typename Combine>
+struct Each {
+  template <typename T, int VEC>
+  __device__ Pack<T, VEC> operator()(Pack<T, VEC> a, const Pack<T, VEC>& b) const {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i) a.at[i] = Combine()(a.at[i], b.at[i]);
+    return a;
+  }
+};
+)";
+
 inline constexpr std::string_view parts =
     R"(// Two values of a line from each block of a team, in one word, so that all is waited for at once. `parts` are zero at
 // first; the second value is never negative: its sign says that a part is there.

@@ -43,6 +43,8 @@ void LineWriter::account() {
     file_.technique(Technique::vectorised_access, fmt::format("`{}` reads and writes {} elements per access where rows are "
                                                  "aligned, element by element at ragged edges.",
                                                  name_, vec_));
+  if (beside())
+    file_.technique(Technique::vectorised_access, fmt::format("Every thread of `{}` has {} neighbouring lines, read and written in one access.", name_, beside_));
   if (walk_ == Walk::pointwise && !rows_per_block_)
     file_.technique(
         Technique::thread_coarsening,

@@ -120,7 +120,7 @@ void LineWriter::bind(int id) {
   std::string& name = names_[static_cast<std::size_t>(id)];
   const Node& from = node(id);
   if (!instance.leaf) {
-    name = fmt::format("v{}", id);
+    name = fmt::format("v{}{}", id, beside() && instance.level == Level::line ? ".at[i]" : "");
     return;
   }
   if (from.kind == Kind::number) {
@@ -142,6 +142,12 @@ void LineWriter::bind(int id) {
   name = fmt::format("{}_{}", pointer, id);
   if (instance.level == Level::line) {
     const std::string where = offset(instance.strides, instance.offset);
+    if (beside() && varies_beside(instance.strides)) {
+      line(fmt::format("Pack<{}, VEC> {};", compute_type(from.dtype), name));
+      each_line(fmt::format("{}.at[i] = {};", name, converted(compute_type(from.dtype), fmt::format("{}[{} + i]", pointer, where.substr(3)))));
+      name += ".at[i]";
+      return;
+    }
     line(fmt::format(
         "const {} {} = {};", compute_type(from.dtype), name,
         converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
@@ -213,10 +219,11 @@ void LineWriter::prepare() {
   indent_ = 2;
   if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", vec_));
   if (walk_ == Walk::columns) {
-    line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + threadIdx.x;", line_index_, width_));
+    if (beside()) line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + (part * {2} + {0}(threadIdx.x)) * VEC;", line_index_, width_, lanes()));
+    else line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + threadIdx.x;", line_index_, width_));
     line(fmt::format("const bool live = first < {};", lines_));
-    line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
-                     lines_));
+    line(fmt::format("const {} line = live ? first : {} - {};  // idle threads keep the barriers whole", line_index_,
+                     lines_, beside() ? "VEC" : "1"));
     lane_ = "threadIdx.y";
     if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
   } else if (resident()) {

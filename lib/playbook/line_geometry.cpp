@@ -79,9 +79,10 @@ void LineWriter::choose_geometry() {
   } else {
     const std::int64_t rows = most_columns_;
     cached_ = splits_ == 1 && file_.style().cache && passes() > 1;
+    if (cached_) beside_ = lines_beside();
     for (std::int64_t t : {8, 16, 4, 32})
-      if (cached_ && t <= rows && (rows + t - 1) / t * kept_count() <= 32) threads.push_back(t);
-    if (threads.empty()) cached_ = false;
+      if (cached_ && t <= rows && (rows + t - 1) / t * kept_count() * beside_ <= (beside() ? 64 : 32)) threads.push_back(t);
+    if (threads.empty()) cached_ = false, beside_ = 1;
     for (std::int64_t t : {16, 32, 8, 4, 1})
       if (!cached_ && (t * 2 <= rows || t == 1)) threads.push_back(t);
     if (threads.size() > 3) threads.resize(3);
@@ -89,7 +90,9 @@ void LineWriter::choose_geometry() {
   }
   if (!resident()) threads_ = file_.tune("THREADS", threads);
   if (walk_ == Walk::columns)
-    width_ = cached_ ? file_.tune("LINES", {64, 32, 128}, fmt::format("LINES * {} <= 1024", threads_)) : "32";
+    width_ = !cached_ ? "32"
+                      : file_.tune("LINES", beside() ? std::vector<std::int64_t>{128, 64, 256} : std::vector<std::int64_t>{64, 32, 128},
+                                   fmt::format("LINES * {} <= {}", threads_, 1024 * beside_));
   const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
   if (cached_) items_ = fmt::format("({} + {} - 1) / ({})", most_columns_, step, step);
   if (threads_ != "THREADS") replace(items_, "THREADS", threads_);

@@ -48,6 +48,7 @@ void LineWriter::emit() {
     for (const Instance& instance : region_.instances)
       if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
         file_.helper(device_functions::found);
+    if (beside()) file_.helper(device_functions::each);
     file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
     if (meets_once()) {
       file_.helper(device_functions::parts);
@@ -57,7 +58,7 @@ void LineWriter::emit() {
     }
   }
   for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
-  const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", width_, threads_)
+  const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", lanes(), threads_)
                             : resident()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
                             : rows_per_block_      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
                                                    : threads_;
@@ -68,6 +69,11 @@ void LineWriter::emit() {
     file_.code(fmt::format(
         "__global__ void {} {}({}) {{\n  if ({}) {}_body<true>({});\n  else {}_body<false>({});\n}}\n", bounds, name_,
         arguments_.parameters(), aligned(), name_, arguments_.forwarded(), name_, arguments_.forwarded()));
+  } else if (beside()) {
+    file_.code(fmt::format("template <int VEC>\n__device__ __forceinline__ void {}_body({}, int part) {{\n{}}}\n", name_, arguments_.parameters(), body_));
+    file_.code(fmt::format("__global__ void {0} {1}({2}) {{\n  if ({3}) {1}_body<{4}>({5}, 0);\n  else\n"
+                           "    for (int part = 0; part < {4}; ++part) {1}_body<1>({5}, part);\n}}\n",
+                           bounds, name_, arguments_.parameters(), aligned_beside(), beside_, arguments_.forwarded()));
   } else {
     file_.code(fmt::format("__global__ void {} {}({}) {{\n{}}}\n", bounds, name_, arguments_.parameters(), body_));
   }
@@ -113,7 +119,7 @@ void LineWriter::launch() {
   std::string grid, block;
   if (walk_ == Walk::columns) {
     grid = fmt::format("ceil_div({}, {})", lines, width_);
-    block = fmt::format("dim3({}, {})", width_, threads_);
+    block = fmt::format("dim3({}, {})", lanes(), threads_);
   } else if (resident()) {
     grid = team_.empty() ? blocks_ : fmt::format("{0} / {1} * {1}", blocks_, team_);
     block = threads_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/line_writer.hpp"
 
-#include "playbook/device_functions.hpp"
-
 #include <fmt/format.h>
 
 namespace cudal1::playbook {

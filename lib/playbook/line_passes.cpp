@@ -69,7 +69,10 @@ void LineWriter::pass(int phase) {
     if (finds_index(node(id)))
       line(fmt::format("{} acc{} = {{{}, {}}};  // where all are as low, its first counts", accumulator_type(id), id,
                        neutral(node(id)), converted(index_, lane_ + (walk_ == Walk::columns ? "" : " * VEC"))));
-    else line(fmt::format("{} acc{} = {};", accumulator_type(id), id, neutral(node(id))));
+    else if (beside()) {
+      line(fmt::format("Pack<{}, VEC> acc{};", accumulator_type(id), id));
+      each_line(fmt::format("acc{}.at[i] = {};", id, neutral(node(id))));
+    } else line(fmt::format("{} acc{} = {};", accumulator_type(id), id, neutral(node(id))));
   }
   if (phase == last_phase_ && splits_ == 1) {
     for (std::size_t r = 0; r < region_.roots.size(); ++r) {
@@ -164,59 +167,5 @@ void LineWriter::walk_stream(int phase, const std::vector<int>& wanted) {
     walk_rest(phase, wanted, fmt::format("({0}(blockIdx.y) * {1} + {0}(threadIdx.x)) * VEC", index_, threads_),
               fmt::format("{}(gridDim.y) * {} * VEC", index_, threads_));
   else walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", index_));
-}
-
-// One element of every item; lanes stand side by side on the lines.
-void LineWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
-  std::set<int> leaves;
-  for (int id : wanted) collect(id, phase, true, leaves);
-  const auto loop = [&](auto body) {
-    line("#pragma unroll");
-    line("for (int item = 0; item < ITEMS; ++item) {");
-    indent_ += 2;
-    line(fmt::format("const {0} column = item * {1} + {0}(threadIdx.y);", index_, threads_));
-    body();
-    indent_ -= 2;
-    line("}");
-  };
-  for (int id : leaves) {
-    line(fmt::format("{} {}_kept[ITEMS];", tensor::cuda_name(node(id).dtype), names_[static_cast<std::size_t>(id)]));
-    first_pass_[id] = phase;
-  }
-  if (!leaves.empty())
-    loop([&] {
-      for (int id : leaves)
-        line(fmt::format("{0}_kept[item] = {0}_line[column < {1} ? {2} : 0];", names_[static_cast<std::size_t>(id)],
-                         columns_, element_offset(at(id).strides, "column")));
-    });
-  mark_kept(phase, wanted);
-  for (int id : kept_here_) line(fmt::format("{} k{}[ITEMS];", compute_type(node(id).dtype), id));
-  loop([&] { element(phase, {true, "column", "column", {}}); });
-}
-
-void LineWriter::walk_columns(int phase, const std::vector<int>& wanted) {
-  if (cached_) {
-    walk_columns_kept(phase, wanted);
-    if (!longer_lines_possible()) return;
-    line(fmt::format("for ({0} column = ITEMS * {1} + {0}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_,
-                     columns_));
-    indent_ += 2;
-    element(phase, {false, "column", "column", {}});
-    indent_ -= 2;
-    line("}");
-    return;
-  }
-  line("#pragma unroll 4");
-  if (splits_ > 1)
-    line(
-        fmt::format("for ({0} column = {0}(blockIdx.y) * {1} + {0}(threadIdx.y); column < {2}; column += "
-                    "{0}(gridDim.y) * {1}) {{",
-                    index_, threads_, columns_));
-  else
-    line(fmt::format("for ({0} column = threadIdx.y; column < {2}; column += {1}) {{", index_, threads_, columns_));
-  indent_ += 2;
-  element(phase, {false, "column", "column", {}});
-  indent_ -= 2;
-  line("}");
 }
 }  // namespace cudal1::playbook

@@ -42,6 +42,12 @@ void LineWriter::reduce(int phase) {
     std::string call = walk_ == Walk::columns
                                  ? fmt::format("reduce_column<{}, {}>(acc{}, {})", threads_, width_, id, combine(node(id)))
                                  : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
+    if (beside()) {
+      line(fmt::format("const Pack<{}, VEC> v{} = reduce_column<{}, {}>(acc{}, Each<{}>());", compute_type(node(id).dtype), id, threads_,
+                       lanes(), id, combine(node(id)).substr(0, combine(node(id)).size() - 2)));
+      names_[i] = fmt::format("v{}.at[i]", id);
+      continue;
+    }
     if (meets_once()) {
       line(fmt::format("const float own{} = {};", id, call));
       continue;

@@ -50,9 +50,10 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
   if (instance.leaf) {
     const std::string& name = names_[static_cast<std::size_t>(id)];
     std::string text;
+    const bool pack = beside() && varies_beside(instance.strides);
     if (walk_ == Walk::columns)
-      text = spot.cached ? fmt::format("{}_kept[item]", name)
-                         : fmt::format("{}_line[{}]", name, element_offset(instance.strides, spot.element));
+      text = spot.cached ? fmt::format("{}_kept[item]{}", name, pack ? ".at[i]" : "")
+                         : fmt::format("{}_line[{}{}]", name, element_offset(instance.strides, spot.element), pack ? " + i" : "");
     else
       text = spot.cached && passing_.count(id) == 0 ? fmt::format("{}_kept[item].at[i]", name)
                                                      : fmt::format("{}_pack.at[i]", name);
@@ -63,7 +64,7 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
     return spot.known[id] = fmt::format("v{}", id);
   }
   const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
-  const std::string place = fmt::format("k{}[item]{}", id, walk_ == Walk::columns ? "" : ".at[i]");
+  const std::string place = fmt::format("k{}[item]{}", id, walk_ == Walk::columns && !beside() ? "" : ".at[i]");
   if (kept && first_pass_.at(id) < phase) {
     line(fmt::format("const {} v{} = {}{};", compute_type(from.dtype), id, place, meets_once() && id == meeting_.powers ? " * again" : ""));
     return spot.known[id] = fmt::format("v{}", id);
@@ -102,7 +103,11 @@ void LineWriter::line_values(int phase) {
     const Instance& instance = at(id);
     if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce)
       continue;
-    line(statement(id, [&](int operand) { return names_[static_cast<std::size_t>(operand)]; }));
+    const std::string text = statement(id, [&](int operand) { return names_[static_cast<std::size_t>(operand)]; });
+    if (beside()) {
+      line(fmt::format("Pack<{}, VEC> v{};", compute_type(node(id).dtype), id));
+      each_line(fmt::format("v{}.at[i] {}", id, text.substr(text.find("= "))));
+    } else line(text);
   }
 }
 
@@ -122,12 +127,13 @@ void LineWriter::element(int phase, Spot spot) {
     }
     for (const auto& [id, text] : sums) {
       const Node& reduce = node(id);
+      const std::string place = fmt::format("acc{}{}", id, beside() ? ".at[i]" : "");
       if (finds_index(reduce))
         line(fmt::format("{}::take(acc{}, {}, {});", first(reduce), id, text, converted(index_, spot.element)));
       else if (reduce.function == "sum" || reduce.function == "prod")
-        line(fmt::format("acc{} {}= {};", id, reduce.function == "sum" ? "+" : "*", text));
+        line(fmt::format("{} {}= {};", place, reduce.function == "sum" ? "+" : "*", text));
       else
-        line(fmt::format("acc{0} = {1}(acc{0}, {2});", id, combine(reduce), converted(accumulator_type(id), text)));
+        line(fmt::format("{0} = {1}({0}, {2});", place, combine(reduce), converted(accumulator_type(id), text)));
     }
     if (guard) {
       indent_ -= 2;
@@ -141,7 +147,7 @@ void LineWriter::element(int phase, Spot spot) {
     const std::string text = value(root.instance, phase, spot);
     const std::string type(tensor::cuda_name(node(root.instance).dtype));
     const std::string stored = type == compute_type(node(root.instance).dtype) ? text : converted(type, text);
-    if (walk_ == Walk::columns)
+    if (walk_ == Walk::columns && !beside())
       line(fmt::format("if (live{}) out{}_line[{}] = {};", spot.cached ? " && column < " + columns_ : "", r,
                        element_offset(root.strides, spot.element), stored));
     else line(fmt::format("out{}.at[i] = {};", r, stored));

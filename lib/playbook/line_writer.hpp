@@ -82,6 +82,16 @@ class LineWriter {
   void walk_rest(int phase, const std::vector<int>& wanted, const std::string& from, const std::string& step = "");
   void load_packs(const std::set<int>& leaves);
   void walk_stream(int phase, const std::vector<int>& wanted);
+
+  // Columns: neighbouring threads on neighbouring lines, each on one or on a pack of them.
+  bool beside() const { return beside_ > 1; }
+  std::string lanes() const { return beside() ? "(" + width_ + " / " + std::to_string(beside_) + ")" : width_; }
+  int beside_dim() const;
+  int lines_beside() const;
+  bool varies_beside(const tensor::Shape& strides) const;
+  std::string aligned_beside();
+  void each_line(const std::string& text);
+  void elements_beside(int phase, const Spot& spot);
   void walk_columns_kept(int phase, const std::vector<int>& wanted);
   void walk_columns(int phase, const std::vector<int>& wanted);
 
@@ -128,6 +138,7 @@ class LineWriter {
   KernelFile& file_;
   int splits_;
   std::string width_;                            // lines of a block that walks columns
+  int beside_ = 1;                               // neighbouring ones of each of its threads
   std::string blocks_, per_multiprocessor_;      // blocks that walk many lines each; empty: a line for each
   std::string team_, parts_;                     // of several blocks to a line; empty: one is enough
   std::vector<int> ahead_;                       // leaves whose next line is on its way to shared memory

@@ -76,6 +76,7 @@ TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes(
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
 TEST_CASE("a channel of a batch lies in pieces that are read in packs") { becomes("pieces", "as written/fused"); }
 TEST_CASE("a softmax of columns keeps them in registers") { becomes("kept_columns", "as written/fused"); }
+TEST_CASE("a thread takes four neighbouring columns at once") { becomes("packed_columns", "as written/packed columns"); }
 TEST_CASE("a line longer than a block's registers is held by several blocks") { becomes("team", "as written/teams"); }
 TEST_CASE("blocks that hold a line together wait once for its mean and variance") { becomes("meeting", "as written/teams that meet once"); }
 TEST_CASE("powers that are kept about a block's own maximum are scaled when the line's is known") {
