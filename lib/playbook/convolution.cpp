@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "playbook/convolution_kernels.hpp"
 #include "playbook/epilogue.hpp"
 #include "playbook/families.hpp"
+#include "playbook/staged_rows.hpp"
 #include "playbook/tensor_tiles.hpp"
 #include "playbook/windows.hpp"
 
@@ -11,163 +13,6 @@
 
 namespace cudal1::playbook {
 namespace {
-
-constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {name}({parameters}) {{
-  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
-  constexpr int TO = {tile_o} / 16, TP = {tile_p} / 16, NOWHERE = -(1 << 28);
-  struct Tap {{ int from, weight, d, h, w; }};
-  __shared__ __align__(16) float inputs[{step}][{tile_p} + 4], weights[{step}][{tile_o} + 4];
-  __shared__ Tap taps[{step}];
-  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
-{part}  const int depth = {channels} * TD * TH * TW, positions = {batch} * QD * QH * QW;
-  if (int(blockIdx.x) * {tile_p} >= positions) return;
-  const int o_start = blockIdx.y * {tile_o};
-  const auto tap = [&](int k) {{
-    if (k >= depth) return Tap{{0, -1, 0, 0, NOWHERE}};
-    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
-    return Tap{{((channel * {D} + d * {step_d}) * {H} + h * {step_h}) * {W} + w * {step_w},
-               channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
-               d * {step_d}, h * {step_h}, w * {step_w}}};
-  }};
-  // The position that this thread gathers for; beyond the last one its results are dropped.
-  const int own = threadIdx.x % {tile_p}, position = min(int(blockIdx.x) * {tile_p} + own, positions - 1);
-  const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
-  const int w0 = position % QW * {times_w} + add_w;
-  const float* x = {X} + (size_t(position / (QD * QH * QW)) * {all_channels} + group * {channels}) * {plane};
-  const int base = (d0 * {H} + h0) * {W} + w0;
-  const float* kernel = {K} + size_t(group) * {weight_group};
-  float input_held[{tile_p} * {step} / 256], weight_held[({tile_o} * {step} + 255) / 256];
-  const auto fetch = [&]() {{
-#pragma unroll
-    for (int i = 0; i < {tile_p} * {step} / 256; ++i) {{
-      const Tap at = taps[i * (256 / {tile_p}) + threadIdx.x / {tile_p}];
-{window}      const bool there = {there};
-      input_held[i] = there ? x[base + at.from] : 0.0f;
-    }}
-#pragma unroll
-    for (int i = 0; i < ({tile_o} * {step} + 255) / 256; ++i) {{
-      const int o = o_start + (i * 256 + int(threadIdx.x)) / {step}, from = taps[threadIdx.x % {step}].weight;
-      weight_held[i] = o < {O} && from >= 0 ? kernel[o * {weight_result} + from] : 0.0f;
-    }}
-  }};
-  float sum[TO][TP] = {{}};
-  if (threadIdx.x < {step}) taps[threadIdx.x] = tap(threadIdx.x);
-  __syncthreads();
-  fetch();
-  __syncthreads();
-  for (int start = 0; start < depth; start += {step}) {{
-#pragma unroll
-    for (int i = 0; i < {tile_p} * {step} / 256; ++i) inputs[i * (256 / {tile_p}) + threadIdx.x / {tile_p}][own] = input_held[i];
-#pragma unroll
-    for (int i = 0; i < ({tile_o} * {step} + 255) / 256; ++i)
-      if (i * 256 + threadIdx.x < {tile_o} * {step}) weights[threadIdx.x % {step}][(i * 256 + threadIdx.x) / {step}] = weight_held[i];
-    if (threadIdx.x < {step}) taps[threadIdx.x] = tap(start + {step} + threadIdx.x);
-    __syncthreads();
-    if (start + {step} < depth) fetch();
-#pragma unroll
-    for (int k = 0; k < {step}; ++k) {{
-      float a[TO], b[TP];
-#pragma unroll
-      for (int i = 0; i < TO; ++i) a[i] = weights[k][ty * TO + i];
-#pragma unroll
-      for (int j = 0; j < TP; j += 4)
-        *reinterpret_cast<float4*>(&b[j]) = *reinterpret_cast<const float4*>(&inputs[k][j * 16 + tx * 4]);
-#pragma unroll
-      for (int i = 0; i < TO; ++i)
-#pragma unroll
-        for (int j = 0; j < TP; ++j) sum[i][j] += a[i] * b[j];
-    }}
-    __syncthreads();
-  }}
-#pragma unroll
-  for (int j = 0; j < TP; ++j) {{
-    const int at = blockIdx.x * {tile_p} + j / 4 * 64 + tx * 4 + j % 4;
-    if (at >= positions) break;
-    const int at_b = at / (QD * QH * QW), at_d = {result_d}, at_h = {result_h}, at_w = {result_w};
-#pragma unroll
-    for (int i = 0; i < TO; ++i) {{
-      if (o_start + ty * TO + i >= {O}) break;
-      const int at_o = group * {O} + o_start + ty * TO + i;
-      const float produced = sum[i][j];
-{epilogue}      {store}
-    }}
-  }}
-}}
-)";
-
-constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__(128, 2) {name}({parameters}) {{
-  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
-  constexpr int STEP = 32, STAGES = {stages}, NOWHERE = -(1 << 28);
-  constexpr int LEFT = tile_floats<true, {tile_o}, STEP>, BOTH = LEFT + tile_floats<false, {tile_p}, STEP>;
-  struct Tap {{ int from, weight, d, h, w; }};
-  extern __shared__ __align__(16) float tiles[];
-  __shared__ Tap taps[2][STEP];
-{part}  const int depth = {channels} * TD * TH * TW, positions = {batch} * QD * QH * QW;
-  if (int(blockIdx.x) * {tile_p} >= positions) return;
-  const int o_start = blockIdx.y * {tile_o};
-  const auto tap = [&](int k) {{
-    if (k >= depth) return Tap{{0, -1, 0, 0, NOWHERE}};
-    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
-    return Tap{{((channel * {D} + d * {step_d}) * {H} + h * {step_h}) * {W} + w * {step_w},
-               channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
-               d * {step_d}, h * {step_h}, w * {step_w}}};
-  }};
-  // The position that this thread gathers for; beyond the last one its results are dropped.
-  const int own = threadIdx.x % {tile_p}, position = min(int(blockIdx.x) * {tile_p} + own, positions - 1);
-  const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
-  const int w0 = position % QW * {times_w} + add_w;
-  const float* x = {X} + (size_t(position / (QD * QH * QW)) * {all_channels} + group * {channels}) * {plane};
-  const int base = (d0 * {H} + h0) * {W} + w0;
-  const float* kernel = {K} + size_t(group) * {weight_group};
-  // The taps of a step are in their table one step before its copies start.
-  const auto tabulate = [&](int step) {{
-    if (threadIdx.x < STEP) taps[step % 2][threadIdx.x] = tap(step * STEP + threadIdx.x);
-  }};
-  const auto copy = [&](int step) {{
-    if (step * STEP < depth) {{
-      float *left = tiles + step % STAGES * BOTH, *right = left + LEFT;
-      const Tap* table = taps[step % 2];
-{copy_weights}#pragma unroll 8
-      for (int k = threadIdx.x / {tile_p}; k < STEP; k += 128 / {tile_p}) {{
-        const Tap at = table[k];
-{window}        const bool there = {there};
-        copy_async<4>(right + k * ({tile_p} + 8) + own, there ? x + (base + at.from) : {X}, there);
-      }}
-    }}
-    asm volatile("cp.async.commit_group;");
-  }};
-  for (int step = 0; step < STAGES - 1; ++step) {{
-    tabulate(step);
-    __syncthreads();
-    copy(step);
-  }}
-  tabulate(STAGES - 1);
-  float sum[{tile_o} / 32][{tile_p} / 16][4] = {{}};
-  for (int step = 0; step * STEP < depth; ++step) {{
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-    __syncthreads();
-    copy(step + STAGES - 1);
-    tabulate(step + STAGES);
-    const float* left = tiles + step % STAGES * BOTH;
-    multiply_tiles<true, false, {tile_o}, {tile_p}, STEP>(sum, left, left + LEFT);
-  }}
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-#pragma unroll
-  for (int j = 0; j < {tile_p} / 8; ++j) {{
-    const int at = blockIdx.x * {tile_p} + warp % 2 * ({tile_p} / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2;
-    if (at >= positions) continue;
-    const int at_b = at / (QD * QH * QW), at_d = {result_d}, at_h = {result_h}, at_w = {result_w};
-#pragma unroll
-    for (int i = 0; i < {tile_o} / 16; ++i) {{
-      const int o = o_start + warp / 2 * ({tile_o} / 2) + i * 8 + lane / 4;
-      if (o >= {O}) continue;
-      const int at_o = group * {O} + o;
-      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
-{epilogue}      {store}
-    }}
-  }}
-}}
-)";
 
 constexpr const char* axis_names[] = {"d", "h", "w"};
 constexpr const char* upper_names[] = {"D", "H", "W"};
@@ -238,7 +83,19 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   const std::string step =
       tensor_cores ? "32" : file.tune("STEP", depth >= 96 ? std::vector<std::int64_t>{16, 8} : std::vector<std::int64_t>{8, 16});
 
-  const std::string stages = fmt::format("({} + {} > 192 ? 3 : 4)", tile_o, tile_p);
+
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  const auto set = [&](const std::string& key, const std::string& value) {
+    store.push_back(fmt::arg(key.c_str(), value));
+  };
+  std::optional<StagedRows> rows;
+  if (tensor_cores && !file.style().gather) rows = staged_rows(node, input, windows, tile_p, 3);
+  const std::string stages = rows ? "3" : fmt::format("({} + {} > 192 ? 3 : 4)", tile_o, tile_p);
+  if (rows) {
+    // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
+    const std::string blocks = file.tune("BLOCKS", {2, 3}, fmt::format("{} * {} * BLOCKS <= 32768", tile_o, tile_p));
+    set("blocks", blocks);
+  }
 
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
@@ -246,10 +103,6 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   declare_epilogue(region, dag, arguments);
   std::string part, there;
   bool edges = transposed;  // where a tap may miss the input
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  const auto set = [&](const std::string& key, const std::string& value) {
-    store.push_back(fmt::arg(key.c_str(), value));
-  };
   part += groups == 1 ? "  constexpr int group = 0;\n" : fmt::format("  const int group = blockIdx.z % {};\n", groups);
   std::string rest = groups == 1 ? "blockIdx.z" : fmt::format("blockIdx.z / {}", groups);
   std::string classes;
@@ -280,12 +133,16 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     set("jump_" + low, std::to_string(split ? stride : 1));
     const std::string coordinate = i == 0 ? "at / (QH * QW) % QD" : i == 1 ? "at / QW % QH" : "at % QW";
     set("result_" + low, split ? fmt::format("{} * {} + r_{}", coordinate, stride, low) : coordinate);
+    const std::string own = i == 0 ? "line / QH % QD" : i == 1 ? "line % QH" : "w";
+    set("own_" + low, split ? fmt::format("{} * {} + r_{}", own, stride, low) : own);
+    if (i == 2 && rows) set("strips", fmt::format("({} + {}) / {}", split ? fmt::format("({} + {}) / {}", wanted, stride - 1, stride) : wanted, rows->strip - 1, rows->strip));
     set("K" + up, count);
     set(up, extent);
     edges = edges || padding != 0;
     if (axis.dim >= 0 || i == 2)
       there = fmt::format("unsigned({}) < unsigned({})", low, extent) + (there.empty() ? "" : " && ") + there;
   }
+  const auto jump = [&](std::size_t i) { return transposed ? windows.axes[i].window.stride : 1; };  // from tap to tap of a residue
   std::vector<std::string> at = {"at_b", "at_o"};
   for (std::size_t i = 0; i < 3; ++i)
     if (windows.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", axis_names[i]));
@@ -313,7 +170,35 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("there", edges ? there : "at.weight >= 0");
   const std::string indent(tensor_cores ? 8 : 6, ' ');
   set("window", edges ? indent + "const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;\n" : "");
+  if (rows) {
+    for (const auto& [axis, low] : {std::pair{&rows->h, "h"}, {&rows->w, "w"}}) {
+      set(fmt::format("span_{}", low), axis->span);
+      set(fmt::format("low_{}", low), axis->low);
+      set(fmt::format("row_{}", low), axis->row);
+      set(fmt::format("shift_{}", low), axis->shift);
+    }
+    set("strip", std::to_string(rows->strip));
+    set("line", std::to_string(rows->line));
+    set("lanes", std::to_string(rows->lanes));
+    set("packed", rows->packs ? arguments.number(windows.axes[2].input) + " % 4 == 0" : "false");
+    const std::string D = arguments.number(windows.axes[0].input), H = arguments.number(windows.axes[1].input), W = arguments.number(windows.axes[2].input);
+    set("inside", windows.axes[0].dim < 0
+                      ? "          const bool inside = at.from >= 0;\n          const float* x = inside ? from + at.from : from;\n"
+                      : fmt::format("          const int d = at.d + plane % TD * {};\n"
+                                    "          const bool inside = at.from >= 0 && unsigned(d) < unsigned({});\n"
+                                    "          const float* x = inside ? from + at.from + d * {} * {} : from;\n",
+                                    transposed ? fmt::format("-{}", windows.axes[0].window.stride > 1 ? 1 : windows.axes[0].window.dilation)
+                                               : std::to_string(windows.axes[0].window.dilation),
+                                    D, H, W));
+  }
   // Weights lie along the depth, unless the convolution is transposed.
+  if (rows) {
+    set("weight_from", transposed ? fmt::format("k / window / TD * {} * {} + ((first_d + k / window % TD * {}) * {} + first_h + k % window / TW * {}) * {} + first_w + k % TW * {}",
+                                                O, taps, jump(0), arguments.number(windows.axes[1].window.taps), jump(1),
+                                                arguments.number(windows.axes[2].window.taps), jump(2))
+                                  : "k");
+    set("weight_packs", transposed ? "false" : "depth % 4 == 0");
+  }
   set("copy_weights",
       transposed ? fmt::format(R"(#pragma unroll 8
       for (int line = threadIdx.x / STEP; line < {0}; line += 128 / STEP) {{
@@ -329,7 +214,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("epilogue", after.statements);
   set("store", after.store);
   set("parameters", arguments.parameters());
-  file.code(fmt::vformat(tensor_cores ? tensor_code : code, store));
+  file.code(fmt::vformat(rows ? staged_convolution_kernel : tensor_cores ? gathered_convolution_kernel : convolution_kernel, store));
   // The first residue has the most results.
   tensor::Extent positions = input.shape[0];
   for (const Windows::Axis& axis : windows.axes) {
@@ -340,10 +225,12 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   }
   std::string layers = classes;
   if (groups != 1) layers += fmt::format("{}{}", layers.empty() ? "" : " * ", groups);
-  const std::string block =
-      tensor_cores ? fmt::format("128, {} * ({} * 36 + 32 * ({} + 8)) * 4", stages, tile_o, tile_p) : "256";
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), {}>>>({})", name, positions.text, tile_p,
-                          results.text, tile_o, layers.empty() ? "" : ", " + layers, block, arguments.passed()));
+  const std::string block = rows           ? fmt::format("128, ({} * {} * 36 + {}) * 4", stages, tile_o, rows->floats)
+                            : tensor_cores ? fmt::format("128, {} * ({} * 36 + 32 * ({} + 8)) * 4", stages, tile_o, tile_p)
+                                           : "256";
+  const std::string tiles = rows ? fmt::format("{} * ceil_div({}, {})", rows->strips, rows->positions, tile_p) : fmt::format("ceil_div({}, {})", positions.text, tile_p);
+  file.launch(fmt::format("{}<<<dim3({}, ceil_div({}, {}){}), {}>>>({})", name, tiles, results.text, tile_o, layers.empty() ? "" : ", " + layers, block,
+                          arguments.passed()));
   double read = 4, written = 4, operations = 2 * depth;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
   for (const tensor::Extent& extent : node.shape)
@@ -351,11 +238,13 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   if (transposed)
     for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
   // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
-  const double effort = !tensor_cores ? 1 : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
+  const double effort = !tensor_cores ? 1 : rows ? (file.style().exact ? 0.8 : 0.4) : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
   file.traffic(read + written, effort * operations);
-  file.technique(Technique::implicit_product, fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in "
-                                                 "registers; the gathered matrix never exists.",
-                                                 name));
+  file.technique(Technique::implicit_product,
+                 rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "
+                                    "matrix of all taps never exists.",
+                                    name)
+                      : fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in registers; the gathered matrix never exists.", name));
   file.technique(Technique::shared_memory_tiling,
                  fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name,
                              tile_o, tile_p));
@@ -363,7 +252,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     use_tensor_cores(file, name, "weights and inputs");
     file.helper(tensor_tiles);
     file.technique(Technique::asynchronous_copy,
-                   "The next inputs are gathered into shared memory while the present ones are multiplied.");
+                   "The next inputs are on their way to shared memory while the present ones are multiplied.");
   }
   if (transposed && !classes.empty())
     file.technique(

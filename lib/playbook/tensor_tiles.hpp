@@ -59,20 +59,20 @@ __device__ __forceinline__ void fragment(const float* tile, int line, int k, uns
   for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
 }
 
-// Adds the product of two tiles to the sums. Four warps own a quarter of them each. The tensor cores cut what they add up
-// rather than round it: so they sum over DEPTHS steps of eight only, two where registers are left for the fragments.
-template <bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP>
-__device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right) {
+// Adds the product of a tile and of fragments, 16 columns by 8 depths, that `right` gives to the sums. Four warps own a quarter
+// of them each. The tensor cores cut what they add up rather than round it: so they sum over DEPTHS steps of eight only, two
+// where registers are left for the fragments.
+template <bool LEFT_ALONG, int ROWS, int COLUMNS, int STEP, class Right>
+__device__ __forceinline__ void multiply_fragments(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const Right& right) {
   constexpr int DEPTHS = ROWS * COLUMNS > 8192 ? 1 : 2;
-  const int warp = threadIdx.x / 32, row = warp / 2 * (ROWS / 2), column = warp % 2 * (COLUMNS / 2);
+  const int row = threadIdx.x / 64 * (ROWS / 2);
 #pragma unroll
   for (int k = 0; k < STEP; k += 8 * DEPTHS) {
     unsigned b_high[DEPTHS][COLUMNS / 32][4], b_low[DEPTHS][COLUMNS / 32][4];
 #pragma unroll
     for (int d = 0; d < DEPTHS; ++d)
 #pragma unroll
-      for (int j = 0; j < COLUMNS / 32; ++j)
-        fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k + d * 8, b_high[d][j], b_low[d][j]);
+      for (int j = 0; j < COLUMNS / 32; ++j) right(j, k + d * 8, b_high[d][j], b_low[d][j]);
 #pragma unroll
     for (int i = 0; i < ROWS / 32; ++i) {
       unsigned a_high[DEPTHS][4], a_low[DEPTHS][4];
@@ -95,6 +95,15 @@ __device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS /
       }
     }
   }
+}
+
+// The same of two tiles.
+template <bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP>
+__device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right) {
+  const int column = threadIdx.x / 32 % 2 * (COLUMNS / 2);
+  multiply_fragments<LEFT_ALONG, ROWS, COLUMNS, STEP>(sum, left, [&](int j, int k, unsigned (&high)[4], unsigned (&low)[4]) {
+    fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k, high, low);
+  });
 }
 
 // The tile's share of the product from depth `begin` to `end`.

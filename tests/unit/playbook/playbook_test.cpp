@@ -115,8 +115,16 @@ TEST_CASE("a convolution is a product of gathered tiles") { becomes("convolution
 TEST_CASE("a transposed convolution multiplies only the taps that meet an input") {
   becomes("transposed_convolution", "as written/fused");
 }
-TEST_CASE("a convolution on the tensor cores gathers while it multiplies") {
-  becomes("convolution_on_tensor_cores", "as written/tensor cores");
+TEST_CASE("a convolution on the tensor cores has its inputs in shared memory once for all taps") {
+  becomes("staged_convolution", "as written/tensor cores");
+}
+TEST_CASE("inputs that are too many for shared memory are gathered tap by tap") {
+  becomes("convolution_on_tensor_cores", "as written/tensor cores, gathered");
+  const auto candidates = playbook::candidates_for(task::load(golden("far_taps.before.cu")));
+  const auto* gathered = find(candidates, "as written/tensor cores");
+  REQUIRE(gathered != nullptr);
+  CHECK_THAT(gathered->source, containing("gathered."));
+  CHECK(find(candidates, "as written/tensor cores, gathered") == nullptr);
 }
 TEST_CASE("a convolution by single elements is a product of matrices, its bias and activation in it") {
   becomes("pointwise_convolution", "as written/tensor cores");
