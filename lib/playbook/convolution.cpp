@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "playbook/arranged_weights.hpp"
 #include "playbook/convolution_kernels.hpp"
 #include "playbook/epilogue.hpp"
 #include "playbook/families.hpp"
@@ -97,9 +98,12 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     set("blocks", blocks);
   }
 
+  std::optional<ArrangedWeights> arranged;
+  if (rows && transposed) arranged = arrange_weights(windows, groups, channels, results, buffers.at(node.operands[1]), file);
+
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
-                    k = arguments.pointer(buffers.at(node.operands[1]), weights.dtype, false);
+                    k = arguments.pointer(arranged ? arranged->buffer : buffers.at(node.operands[1]), weights.dtype, false);
   declare_epilogue(region, dag, arguments);
   std::string part, there;
   bool edges = transposed;  // where a tap may miss the input
@@ -142,7 +146,6 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     if (axis.dim >= 0 || i == 2)
       there = fmt::format("unsigned({}) < unsigned({})", low, extent) + (there.empty() ? "" : " && ") + there;
   }
-  const auto jump = [&](std::size_t i) { return transposed ? windows.axes[i].window.stride : 1; };  // from tap to tap of a residue
   std::vector<std::string> at = {"at_b", "at_o"};
   for (std::size_t i = 0; i < 3; ++i)
     if (windows.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", axis_names[i]));
@@ -190,15 +193,11 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
                                     transposed ? fmt::format("-{}", windows.axes[0].window.stride > 1 ? 1 : windows.axes[0].window.dilation)
                                                : std::to_string(windows.axes[0].window.dilation),
                                     D, H, W));
+    const std::string row = arranged ? arguments.number(arranged->row) : "depth";
+    set("weights", arranged ? fmt::format("{} + size_t(blockIdx.z) * {} * {}", k, O, row) : fmt::format("{} + size_t(group) * {} * {}", k, O, row));
+    set("weight_row", row);
   }
   // Weights lie along the depth, unless the convolution is transposed.
-  if (rows) {
-    set("weight_from", transposed ? fmt::format("k / window / TD * {} * {} + ((first_d + k / window % TD * {}) * {} + first_h + k % window / TW * {}) * {} + first_w + k % TW * {}",
-                                                O, taps, jump(0), arguments.number(windows.axes[1].window.taps), jump(1),
-                                                arguments.number(windows.axes[2].window.taps), jump(2))
-                                  : "k");
-    set("weight_packs", transposed ? "false" : "depth % 4 == 0");
-  }
   set("copy_weights",
       transposed ? fmt::format(R"(#pragma unroll 8
       for (int line = threadIdx.x / STEP; line < {0}; line += 128 / STEP) {{

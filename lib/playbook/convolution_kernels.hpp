@@ -210,23 +210,23 @@ inline constexpr std::string_view staged_convolution_kernel = R"(__global__ void
                        sample % QD * {times_d} + add_d}};
   }}
   __syncthreads();
-  const float* kernel = {K} + size_t(group) * {weight_group};
+  const float* kernel = {weights};
   const auto copy = [&](int step) {{
     if (step * STEP < depth) {{
       float* left = tiles + step % STAGES * LEFT;
-      if ({weight_packs}) {{
+      if ({weight_row} % 4 == 0) {{
 #pragma unroll 4
         for (int line = threadIdx.x / (STEP / 4); line < {tile_o}; line += 128 / (STEP / 4)) {{
           const int k = threadIdx.x % (STEP / 4) * 4;
           const bool inside = o_start + line < {O} && step * STEP + k < depth;
-          copy_async<16>(left + line * (STEP + 4) + k, inside ? kernel + (o_start + line) * {weight_result} + step * STEP + k : kernel, inside);
+          copy_async<16>(left + line * (STEP + 4) + k, inside ? kernel + (o_start + line) * {weight_row} + step * STEP + k : kernel, inside);
         }}
       }} else {{
-        const int k = step * STEP + threadIdx.x % STEP, from = {weight_from};
+        const int k = step * STEP + threadIdx.x % STEP;
 #pragma unroll 4
         for (int line = threadIdx.x / STEP; line < {tile_o}; line += 128 / STEP) {{
           const bool inside = o_start + line < {O} && k < depth;
-          copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + (o_start + line) * {weight_result} + from : kernel, inside);
+          copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + (o_start + line) * {weight_row} + k : kernel, inside);
         }}
       }}
       const int planes = (min(step * STEP + STEP, depth) + window - 1) / window;

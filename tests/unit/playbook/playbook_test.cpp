@@ -118,6 +118,9 @@ TEST_CASE("a transposed convolution multiplies only the taps that meet an input"
 TEST_CASE("a convolution on the tensor cores has its inputs in shared memory once for all taps") {
   becomes("staged_convolution", "as written/tensor cores");
 }
+TEST_CASE("a transposed convolution on the tensor cores has the weights of each residue put side by side") {
+  becomes("transposed_on_tensor_cores", "as written/tensor cores");
+}
 TEST_CASE("inputs that are too many for shared memory are gathered tap by tap") {
   becomes("convolution_on_tensor_cores", "as written/tensor cores, gathered");
   const auto candidates = playbook::candidates_for(task::load(golden("far_taps.before.cu")));

@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_convolution(const float* _
                        sample % QD * 1 + add_d};
   }
   __syncthreads();
-  const float* kernel = weight + size_t(group) * O * C * 9;
+  const float* kernel = weight + size_t(group) * O * depth;
   const auto copy = [&](int step) {
     if (step * STEP < depth) {
       float* left = tiles + step % STAGES * LEFT;
@@ -217,14 +217,14 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_convolution(const float* _
         for (int line = threadIdx.x / (STEP / 4); line < TILE_O; line += 128 / (STEP / 4)) {
           const int k = threadIdx.x % (STEP / 4) * 4;
           const bool inside = o_start + line < O && step * STEP + k < depth;
-          copy_async<16>(left + line * (STEP + 4) + k, inside ? kernel + (o_start + line) * C * 9 + step * STEP + k : kernel, inside);
+          copy_async<16>(left + line * (STEP + 4) + k, inside ? kernel + (o_start + line) * depth + step * STEP + k : kernel, inside);
         }
       } else {
-        const int k = step * STEP + threadIdx.x % STEP, from = k;
+        const int k = step * STEP + threadIdx.x % STEP;
 #pragma unroll 4
         for (int line = threadIdx.x / STEP; line < TILE_O; line += 128 / STEP) {
           const bool inside = o_start + line < O && k < depth;
-          copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + (o_start + line) * C * 9 + from : kernel, inside);
+          copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + (o_start + line) * depth + k : kernel, inside);
         }
       }
       const int planes = (min(step * STEP + STEP, depth) + window - 1) / window;
