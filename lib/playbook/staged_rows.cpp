@@ -72,9 +72,10 @@ std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const
     for (std::int64_t& value : extent.values) value = std::max<std::int64_t>(1, value / stride);
     return extent;
   };
-  // Strips as even as can be; where rows share inputs, tiles of several rows have the least to copy.
+  // Where rows share inputs, tiles of several rows have the least to copy. Strips as wide as tiles want them leave up to a
+  // twentieth idle, others are as even as can be.
   const std::int64_t columns = most(2).values[0], widest = h.span() > h.pitch() ? 32 : largest_tile, strips = (columns + widest - 1) / widest;
-  result.strip = (columns + strips - 1) / strips;
+  result.strip = strips * widest * 20 <= columns * 21 ? widest : (columns + strips - 1) / strips;
   const std::int64_t used = (result.strip - 1) * w.pitch() + w.span();
   // Four neighbouring taps are met at a time, in two rows at most: these shall lie half of the banks apart.
   result.line = (used + 6) / 4 * 4;
