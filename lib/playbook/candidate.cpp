@@ -37,6 +37,7 @@ std::vector<Style> styles() {
   add("reread", [](Style& s) { s.cache = false; });
   add("streamed teams", [](Style& s) { s.team = s.stream = true; });
   add("wide streamed", [](Style& s) { s.wide = s.stream = true; });
+  add("reductions apart", [](Style& s) { s.apart = true; });
   add("unsplit", [](Style& s) { s.split = false; });
   add("three steps", [](Style& s) { s.attention = false; });
   add("direct", [](Style& s) { s.tiles = false; });

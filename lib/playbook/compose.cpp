@@ -174,16 +174,22 @@ class Composer {
     if (buffers_.count(id) == 0) materialise(id);
   }
 
-  // Turns the region's only reduction into parts, written here, and a reduction of the parts.
+  // Turns the region's only reduction into parts, written here, and a reduction of the parts. Of several, the first has
+  // kernels of its own.
   bool split(const Region& region, Walk walk) {
-    int reduce = -1;
+    int reduce = -1, reductions = 0;
     for (const Instance& instance : region.instances) {
       if (instance.leaf || node(instance.node).kind != Kind::reduce) continue;
-      if (reduce >= 0) return false;
-      reduce = instance.node;
+      if (reduce < 0) reduce = instance.node;
+      ++reductions;
     }
     const int splits = splits_of(region, walk);
-    if (reduce < 0 || splits <= 1 || node(reduce).function.rfind("arg", 0) == 0) return false;
+    if (reduce < 0 || splits <= 1) return false;
+    if (reductions > 1) {
+      if (file_.style().apart) materialise(reduce);
+      return file_.style().apart;
+    }
+    if (node(reduce).function.rfind("arg", 0) == 0) return false;
     const std::string name = file_.unique("S");
     Growth parts = grow(dag_, {{reduce, name}}, buffers_, true, file_.style().cut, workloads_);
     if (!parts.region) return false;

@@ -80,9 +80,13 @@ void LineWriter::choose_geometry() {
     const std::int64_t rows = most_columns_;
     cached_ = splits_ == 1 && file_.style().cache && passes() > 1;
     if (cached_) beside_ = lines_beside();
-    for (std::int64_t t : {8, 16, 4, 32})
-      if (cached_ && t <= rows && (rows + t - 1) / t * kept_count() * beside_ <= (beside() ? 64 : 32)) threads.push_back(t);
-    if (threads.empty()) cached_ = false, beside_ = 1;
+    while (cached_ && threads.empty()) {
+      for (std::int64_t t : {8, 16, 4, 32})
+        if (t <= rows && (rows + t - 1) / t * kept_count() * beside_ <= (beside() ? 64 : 32)) threads.push_back(t);
+      if (!threads.empty()) break;
+      cached_ = beside();
+      beside_ = std::max(1, beside_ / 2);
+    }
     for (std::int64_t t : {16, 32, 8, 4, 1})
       if (!cached_ && (t * 2 <= rows || t == 1)) threads.push_back(t);
     if (threads.size() > 3) threads.resize(3);

@@ -83,6 +83,10 @@ TEST_CASE("powers that are kept about a block's own maximum are scaled when the 
   becomes("meeting_softmax", "as written/teams that meet once");
 }
 TEST_CASE("blocks come back to a line when they have reduced the next one") { becomes("trailing", "as written/trailing teams"); }
+TEST_CASE("few lines too long for all registers are reduced by many blocks, one reduction after the other") {
+  becomes("apart", "as written/reductions apart");
+  CHECK(playbook::candidates_for(task::load(golden("apart.before.cu"))).list.front().id == "as written/reductions apart");
+}
 TEST_CASE("blocks that hold a line together meet for each of two reductions that are no pair") {
   const auto candidates = playbook::candidates_for(task::from_source(
       "//@ torch   Y = (X - X.mean(dim=1, keepdim=True)) * X.abs().amax(dim=1, keepdim=True)\n//@ size    N = 64, M = 131072\n"
