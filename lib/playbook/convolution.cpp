@@ -224,7 +224,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   }
   std::string layers = classes;
   if (groups != 1) layers += fmt::format("{}{}", layers.empty() ? "" : " * ", groups);
-  const std::string block = rows           ? fmt::format("128, ({} * {} * 36 + {}) * 4", stages, tile_o, rows->floats)
+  const std::string block = rows           ? fmt::format("128, ({} * {} * 36 + {} * 5 + 64 + {}) * 4", stages, tile_o, tile_p, rows->floats)
                             : tensor_cores ? fmt::format("128, {} * ({} * 36 + 32 * ({} + 8)) * 4", stages, tile_o, tile_p)
                                            : "256";
   const std::string tiles = rows ? fmt::format("{} * ceil_div({}, {})", rows->strips, rows->positions, tile_p) : fmt::format("ceil_div({}, {})", positions.text, tile_p);

@@ -176,9 +176,12 @@ inline constexpr std::string_view staged_convolution_kernel = R"(__global__ void
   constexpr int STRIP = {strip}, LINE = {line}, LANES = {lanes};
   struct Position {{ int b, d, h, w; }};
   struct Element {{ int from, to, d; }};
+  // Tiles of weights; the tile's positions, and where their inputs start; where the inputs of a step's depths stand; the ring of
+  // planes; where the elements of a plane come from and go to.
   extern __shared__ __align__(16) float tiles[];
-  __shared__ Position places[{tile_p}];
-  __shared__ int starts[{tile_p}], shifts[2][STEP];
+  Position* places = reinterpret_cast<Position*>(tiles + STAGES * LEFT);
+  int *starts = reinterpret_cast<int*>(places + {tile_p}), *shifts = starts + {tile_p};
+  float* ring = reinterpret_cast<float*>(shifts + 2 * STEP);
 {part}  const int span_h = {span_h}, span_w = {span_w}, pitch_h = min({times_h}, span_h), pitch_w = min({times_w}, span_w);
   // As many planes are kept as the steps on their way meet.
   const int window = TH * TW, slots = (STEP * STAGES - 1) / max(window, 1) + 2;
@@ -198,7 +201,6 @@ inline constexpr std::string_view staged_convolution_kernel = R"(__global__ void
     places[threadIdx.x] = Position{{position < positions && w < QW ? line / (QH * QD) : -1, {own_d}, {own_h}, {own_w}}};
     starts[threadIdx.x] = ((row_of(min(position, positions - 1)) - first_row) * LINE + margin + position % STRIP * pitch_w) * 4;
   }}
-  float *ring = tiles + STAGES * LEFT;
   const int plane_floats = rows * LINE, line_packs = packed ? (STRIP * pitch_w - pitch_w + span_w + 6) / 4 : STRIP * pitch_w - pitch_w + span_w;
   const int elements = rows * line_packs;
   Element* table = reinterpret_cast<Element*>(ring + slots * plane_floats);
@@ -246,7 +248,7 @@ inline constexpr std::string_view staged_convolution_kernel = R"(__global__ void
   const auto tabulate = [&](int step) {{
     if (threadIdx.x >= STEP) return;
     const int k = min(step * STEP + int(threadIdx.x), depth - 1), h = k % window / TW, w = k % TW;
-    shifts[step % 2][threadIdx.x] = (k / window % slots * plane_floats + {shift_h} * LINE + {shift_w}) * 4;
+    shifts[step % 2 * STEP + threadIdx.x] = (k / window % slots * plane_floats + {shift_h} * LINE + {shift_w}) * 4;
   }};
   for (int step = 0; step < STAGES - 1; ++step) copy(step);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -263,7 +265,7 @@ inline constexpr std::string_view staged_convolution_kernel = R"(__global__ void
     multiply_fragments<true, {tile_o}, {tile_p}, STEP>(sum, tiles + step % STAGES * LEFT, [&](int j, int k, unsigned (&high)[4], unsigned (&low)[4]) {{
 #pragma unroll
       for (int i = 0; i < 4; ++i) {{
-        const int at = own[j * 2 + i % 2] + shifts[step % 2][k + lane % 4 + i / 2 * 4];
+        const int at = own[j * 2 + i % 2] + shifts[step % 2 * STEP + k + lane % 4 + i / 2 * 4];
         halves(*reinterpret_cast<const float*>(reinterpret_cast<const char*>(ring) + at), high[i], low[i]);
       }}
     }});

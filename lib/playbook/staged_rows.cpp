@@ -100,12 +100,12 @@ std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const
       for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::int64_t n = lines,
                            all = (n - 1) * pitch + span + (n + fewest.values[i] - 2) / fewest.values[i] * (span - pitch);
-        bytes[i] = std::max(bytes[i], 4 * (stages * 64 * 36 + all * (((32 * stages + window - 1) / window + 1) * result.line + used * 3)));
+        bytes[i] = std::max(bytes[i], 4 * (stages * 64 * 36 + largest_tile * 5 + 64 + all * (((32 * stages + window - 1) / window + 1) * result.line + used * 3)));
       }
     }
   for (const std::string& each : needs) result.floats = result.floats.empty() ? each : fmt::format("max({}, {})", result.floats, each);
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] > (i == 0 ? 110 << 10 : 190 << 10)) return {};
+    if (bytes[i] > (i == 0 ? 112 << 10 : 190 << 10)) return {};
   result.strips = fmt::format("ceil_div({}, {})", most(2).text, result.strip);
   result.positions = fmt::format("{} * {}", times(times(input.shape[0], most(0)), most(1)).text, result.strip);
 

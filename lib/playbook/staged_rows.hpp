@@ -23,7 +23,7 @@ struct StagedRows {
   std::int64_t lanes = 1;  // threads that copy a plane
   std::string strips;      // how many strips there are
   std::string positions;   // in a strip
-  std::string floats;      // of shared memory, beside the weights
+  std::string floats;      // of shared memory for the ring and its table
   bool packs = true;       // rows may be copied 16 bytes at a time
 };
 

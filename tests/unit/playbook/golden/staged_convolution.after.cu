@@ -2,7 +2,7 @@
 //@ tune    TILE_O = 64 | 32
 //@ tune    TILE_P = 128 | 64
 //@ tune    BLOCKS = 2 | 3 if TILE_O * TILE_P * BLOCKS <= 32768
-//@ launch  tensor_convolution<<<dim3(ceil_div((V - 1) / 2 + 1, 30) * ceil_div(B * ((H - 1) / 2 + 1) * 30, TILE_P), ceil_div(O, TILE_O)), 128, (3 * TILE_O * 36 + ((((TILE_P + 30 - 2) / 30 + 1) - 1) * 2 + 3 + ceil_div(((TILE_P + 30 - 2) / 30 + 1) - 1, (H - 1) / 2 + 1) * 1) * (12 * 76 + 61 * 3)) * 4>>>(X, weight, bias, Y, V, (V - 1) / 2 + 1, H, (H - 1) / 2 + 1, C, O, B, (O * ((H - 1) / 2 + 1)) * ((V - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((V - 1) / 2 + 1), H * V)
+//@ launch  tensor_convolution<<<dim3(ceil_div((V - 1) / 2 + 1, 30) * ceil_div(B * ((H - 1) / 2 + 1) * 30, TILE_P), ceil_div(O, TILE_O)), 128, (3 * TILE_O * 36 + TILE_P * 5 + 64 + ((((TILE_P + 30 - 2) / 30 + 1) - 1) * 2 + 3 + ceil_div(((TILE_P + 30 - 2) / 30 + 1) - 1, (H - 1) / 2 + 1) * 1) * (12 * 76 + 61 * 3)) * 4>>>(X, weight, bias, Y, V, (V - 1) / 2 + 1, H, (H - 1) / 2 + 1, C, O, B, (O * ((H - 1) / 2 + 1)) * ((V - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((V - 1) / 2 + 1), H * V)
 // playbook: as written/tensor cores
 
 constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision
@@ -164,9 +164,12 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_convolution(const float* _
   constexpr int STRIP = 30, LINE = 76, LANES = 64;
   struct Position { int b, d, h, w; };
   struct Element { int from, to, d; };
+  // Tiles of weights; the tile's positions, and where their inputs start; where the inputs of a step's depths stand; the ring of
+  // planes; where the elements of a plane come from and go to.
   extern __shared__ __align__(16) float tiles[];
-  __shared__ Position places[TILE_P];
-  __shared__ int starts[TILE_P], shifts[2][STEP];
+  Position* places = reinterpret_cast<Position*>(tiles + STAGES * LEFT);
+  int *starts = reinterpret_cast<int*>(places + TILE_P), *shifts = starts + TILE_P;
+  float* ring = reinterpret_cast<float*>(shifts + 2 * STEP);
   constexpr int group = 0;
   const int QW = n5;
   constexpr int TW = 3;
@@ -196,7 +199,6 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_convolution(const float* _
     places[threadIdx.x] = Position{position < positions && w < QW ? line / (QH * QD) : -1, line / QH % QD, line % QH, w};
     starts[threadIdx.x] = ((row_of(min(position, positions - 1)) - first_row) * LINE + margin + position % STRIP * pitch_w) * 4;
   }
-  float *ring = tiles + STAGES * LEFT;
   const int plane_floats = rows * LINE, line_packs = packed ? (STRIP * pitch_w - pitch_w + span_w + 6) / 4 : STRIP * pitch_w - pitch_w + span_w;
   const int elements = rows * line_packs;
   Element* table = reinterpret_cast<Element*>(ring + slots * plane_floats);
@@ -246,7 +248,7 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_convolution(const float* _
   const auto tabulate = [&](int step) {
     if (threadIdx.x >= STEP) return;
     const int k = min(step * STEP + int(threadIdx.x), depth - 1), h = k % window / TW, w = k % TW;
-    shifts[step % 2][threadIdx.x] = (k / window % slots * plane_floats + h * 1 * LINE + w * 1) * 4;
+    shifts[step % 2 * STEP + threadIdx.x] = (k / window % slots * plane_floats + h * 1 * LINE + w * 1) * 4;
   };
   for (int step = 0; step < STAGES - 1; ++step) copy(step);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -263,7 +265,7 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_convolution(const float* _
     multiply_fragments<true, TILE_O, TILE_P, STEP>(sum, tiles + step % STAGES * LEFT, [&](int j, int k, unsigned (&high)[4], unsigned (&low)[4]) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int at = own[j * 2 + i % 2] + shifts[step % 2][k + lane % 4 + i / 2 * 4];
+        const int at = own[j * 2 + i % 2] + shifts[step % 2 * STEP + k + lane % 4 + i / 2 * 4];
         halves(*reinterpret_cast<const float*>(reinterpret_cast<const char*>(ring) + at), high[i], low[i]);
       }
     });

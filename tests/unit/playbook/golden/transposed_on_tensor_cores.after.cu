@@ -4,7 +4,7 @@
 //@ tune    BLOCKS = 2 | 3 if TILE_O * TILE_P * BLOCKS <= 32768
 //@ scratch S: float32[8, (O / 2 * 2) / 2, ceil_div((C / 2) * 4, 4) * 4]
 //@ launch  arrange<<<dim3(ceil_div(((O / 2 * 2) / 2) * (ceil_div((C / 2) * 4, 4) * 4), 256), 1, 8), 256>>>(weight, S, C / 2, (O / 2 * 2) / 2, ceil_div((C / 2) * 4, 4) * 4)
-//@ launch  tensor_transposed_convolution<<<dim3(ceil_div(ceil_div((V - 1) * 2 + 1, 2), 32) * ceil_div(B * (ceil_div((H - 1) * 2 + 1, 2)) * 32, TILE_P), ceil_div((O / 2 * 2) / 2, TILE_O), 2 * 2 * 2), 128, (3 * TILE_O * 36 + max(max(max(((TILE_P / 32 - 1) * 1 + 1) * (49 * 44 + 33 * 3), ((TILE_P / 32 - 1) * 1 + 1) * (97 * 44 + 33 * 3)), ((TILE_P / 32 - 1) * 1 + 2 + ceil_div(TILE_P / 32 - 1, max(1, ((H - 1) * 2 + 1) / 2)) * 1) * (25 * 44 + 33 * 3)), ((TILE_P / 32 - 1) * 1 + 2 + ceil_div(TILE_P / 32 - 1, max(1, ((H - 1) * 2 + 1) / 2)) * 1) * (49 * 44 + 33 * 3))) * 4>>>(X, S, bias, Y, V, (V - 1) * 2 + 1, H, (H - 1) * 2 + 1, C / 2, (O / 2 * 2) / 2, B, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1), C, H * V, ceil_div((C / 2) * 4, 4) * 4)
+//@ launch  tensor_transposed_convolution<<<dim3(ceil_div(ceil_div((V - 1) * 2 + 1, 2), 32) * ceil_div(B * (ceil_div((H - 1) * 2 + 1, 2)) * 32, TILE_P), ceil_div((O / 2 * 2) / 2, TILE_O), 2 * 2 * 2), 128, (3 * TILE_O * 36 + TILE_P * 5 + 64 + max(max(max(((TILE_P / 32 - 1) * 1 + 1) * (49 * 44 + 33 * 3), ((TILE_P / 32 - 1) * 1 + 1) * (97 * 44 + 33 * 3)), ((TILE_P / 32 - 1) * 1 + 2 + ceil_div(TILE_P / 32 - 1, max(1, ((H - 1) * 2 + 1) / 2)) * 1) * (25 * 44 + 33 * 3)), ((TILE_P / 32 - 1) * 1 + 2 + ceil_div(TILE_P / 32 - 1, max(1, ((H - 1) * 2 + 1) / 2)) * 1) * (49 * 44 + 33 * 3))) * 4>>>(X, S, bias, Y, V, (V - 1) * 2 + 1, H, (H - 1) * 2 + 1, C / 2, (O / 2 * 2) / 2, B, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1), C, H * V, ceil_div((C / 2) * 4, 4) * 4)
 // playbook: as written/tensor cores
 
 constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision
@@ -181,9 +181,12 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_transposed_convolution(con
   constexpr int STRIP = 32, LINE = 44, LANES = 64;
   struct Position { int b, d, h, w; };
   struct Element { int from, to, d; };
+  // Tiles of weights; the tile's positions, and where their inputs start; where the inputs of a step's depths stand; the ring of
+  // planes; where the elements of a plane come from and go to.
   extern __shared__ __align__(16) float tiles[];
-  __shared__ Position places[TILE_P];
-  __shared__ int starts[TILE_P], shifts[2][STEP];
+  Position* places = reinterpret_cast<Position*>(tiles + STAGES * LEFT);
+  int *starts = reinterpret_cast<int*>(places + TILE_P), *shifts = starts + TILE_P;
+  float* ring = reinterpret_cast<float*>(shifts + 2 * STEP);
   const int group = blockIdx.z % 2;
   const int r_w = blockIdx.z / 2 % 2, QW = (n5 - r_w + 1) / 2;
   const int first_w = (r_w + 1) % 2, TW = (3 - first_w + 1) / 2, add_w = (r_w + 1) / 2;
@@ -211,7 +214,6 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_transposed_convolution(con
     places[threadIdx.x] = Position{position < positions && w < QW ? line / (QH * QD) : -1, line / QH % QD, line % QH * 2 + r_h, w * 2 + r_w};
     starts[threadIdx.x] = ((row_of(min(position, positions - 1)) - first_row) * LINE + margin + position % STRIP * pitch_w) * 4;
   }
-  float *ring = tiles + STAGES * LEFT;
   const int plane_floats = rows * LINE, line_packs = packed ? (STRIP * pitch_w - pitch_w + span_w + 6) / 4 : STRIP * pitch_w - pitch_w + span_w;
   const int elements = rows * line_packs;
   Element* table = reinterpret_cast<Element*>(ring + slots * plane_floats);
@@ -261,7 +263,7 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_transposed_convolution(con
   const auto tabulate = [&](int step) {
     if (threadIdx.x >= STEP) return;
     const int k = min(step * STEP + int(threadIdx.x), depth - 1), h = k % window / TW, w = k % TW;
-    shifts[step % 2][threadIdx.x] = (k / window % slots * plane_floats + (TH - 1 - h) * 1 * LINE + (TW - 1 - w) * 1) * 4;
+    shifts[step % 2 * STEP + threadIdx.x] = (k / window % slots * plane_floats + (TH - 1 - h) * 1 * LINE + (TW - 1 - w) * 1) * 4;
   };
   for (int step = 0; step < STAGES - 1; ++step) copy(step);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -278,7 +280,7 @@ __global__ void __launch_bounds__(128, BLOCKS) tensor_transposed_convolution(con
     multiply_fragments<true, TILE_O, TILE_P, STEP>(sum, tiles + step % STAGES * LEFT, [&](int j, int k, unsigned (&high)[4], unsigned (&low)[4]) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int at = own[j * 2 + i % 2] + shifts[step % 2][k + lane % 4 + i / 2 * 4];
+        const int at = own[j * 2 + i % 2] + shifts[step % 2 * STEP + k + lane % 4 + i / 2 * 4];
         halves(*reinterpret_cast<const float*>(reinterpret_cast<const char*>(ring) + at), high[i], low[i]);
       }
     });
