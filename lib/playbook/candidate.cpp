@@ -28,6 +28,7 @@ std::vector<Style> styles() {
   add("packed columns", [](Style& s) { s.packs = true; });
   add("tensor cores", [](Style& s) { s.tensor = true; });
   add("tensor cores, gathered", [](Style& s) { s.tensor = s.gather = true; });
+  add("totals", [](Style& s) { s.totals = true; });
   add("ahead", [](Style& s) { s.ahead = true; });
   add("trailing teams", [](Style& s) { s.team = s.trail = true; });
   add("teams that meet once", [](Style& s) { s.team = s.meet_once = true; });

@@ -142,6 +142,7 @@ class Composer {
       Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.style().fuse, file_.style().cut, workloads_);
       if (!growth.region) {
         if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
+        if (file_.style().totals && total(id, growth.needs)) continue;
         materialise(growth.needs);
         continue;
       }
@@ -174,49 +175,100 @@ class Composer {
     if (buffers_.count(id) == 0) materialise(id);
   }
 
-  // Turns the region's only reduction into parts, written here, and a reduction of the parts. Of several, the first has
-  // kernels of its own.
-  bool split(const Region& region, Walk walk) {
-    int reduce = -1, reductions = 0;
+  // The region's reductions, when none waits for another and each can be finished from parts.
+  std::vector<int> divisible(const Region& region) const {
+    std::vector<int> result;
     for (const Instance& instance : region.instances) {
       if (instance.leaf || node(instance.node).kind != Kind::reduce) continue;
-      if (reduce < 0) reduce = instance.node;
-      ++reductions;
+      if (instance.phase != 1 || node(instance.node).function.rfind("arg", 0) == 0) return {};
+      if (!(node(instance.node).shape == node(result.empty() ? instance.node : result[0]).shape)) return {};
+      if (std::find(result.begin(), result.end(), instance.node) == result.end()) result.push_back(instance.node);
     }
+    return result;
+  }
+
+  // Whether lines are read again for what is written, so that one kernel should hold them.
+  static bool writes_elements(const Region& region) {
+    return std::any_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) {
+      for (std::size_t i = 0; i < root.strides.size(); ++i)
+        if (region.element[i] && !is_zero(root.strides[i])) return true;
+      return false;
+    });
+  }
+
+  // Gives the first of several reductions kernels of its own.
+  bool set_apart(const Region& region) {
+    std::vector<int> reduces;
+    for (const Instance& instance : region.instances)
+      if (!instance.leaf && node(instance.node).kind == Kind::reduce) reduces.push_back(instance.node);
+    if (reduces.size() > 1) materialise(reduces.front());
+    return reduces.size() > 1;
+  }
+
+  // Turns the region's reductions into parts, written here, and reductions of the parts.
+  bool split(const Region& region, Walk walk) {
+    const std::vector<int> reduces = divisible(region);
     const int splits = splits_of(region, walk);
-    if (reduce < 0 || splits <= 1) return false;
-    if (reductions > 1) {
-      if (file_.style().apart) materialise(reduce);
-      return file_.style().apart;
-    }
-    if (node(reduce).function.rfind("arg", 0) == 0) return false;
-    const std::string name = file_.unique("S");
-    Growth parts = grow(dag_, {{reduce, name}}, buffers_, true, file_.style().cut, workloads_);
+    if (splits <= 1) return false;
+    if (reduces.empty() || (reduces.size() > 1 && writes_elements(region))) return file_.style().apart && set_apart(region);
+    Results results;
+    for (int reduce : reduces) results.emplace_back(reduce, "");
+    Growth parts = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
     if (!parts.region) return false;
     collapse(*parts.region, dag_);
-    tensor::Shape shape = node(reduce).shape;
-    shape.insert(shape.begin(), literal(splits, region.assignments));
-    file_.scratch(name, tensor::name(node(reduce).dtype), shape);
+    for (Region::Root& root : parts.region->roots) root.buffer = file_.unique("S");
     write_line_kernel(*parts.region, dag_, walk, file_, splits);
-    Node buffer;
-    buffer.kind = Kind::input;
-    buffer.function = name;
-    buffer.dtype = node(reduce).dtype;
-    buffer.shape = shape;
-    const int from = dag_.add(buffer);
-    buffers_[from] = name;
+    for (std::size_t i = 0; i < reduces.size(); ++i)
+      finish_from_parts(reduces[i], parts.region->roots[i].buffer, literal(splits, region.assignments));
+    return true;
+  }
+
+  // What is reduced over all lines of a kernel that has yet to be written, `needed`, is reduced by its blocks as far as
+  // each walks lines, so that only a part per block goes through memory.
+  bool total(int id, int needed) {
+    Buffers pretended = buffers_;
+    pretended[needed] = "";
+    const Growth whole = grow(dag_, {{id, ""}}, pretended, true, file_.style().cut, workloads_);
+    if (needed == file_.style().cut || !whole.region || !whole.region->reduces || !is_one(whole.region->lines())) return false;
+    const std::vector<int> reduces = divisible(*whole.region);
+    Results results;
+    for (int reduce : reduces) {
+      const int operand = node(reduce).operands[0];
+      if (operand == file_.style().cut || !(node(operand).shape == node(node(reduces[0]).operands[0]).shape)) return false;
+      results.emplace_back(operand, "");
+    }
+    if (results.empty()) return false;
+    Growth lines = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    if (!lines.region || !lines.region->reduces) return false;
+    collapse(*lines.region, dag_);
+    if (walk_of(*lines.region, dag_) != Walk::rows) return false;
+    for (Region::Root& root : lines.region->roots) root.buffer = file_.unique("S");
+    const tensor::Extent blocks = write_total_kernel(*lines.region, dag_, reduces, file_);
+    for (std::size_t i = 0; i < reduces.size(); ++i) finish_from_parts(reduces[i], lines.region->roots[i].buffer, blocks);
+    return true;
+  }
+
+  // From here on a reduction takes `count` parts, one whole result after the other.
+  void finish_from_parts(int reduce, const std::string& buffer, const tensor::Extent& count) {
+    Node parts;
+    parts.kind = Kind::input;
+    parts.function = buffer;
+    parts.dtype = node(reduce).dtype;
+    parts.shape = node(reduce).shape;
+    parts.shape.insert(parts.shape.begin(), count);
+    file_.scratch(buffer, tensor::name(parts.dtype), parts.shape);
     Node total = node(reduce);
-    total.operands = {from};
+    total.shape = parts.shape;
+    total.shape[0] = literal(1, count.values.size());
+    total.operands = {dag_.add(parts)};
     total.dims = {0};
-    total.shape = shape;
-    total.shape[0] = literal(1, region.assignments);
+    buffers_[total.operands[0]] = buffer;
     const int sum = dag_.add(total);
     Node& view = dag_.nodes[static_cast<std::size_t>(reduce)];
     view.kind = Kind::reshape;
     view.function.clear();
     view.operands = {sum};
     view.dims.clear();
-    return true;
   }
 
   Dag dag_;

@@ -110,6 +110,23 @@ __device__ T reduce_row(T value, Combine combine) {
 }
 )";
 
+inline constexpr std::string_view reduce_rows =
+    R"(// What a block's ROWS rows have found, combined in their order; every thread gets the result.
+template <int ROWS, typename T, typename Combine>
+__device__ T reduce_rows(T value, Combine combine) {
+  if constexpr (ROWS > 1) {
+    __shared__ T of_row[ROWS];
+    __syncthreads();
+    if (threadIdx.x == 0) of_row[threadIdx.y] = value;
+    __syncthreads();
+    value = of_row[0];
+#pragma unroll
+    for (int row = 1; row < ROWS; ++row) value = combine(value, of_row[row]);
+  }
+  return value;
+}
+)";
+
 inline constexpr std::string_view reduce_team =
     R"(// What TEAM neighbouring blocks have reduced, combined in the order of the blocks. `parts` are theirs alone, and zero at
 // first: a part brings in its upper half the word that it is there, so that nothing else need be waited for.

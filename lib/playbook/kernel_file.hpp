@@ -25,6 +25,7 @@ struct Style {
   bool trail = false;     // and go on to the next line before they wait; this one is read again from the L2 cache
   bool ahead = false;     // blocks walk many long lines, the next one on its way to shared memory meanwhile
   bool apart = false;     // of several reductions of few long lines too, each in kernels of its own
+  bool totals = false;    // what is reduced over all lines is reduced by the blocks that walk them
   bool split = true;      // few long lines are reduced by several blocks each
   bool wide = false;      // more work per thread
   bool tune = true;       // offer a family of geometries; off: one member

@@ -140,6 +140,7 @@ void LineWriter::bind(int id) {
   }
   const std::string pointer = arguments_.pointer(instance.buffer, from.dtype, false);
   name = fmt::format("{}_{}", pointer, id);
+  if (instance.named >= 0) return;  // read_named()
   if (instance.level == Level::line) {
     const std::string where = offset(instance.strides, instance.offset);
     if (beside() && varies_beside(instance.strides)) {
@@ -155,6 +156,18 @@ void LineWriter::bind(int id) {
   }
   line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
                    offset(instance.strides, instance.offset)));
+}
+
+// The one element of a line that another leaf names; zero where it names none.
+void LineWriter::read_named(int id) {
+  const Instance& instance = at(id);
+  const Node& from = node(id);
+  const std::string which = names_[static_cast<std::size_t>(instance.named)], type = compute_type(from.dtype);
+  const std::string element = is_one(instance.step) ? which : fmt::format("{} * {}", which, arguments_.number(instance.step));
+  line(fmt::format("const {} {} = {} >= 0 && {} < {} ? {} : {};", type, names_[static_cast<std::size_t>(id)], which, which, columns_,
+                   converted(type, fmt::format("{}[{}{}]", arguments_.pointer(instance.buffer, from.dtype, false), element,
+                                               offset(instance.strides, instance.offset))),
+                   converted(type, "0")));
 }
 
 void LineWriter::join_team() {
@@ -246,8 +259,10 @@ void LineWriter::prepare() {
   } else if (walk_ == Walk::rows) {
     line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
     if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+    if (!totals_.empty()) begin_totals();
     if (has_lines()) {
-      line(fmt::format("const {0} first = {0}(blockIdx.x) * ROWS + threadIdx.y;", line_index_));
+      line(totals_.empty() ? fmt::format("const {0} first = {0}(blockIdx.x) * ROWS + threadIdx.y;", line_index_)
+                           : fmt::format("const {} first = base + threadIdx.y;", line_index_));
       line(fmt::format("const bool live = first < {};", lines_));
       line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
                        lines_));

@@ -74,7 +74,8 @@ void LineWriter::choose_geometry() {
     }
     if (!has_lines() && !cached_ && team_.empty()) threads = {1024, 512};  // one block for all there is
     if (file_.style().wide) std::sort(threads.begin(), threads.end());
-    if (threads.size() > 4) threads.resize(4);
+    if (!totals_.empty()) std::sort(threads.begin(), threads.end());
+    if (threads.size() > (totals_.empty() ? 4 : 3)) threads.resize(totals_.empty() ? 4 : 3);
     rows_per_block_ = true;
   } else {
     const std::int64_t rows = most_columns_;
@@ -93,6 +94,8 @@ void LineWriter::choose_geometry() {
     if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
   }
   if (!resident()) threads_ = file_.tune("THREADS", threads);
+  // All at once, or one after the other.
+  if (!totals_.empty()) totals_blocks_ = file_.tune("BLOCKS", {most_totals_blocks, 1056, 528});
   if (walk_ == Walk::columns)
     width_ = !cached_ ? "32"
                       : file_.tune("LINES", beside() ? std::vector<std::int64_t>{128, 64, 256} : std::vector<std::int64_t>{64, 32, 128},

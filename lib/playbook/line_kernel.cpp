@@ -17,8 +17,9 @@ void LineWriter::write() {
 }
 
 void LineWriter::finish() {
+  if (!totals_.empty()) finish_totals();
   for (const Region::Root& root : region_.roots) {
-    if (varies(root.strides, region_.element, 1) && splits_ == 1) continue;
+    if (!totals_.empty() || (varies(root.strides, region_.element, 1) && splits_ == 1)) continue;
     const std::string type(tensor::cuda_name(node(root.instance).dtype));
     std::string where = offset(root.strides, root.offset);
     if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
@@ -50,6 +51,7 @@ void LineWriter::emit() {
         file_.helper(device_functions::found);
     if (beside()) file_.helper(device_functions::each);
     file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
+    if (!totals_.empty()) file_.helper(device_functions::reduce_rows);
     if (meets_once()) {
       file_.helper(device_functions::parts);
       file_.helper(meeting_.centre >= 0 ? device_functions::moments : device_functions::powers);
@@ -126,7 +128,7 @@ void LineWriter::launch() {
     if (!ahead_.empty())
       block += fmt::format(", ceil_div({0}, {1}) * {1} * {2}", (most_columns_ + vec_ - 1) / vec_, threads_, 16 * ahead_.size());
   } else if (walk_ == Walk::rows) {
-    grid = fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_);
+    grid = totals_.empty() ? fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_) : totals_blocks_;
     block = fmt::format("dim3({0}, max(1, 256 / {0}))", threads_);
   } else {
     const std::string tile = vec_ == 1 ? fmt::format("{} * {}", rows_per_block_ ? "1" : items_, threads_)

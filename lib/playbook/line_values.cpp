@@ -101,6 +101,7 @@ void LineWriter::line_values(int phase) {
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
     const Instance& instance = at(id);
+    if (instance.named >= 0 && instance.phase == phase) read_named(id);
     if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce)
       continue;
     const std::string text = statement(id, [&](int operand) { return names_[static_cast<std::size_t>(operand)]; });

@@ -21,6 +21,7 @@ class LineWriter {
       : region_(region), dag_(dag), walk_(walk), file_(file), splits_(splits), arguments_(file.scalars()) {}
 
   void write();
+  tensor::Extent write_totals(const std::vector<int>& reduces);
 
  private:
   using Level = Instance::Level;
@@ -66,6 +67,7 @@ class LineWriter {
   std::string offset(const tensor::Shape& strides, const tensor::Extent& start);
   std::string element_offset(const tensor::Shape& strides, const std::string& column);
   void bind(int id);
+  void read_named(int id);
   void prepare();
   void join_team();
   void fetch_ahead();
@@ -122,6 +124,12 @@ class LineWriter {
   void take();
   void come_back();
 
+  // Reductions over all lines.
+  static constexpr std::int64_t most_totals_blocks = 4224;  // 32 for each of 132 multiprocessors
+  void begin_totals();
+  void finish_totals();
+  const Node& total(std::size_t root) const { return dag_.nodes[static_cast<std::size_t>(totals_[root])]; }
+
   // The kernel around the body, and its launch.
   void finish();
   void emit();
@@ -141,6 +149,8 @@ class LineWriter {
   int beside_ = 1;                               // neighbouring ones of each of its threads
   std::string blocks_, per_multiprocessor_;      // blocks that walk many lines each; empty: a line for each
   std::string team_, parts_;                     // of several blocks to a line; empty: one is enough
+  std::vector<int> totals_;                      // reductions over all lines, of each root; nodes
+  std::string totals_blocks_;                    // blocks that walk many lines each for them
   std::vector<int> ahead_;                       // leaves whose next line is on its way to shared memory
   int exchanged_ = 0;
   struct Meeting {

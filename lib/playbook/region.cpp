@@ -305,7 +305,7 @@ void set_levels(Region& region, const Dag& dag) {
   for (Instance& instance : region.instances) {
     if (region.producer >= 0 && instance.node == region.producer) continue;
     instance.level = Instance::Level::line;
-    instance.phase = 0;
+    if (instance.named < 0) instance.phase = 0;
     for (std::size_t i = 0; i < instance.strides.size(); ++i)
       if (region.element[i] && !is_zero(instance.strides[i])) instance.level = Instance::Level::element;
     for (int operand : instance.operands) {
@@ -318,6 +318,39 @@ void set_levels(Region& region, const Dag& dag) {
       ++instance.phase;
     }
   }
+}
+
+// A sum of zeros and of the one element whose coordinate is named, as losses of classes have it, is that element.
+void pick(Region& region, const Dag& dag) {
+  const auto node = [&](const Instance& instance) -> const Node& { return dag.nodes[static_cast<std::size_t>(instance.node)]; };
+  const auto at = [&](int id) -> const Instance& { return region.instances[static_cast<std::size_t>(id)]; };
+  const auto computes = [&](const Instance& instance, Kind kind, const char* function) {
+    return !instance.leaf && node(instance).kind == kind && node(instance).function == function;
+  };
+  const auto along = std::find(region.element.begin(), region.element.end(), 1) - region.element.begin();
+  if (!region.reduces || std::count(region.element.begin(), region.element.end(), 1) != 1) return;
+  for (Instance& sum : region.instances) {
+    if (!computes(sum, Kind::reduce, "sum") || !computes(at(sum.operands[0]), Kind::pointwise, "where")) continue;
+    const Instance& choice = at(sum.operands[0]);
+    const Instance &hit = at(choice.operands[0]), &from = at(choice.operands[1]), &otherwise = at(choice.operands[2]);
+    if (!computes(hit, Kind::pointwise, "eq") || !from.leaf || from.buffer.empty() || from.level != Instance::Level::element) continue;
+    if (!otherwise.leaf || node(otherwise).kind != Kind::number || node(otherwise).function != "0") continue;
+    const Instance &coordinate = at(hit.operands[0]), &named = at(hit.operands[1]);
+    if (!coordinate.leaf || node(coordinate).kind != Kind::coordinate || coordinate.level != Instance::Level::element) continue;
+    if (!named.leaf || named.buffer.empty() || named.level != Instance::Level::line) continue;
+    Instance element = from;
+    element.named = hit.operands[1];
+    std::swap(element.step, element.strides[static_cast<std::size_t>(along)]);
+    element.strides[static_cast<std::size_t>(along)] = literal(0, region.assignments);
+    sum = std::move(element);
+  }
+  // Its address must arrive before it can be asked for: what the first pass loads should be on its way by then.
+  const int phase = std::any_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) {
+    return !instance.leaf && node(instance).kind == Kind::reduce;
+  });
+  for (Instance& instance : region.instances)
+    if (instance.named >= 0) instance.phase = phase;
+  set_levels(region, dag);
 }
 
 }  // namespace
@@ -392,6 +425,7 @@ void collapse(Region& region, const Dag& dag) {
     erase(region, left);
   }
   set_levels(region, dag);
+  pick(region, dag);
 }
 
 bool merge_from(Region& region, std::size_t first) {

@@ -29,7 +29,9 @@ struct Instance {
   tensor::Shape strides;      // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
   tensor::Extent offset;      // leaf in memory: where its first element lies; empty: at the start
   Level level = Level::line;
-  int phase = 0;  // how many reductions must be finished before it is known
+  int phase = 0;             // how many reductions must be finished before it is known
+  int named = -1;            // leaf in memory: a leaf of the line that says which of the line's elements is meant; -1: none does
+  tensor::Extent step = {};  // from one of those to the next
 };
 
 // What one kernel computes: everything between buffers and one or more results, over one iteration space. Along the
@@ -69,7 +71,7 @@ using Results = std::vector<std::pair<int, std::string>>;
 // kernel of its own; the node `cut` is one in any case.
 Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut, std::size_t workloads);
 
-// Merges dimensions that every access walks as one.
+// Merges dimensions that every access walks as one, and reads the one element that a sum over all keeps where it lies.
 void collapse(Region& region, const Dag& dag);
 // Makes one of the dimensions from `first` on; false where an access walks them otherwise.
 bool merge_from(Region& region, std::size_t first);

@@ -151,7 +151,9 @@ TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
 TEST_CASE("a scan computes what it scans when it loads it") { becomes("masked_scan", "as written/fused"); }
 TEST_CASE("a scan between two flips runs from the end") { becomes("reversed_scan", "reversed scan/fused"); }
-TEST_CASE("a cross entropy reads every row once") { becomes("cross_entropy", "as written/fused"); }
+TEST_CASE("a cross entropy reads every row once, and the score of its class where it lies") { becomes("cross_entropy", "as written/fused"); }
+TEST_CASE("a mean over rows is added up by the blocks that walk them") { becomes("total_of_rows", "as written/totals"); }
+TEST_CASE("several long sums of one pass are split over many blocks together") { becomes("split_sums", "strength/fused"); }
 TEST_CASE("a mean squared error is one long sum") { becomes("mse_loss", "as written/fused"); }
 TEST_CASE("a smooth L1 loss is one long sum") { becomes("smooth_l1_loss", "as written/fused"); }
 TEST_CASE("a divergence divides by the batch") { becomes("kl_div", "as written/fused"); }

@@ -83,7 +83,6 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
   const long long T_0 = static_cast<long long>(T[line]);
   const float* X_5_line = X + size_t(line) * C;
   const bool v2 = T_0 != (-100);
-  float acc8 = 0;
   float acc10 = __int_as_float(0xff800000);
   Pack<float, VEC> X_5_kept[ITEMS];
   #pragma unroll
@@ -96,12 +95,8 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     const int column = (item * THREADS + int(threadIdx.x)) * VEC;
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
-      const long long v3 = static_cast<long long>(column + i);
-      const bool v4 = v3 == T_0;
       const float v5 = X_5_kept[item].at[i];
-      const float v7 = v4 ? v5 : 0.0f;
       if (column + (WHOLE ? 0 : i) < C) {
-        acc8 += v7;
         acc10 = Larger()(acc10, float(v5));
       }
     }
@@ -111,19 +106,15 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
-      const long long v3 = static_cast<long long>(column + i);
-      const bool v4 = v3 == T_0;
       const float v5 = X_5_pack.at[i];
-      const float v7 = v4 ? v5 : 0.0f;
       if (column + (WHOLE ? 0 : i) < C) {
-        acc8 += v7;
         acc10 = Larger()(acc10, float(v5));
       }
     }
   }
-  const float v8 = reduce_row<THREADS, ROWS>(acc8, Sum());
   const float v10 = reduce_row<THREADS, ROWS>(acc10, Larger());
-  const float v9 = -v8;
+  const float X_8 = T_0 >= 0 && T_0 < C ? float(X[T_0 + size_t(line) * C]) : float(0);
+  const float v9 = -X_8;
   float acc13 = 0;
   #pragma unroll
   for (int item = 0; item < ITEMS; ++item) {
