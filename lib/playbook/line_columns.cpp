@@ -138,7 +138,7 @@ void LineWriter::walk_columns(int phase, const std::vector<int>& wanted) {
     line("}");
     return;
   }
-  line("#pragma unroll 4");
+  line(fmt::format("#pragma unroll {}", file_.style().wide ? 16 : 4));  // accesses on their way
   if (splits_ > 1)
     line(
         fmt::format("for ({0} column = {0}(blockIdx.y) * {1} + {0}(threadIdx.y); column < {2}; column += "

@@ -28,8 +28,8 @@ __device__ __forceinline__ void fetch_pack(float* to, const float* row, int colu
 
 constexpr std::string_view code = R"(template <bool WHOLE>
 __device__ __forceinline__ void {name}_body({parameters}) {{
-  // A thread makes four neighbouring results of {rows} rows. It combines along a row first, then the rows; results
-  // change lanes in shared memory, so that neighbours are stored by neighbours.
+  // A thread makes four neighbouring results of {rows} rows{and_planes}. It combines along a row first, then the rows{then_planes};
+  // results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = {lanes}, PACKS = {packs}, FIRST = {first}, INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
   __shared__ __align__(16) float results[{threads} / 32][{rows}][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -40,12 +40,7 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
   const bool live = plane < {planes};
   const float* x = {X} + size_t(live ? plane : 0) * {volume};
   const int w0 = (chunk * LANES + lane) * {step_w} - {before_w}, h0 = strip * {rows} * {stride_h} - {padding_h};
-  float held[{rows}][4];
-#pragma unroll
-  for (int j = 0; j < {rows}; ++j)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) held[j][i] = {neutral};
-{open}#pragma unroll
+{held}{open}#pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {{
     const bool there = live && unsigned(h0 + r) < unsigned({H});
     float row[PACKS * 4], across[4];
@@ -66,15 +61,14 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
       for (int i = 0; i < 4; ++i) held[j][i] = {combine}(held[j][i], across[i]);
     }}
   }}
-{close}#pragma unroll
+{close}{coordinates}{each_plane}#pragma unroll
   for (int j = 0; j < {rows}; ++j)
     *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
   __syncwarp();
-  if (!live) return;
-{coordinates}#pragma unroll
+#pragma unroll
   for (int j = 0; j < {rows}; ++j) {{
     const int at_h = strip * {rows} + j;
-    if (at_h >= {OH}) break;
+    if ({gone} || at_h >= {OH}) break;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {{
       const int at_w = (chunk * 4 + i) * LANES + lane;
@@ -83,7 +77,7 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
 {divide}{epilogue}      {store}
     }}
   }}
-}}
+{end_plane}}}
 
 __global__ void __launch_bounds__({threads}) {name}({parameters}) {{
   if ({W} % 4 == 0) {name}_body<true>({forwarded});
@@ -127,6 +121,8 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const std::string rows = file.tune("OUT_ROWS", h.dim < 0  ? std::vector<std::int64_t>{1}
                                                  : overlap ? std::vector<std::int64_t>{2, 4, 1}
                                                            : std::vector<std::int64_t>{1, 2});
+  const bool deep = d.dim >= 0, planes_overlap = span(d) > d.window.stride && d.window.dilation == 1;
+  const std::string depths = deep && planes_overlap ? file.tune("OUT_PLANES", {2, 1}) : "1";
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false);
   declare_epilogue(region, dag, arguments);
@@ -141,20 +137,39 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   std::string divide;
   if (!most) {
     const std::string by = divisor(node, windows, at, 6, arguments, divide);
-    divide += fmt::format("      produced /= {};\n", by);
+    divide += fmt::format("      produced {};\n", divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
   }
   const Epilogue after = epilogue(region, dag, at, 6, arguments);
   std::int64_t lanes = 1;
   while (lanes < 32 && lanes * 4 < w.window.outputs.values[0]) lanes *= 2;
   const std::string H = arguments.number(h.input), W = arguments.number(w.input);
   const std::string OD = arguments.number(d.window.outputs);
-  std::string open, close, row = fmt::format("size_t(h0 + r) * {}", W);
-  if (d.dim >= 0) {
+  const std::string neutral = most ? "__int_as_float(0xff800000)" : "0.0f", combine = most ? "Larger()" : "Sum()";
+  const std::string of_plane = fmt::format(
+      "  float held[{0}][4];\n#pragma unroll\n  for (int j = 0; j < {0}; ++j)\n#pragma unroll\n"
+      "    for (int i = 0; i < 4; ++i) held[j][i] = {1};\n",
+      rows, neutral);
+  std::string held = of_plane, open, close, each_plane, end_plane, gone = "!live", row = fmt::format("size_t(h0 + r) * {}", W);
+  if (deep) {
+    held = fmt::format("  float planes[{0}][{1}][4];\n#pragma unroll\n  for (int e = 0; e < {0}; ++e)\n#pragma unroll\n"
+                       "    for (int j = 0; j < {1}; ++j)\n#pragma unroll\n      for (int i = 0; i < 4; ++i) planes[e][j][i] = {2};\n",
+                       depths, rows, neutral);
     open = fmt::format(
-        "#pragma unroll\n  for (int a = 0; a < {}; ++a) {{\n  const int d = at_d * {} - {} + a * {};\n  if "
-        "(unsigned(d) >= unsigned({})) continue;\n",
-        d.window.taps.values[0], d.window.stride, d.window.padding, d.window.dilation, arguments.number(d.input));
-    close = "  }\n";
+               "#pragma unroll\n  for (int a = 0; a < ({0} - 1) * {1} + {2}; a += {3}) {{\n  const int d = slab * ({0} * {1}) - {4} + a;\n"
+               "  if (unsigned(d) >= unsigned({5})) continue;\n",
+               depths, d.window.stride, span(d), d.window.dilation, d.window.padding, arguments.number(d.input)) +
+           of_plane;
+    close = fmt::format(
+        "#pragma unroll\n  for (int e = 0; e < {0}; ++e) {{\n    if (a < e * {1} || a - e * {1} >= {2}) continue;\n#pragma unroll\n"
+        "    for (int j = 0; j < {3}; ++j)\n#pragma unroll\n      for (int i = 0; i < 4; ++i) planes[e][j][i] = {4}(planes[e][j][i], "
+        "held[j][i]);\n  }}\n  }}\n",
+        depths, d.window.stride, span(d), rows, combine);
+    each_plane = fmt::format(
+        "#pragma unroll\n  for (int e = 0; e < {0}; ++e) {{\n  const int at_d = slab * {0} + e;\n  const auto& held = planes[e];\n"
+        "  if (e > 0) __syncwarp();\n",
+        depths);
+    end_plane = "  }\n";
+    gone = fmt::format("!live || at_d >= {}", OD);
     row = fmt::format("(size_t(d) * {} + h0 + r) * {}", H, W);
   }
   const tensor::Extent results = product_of(node.shape, 0, rank, region.assignments);
@@ -173,14 +188,18 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       fmt::arg("stride_h", h.window.stride), fmt::arg("dilation_h", h.window.dilation),
       fmt::arg("taps_h", h.window.taps.values[0]), fmt::arg("padding_h", h.window.padding),
       fmt::arg("span_h", span(h)), fmt::arg("index", index_type(*std::max_element(results.values.begin(), results.values.end()))),
-      fmt::arg("depth", d.dim < 0 ? "" : fmt::format("  const int at_d = place / chunks / strips % {};\n", OD)),
-      fmt::arg("per_depth", d.dim < 0 ? "" : " / " + OD), fmt::arg("planes", count), fmt::arg("volume", volume),
+      fmt::arg("depth", deep ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / chunks / strips % slabs;\n", OD, depths) : ""),
+      fmt::arg("per_depth", deep ? " / slabs" : ""), fmt::arg("planes", count), fmt::arg("volume", volume),
       fmt::arg("X", x), fmt::arg("H", H), fmt::arg("W", W), fmt::arg("OH", OH), fmt::arg("OW", OW),
-      fmt::arg("neutral", most ? "__int_as_float(0xff800000)" : "0.0f"), fmt::arg("combine", most ? "Larger()" : "Sum()"),
+      fmt::arg("neutral", neutral), fmt::arg("combine", combine),
+      fmt::arg("and_planes", deep ? fmt::format(" of {} planes", depths) : ""), fmt::arg("then_planes", deep ? ", then the planes" : ""),
+      fmt::arg("held", held), fmt::arg("each_plane", each_plane), fmt::arg("end_plane", end_plane), fmt::arg("gone", gone),
       fmt::arg("open", open), fmt::arg("close", close), fmt::arg("row", row), fmt::arg("coordinates", before),
       fmt::arg("divide", divide), fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
   file.launch(fmt::format("{}<<<ceil_div({} * {} * ceil_div({}, {}) * ceil_div({}, {}) * {}, {}), {}>>>({})", name,
-                          in_parentheses(planes.text), in_parentheses(d.window.outputs.text), h.window.outputs.text, rows,
+                          in_parentheses(planes.text),
+                          depths == "1" ? in_parentheses(d.window.outputs.text) : fmt::format("ceil_div({}, {})", d.window.outputs.text, depths),
+                          h.window.outputs.text, rows,
                           w.window.outputs.text, lanes * 4, lanes, threads, threads, arguments.passed()));
   double bytes = 4 * static_cast<double>(results.values[0]);
   double read = 4;
@@ -188,9 +207,9 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   file.traffic(bytes + read, 0);
   file.technique(Technique::vectorised_access, fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
   file.technique(Technique::register_tiling,
-                 fmt::format("A thread of `{}` makes {} rows of four results, so that overlapping windows share what it has "
+                 fmt::format("A thread of `{}` makes {} rows of four results{}, so that overlapping windows share what it has "
                              "loaded, and combines along rows before it combines rows.",
-                             name, rows));
+                             name, rows, depths == "1" ? "" : fmt::format(" in {} planes", depths)));
   if (region.instances.size() > 1)
     file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();

@@ -114,6 +114,7 @@ TEST_CASE("a deep product of few tiles is summed in parts, in a fixed order") {
   becomes("deep_product", "as written/tensor cores");
 }
 TEST_CASE("a max pool takes its activation along") { becomes("max_pool", "as written/fused"); }
+TEST_CASE("a max pool of volumes makes several planes from what it has loaded") { becomes("max_pool_3d", "as written/fused"); }
 TEST_CASE("a mean over windows that the edge cuts counts what is there") { becomes("mean_pool", "as written/fused"); }
 TEST_CASE("a convolution is a product of gathered tiles") { becomes("convolution", "as written/fused"); }
 TEST_CASE("a transposed convolution multiplies only the taps that meet an input") {

@@ -33,8 +33,8 @@ __device__ __forceinline__ void fetch_pack(float* to, const float* row, int colu
 
 template <bool WHOLE>
 __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __restrict__ Y, int C, int B, int n4, int n5, int n6, int H, int W, int n9, int n10, int n11) {
-  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows; results
-  // change lanes in shared memory, so that neighbours are stored by neighbours.
+  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows;
+  // results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = 16, PACKS = 3, FIRST = 3, INPUT_ROWS = (OUT_ROWS - 1) * 2 + 3;
   __shared__ __align__(16) float results[THREADS / 32][OUT_ROWS][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -71,17 +71,16 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
       for (int i = 0; i < 4; ++i) held[j][i] = Larger()(held[j][i], across[i]);
     }
   }
+  const int at1 = plane % C;
+  const int at0 = plane / C;
 #pragma unroll
   for (int j = 0; j < OUT_ROWS; ++j)
     *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
   __syncwarp();
-  if (!live) return;
-  const int at1 = plane % C;
-  const int at0 = plane / C;
 #pragma unroll
   for (int j = 0; j < OUT_ROWS; ++j) {
     const int at_h = strip * OUT_ROWS + j;
-    if (at_h >= n11) break;
+    if (!live || at_h >= n11) break;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int at_w = (chunk * 4 + i) * LANES + lane;
