@@ -22,7 +22,7 @@ int LineWriter::lines_beside() const {
   const auto of = [&](const tensor::Shape& strides) { return strides[static_cast<std::size_t>(dim)]; };
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
-    if (!at(id).leaf && finds_index(node(id))) return 1;
+    if ((!at(id).leaf && finds_index(node(id))) || at(id).named >= 0) return 1;
     if (!at(id).leaf || at(id).strides.empty() || is_zero(of(at(id).strides))) continue;
     if (at(id).buffer.empty() || !is_one(of(at(id).strides))) return 1;
     widest = std::max(widest, tensor::size_of(node(id).dtype));

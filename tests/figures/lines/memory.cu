@@ -71,6 +71,14 @@ __global__ void three(const float* a, const float* b, const float* c, float* y, 
 //@ output  Y: float32[B, M]
 //@ launch  reduce<Sum><<<ceil_div(B * M, 256), 256>>>(X, Y, B, N, M)
 
+//@ task    odd_middle_sum
+//@ torch   Y = torch.sum(X, dim=1)
+//@ size    B = 64, N = 1024, M = 1023
+//@ check   B = 3, N = 33, M = 41
+//@ input   X: float32[B, N, M]
+//@ output  Y: float32[B, M]
+//@ launch  reduce<Sum><<<ceil_div(B * M, 256), 256>>>(X, Y, B, N, M)
+
 //@ task    full_sum
 //@ torch   Y = torch.sum(X)
 //@ size    N = 8192, M = 8192
@@ -299,6 +307,14 @@ __global__ void turn(const float* x, float* y, int n, int h, int w, long long al
 //@ input   X: float32[B, C, H, W]
 //@ output  Y: float32[B, C, OH, OW]
 //@ launch  pool<Mean, 2, 2, 2, 0, 1><<<ceil_div(B * C * OH * OW, 256), 256>>>(X, Y, B * C, 1, H, W, 1, OH, OW)
+
+//@ task    odd_max_pool2d
+//@ torch   Y = F.max_pool2d(X, 3, stride=2)
+//@ size    B = 16, C = 64, H = 257, W = 259, OH = (H - 3) / 2 + 1, OW = (W - 3) / 2 + 1
+//@ check   B = 2, C = 3, H = 9, W = 15
+//@ input   X: float32[B, C, H, W]
+//@ output  Y: float32[B, C, OH, OW]
+//@ launch  pool<Max, 2, 3, 2, 0, 1><<<ceil_div(B * C * OH * OW, 256), 256>>>(X, Y, B * C, 1, H, W, 1, OH, OW)
 
 //@ task    wide_avg_pool2d
 //@ torch   Y = F.avg_pool2d(X, 5, stride=1, padding=2)
