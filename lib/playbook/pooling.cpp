@@ -12,19 +12,24 @@ namespace cudal1::playbook {
 namespace {
 
 constexpr std::string_view fetch_pack =
-    R"(// Four neighbours of an aligned row, `outside` where it has none.
+    R"(// Four neighbours of a row, `outside` where it has none. WHOLE: they are aligned, and all or none of them exist.
+template <bool WHOLE>
 __device__ __forceinline__ void fetch_pack(float* to, const float* row, int column, int columns, bool there, float outside) {
-  const bool inside = there && unsigned(column) < unsigned(columns);
-  const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
-  to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
+  if (WHOLE) {
+    const bool inside = there && unsigned(column) < unsigned(columns);
+    const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
+    to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) to[i] = there && unsigned(column + i) < unsigned(columns) ? row[column + i] : outside;
+  }
 }
 )";
 
 constexpr std::string_view code = R"(template <bool WHOLE>
 __device__ __forceinline__ void {name}_body({parameters}) {{
-  // A thread makes four results of {rows} rows{and_planes}. It combines along a row first, then the rows{then_planes}. Of aligned
-  // rows it makes neighbours from sixteen bytes at a time, and results change lanes in shared memory, so that neighbours are
-  // stored by neighbours; of others its results lie apart, so that neighbours load neighbours.
+  // A thread makes four neighbouring results of {rows} rows{and_planes}. It combines along a row first, then the rows{then_planes};
+  // results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = {lanes}, PACKS = {packs}, FIRST = {first}, INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
   __shared__ __align__(16) float results[{threads} / 32][{rows}][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -38,28 +43,15 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
 {held}{open}#pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {{
     const bool there = live && unsigned(h0 + r) < unsigned({H});
-    const float* from = x + {row};
-    float across[4];
-    if (WHOLE) {{
-      float row[PACKS * 4];
+    float row[PACKS * 4], across[4];
 #pragma unroll
-      for (int q = 0; q < PACKS; ++q) fetch_pack(row + q * 4, from, w0 + q * 4, {W}, there, {neutral});
+    for (int q = 0; q < PACKS; ++q)
+      fetch_pack<WHOLE>(row + q * 4, x + {row}, w0 + q * 4, {W}, there, {neutral});
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {{
-        across[i] = row[FIRST + i * {stride_w}];
+    for (int i = 0; i < 4; ++i) {{
+      across[i] = row[FIRST + i * {stride_w}];
 #pragma unroll
-        for (int c = 1; c < {taps_w}; ++c) across[i] = {combine}(across[i], row[FIRST + i * {stride_w} + c * {dilation_w}]);
-      }}
-    }} else {{
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {{
-        across[i] = {neutral};
-#pragma unroll
-        for (int c = 0; c < {taps_w}; ++c) {{
-          const int w = ((chunk * 4 + i) * LANES + lane) * {stride_w} - {padding_w} + c * {dilation_w};
-          across[i] = {combine}(across[i], there && unsigned(w) < unsigned({W}) ? from[w] : {neutral});
-        }}
-      }}
+      for (int c = 1; c < {taps_w}; ++c) across[i] = {combine}(across[i], row[FIRST + i * {stride_w} + c * {dilation_w}]);
     }}
 #pragma unroll
     for (int j = 0; j < {rows}; ++j) {{
@@ -69,12 +61,10 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
       for (int i = 0; i < 4; ++i) held[j][i] = {combine}(held[j][i], across[i]);
     }}
   }}
-{close}{coordinates}{each_plane}  if (WHOLE) {{
-#pragma unroll
-    for (int j = 0; j < {rows}; ++j)
-      *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
-    __syncwarp();
-  }}
+{close}{coordinates}{each_plane}#pragma unroll
+  for (int j = 0; j < {rows}; ++j)
+    *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
+  __syncwarp();
 #pragma unroll
   for (int j = 0; j < {rows}; ++j) {{
     const int at_h = strip * {rows} + j;
@@ -83,8 +73,7 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
     for (int i = 0; i < 4; ++i) {{
       const int at_w = (chunk * 4 + i) * LANES + lane;
       if (at_w >= {OW}) break;
-      float produced = held[j][i];
-      if (WHOLE) produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
+      float produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
 {divide}{epilogue}      {store}
     }}
   }}
@@ -105,16 +94,6 @@ struct Packs {
 Packs packs_of(const Windows::Axis& w) {
   const std::int64_t before = (w.window.padding + 3) / 4 * 4;
   return {before, (before - w.window.padding + 3 * w.window.stride + span(w) + 3) / 4};
-}
-
-// How many lanes share a row of results: as many as leave few of them idle at its end.
-std::int64_t lanes_for(std::int64_t results) {
-  const auto padded = [&](std::int64_t lanes) { return (results + 4 * lanes - 1) / (4 * lanes) * lanes; };
-  std::int64_t most = 1;
-  while (most < 32 && most * 4 < results) most *= 2;
-  for (std::int64_t lanes = most; lanes > 4; lanes /= 2)
-    if (20 * padded(lanes) <= 23 * padded(4)) return lanes;
-  return std::min<std::int64_t>(most, 4);
 }
 
 }  // namespace
@@ -161,7 +140,8 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     divide += fmt::format("      produced {};\n", divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
   }
   const Epilogue after = epilogue(region, dag, at, 6, arguments);
-  const std::int64_t lanes = lanes_for(w.window.outputs.values[0]);
+  std::int64_t lanes = 1;
+  while (lanes < 32 && lanes * 4 < w.window.outputs.values[0]) lanes *= 2;
   const std::string H = arguments.number(h.input), W = arguments.number(w.input);
   const std::string OD = arguments.number(d.window.outputs);
   const std::string neutral = most ? "__int_as_float(0xff800000)" : "0.0f", combine = most ? "Larger()" : "Sum()";
@@ -204,7 +184,7 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       fmt::arg("lanes", lanes), fmt::arg("packs", packs_of(w).count),
       fmt::arg("first", packs_of(w).before - w.window.padding), fmt::arg("before_w", packs_of(w).before),
       fmt::arg("step_w", 4 * w.window.stride), fmt::arg("stride_w", w.window.stride),
-      fmt::arg("dilation_w", w.window.dilation), fmt::arg("padding_w", w.window.padding), fmt::arg("taps_w", w.window.taps.values[0]),
+      fmt::arg("dilation_w", w.window.dilation), fmt::arg("taps_w", w.window.taps.values[0]),
       fmt::arg("stride_h", h.window.stride), fmt::arg("dilation_h", h.window.dilation),
       fmt::arg("taps_h", h.window.taps.values[0]), fmt::arg("padding_h", h.window.padding),
       fmt::arg("span_h", span(h)), fmt::arg("index", index_type(*std::max_element(results.values.begin(), results.values.end()))),

@@ -18,18 +18,23 @@ struct Smaller {
   template <typename T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
 
-// Four neighbours of an aligned row, `outside` where it has none.
+// Four neighbours of a row, `outside` where it has none. WHOLE: they are aligned, and all or none of them exist.
+template <bool WHOLE>
 __device__ __forceinline__ void fetch_pack(float* to, const float* row, int column, int columns, bool there, float outside) {
-  const bool inside = there && unsigned(column) < unsigned(columns);
-  const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
-  to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
+  if (WHOLE) {
+    const bool inside = there && unsigned(column) < unsigned(columns);
+    const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
+    to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) to[i] = there && unsigned(column + i) < unsigned(columns) ? row[column + i] : outside;
+  }
 }
 
 template <bool WHOLE>
 __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __restrict__ Y, int C, int B, int n4, int n5, int n6, int H, int W, int n9, int n10, int n11) {
-  // A thread makes four results of OUT_ROWS rows. It combines along a row first, then the rows. Of aligned
-  // rows it makes neighbours from sixteen bytes at a time, and results change lanes in shared memory, so that neighbours are
-  // stored by neighbours; of others its results lie apart, so that neighbours load neighbours.
+  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows;
+  // results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = 16, PACKS = 3, FIRST = 3, INPUT_ROWS = (OUT_ROWS - 1) * 2 + 3;
   __shared__ __align__(16) float results[THREADS / 32][OUT_ROWS][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -48,28 +53,15 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
 #pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {
     const bool there = live && unsigned(h0 + r) < unsigned(H);
-    const float* from = x + size_t(h0 + r) * W;
-    float across[4];
-    if (WHOLE) {
-      float row[PACKS * 4];
+    float row[PACKS * 4], across[4];
 #pragma unroll
-      for (int q = 0; q < PACKS; ++q) fetch_pack(row + q * 4, from, w0 + q * 4, W, there, __int_as_float(0xff800000));
+    for (int q = 0; q < PACKS; ++q)
+      fetch_pack<WHOLE>(row + q * 4, x + size_t(h0 + r) * W, w0 + q * 4, W, there, __int_as_float(0xff800000));
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        across[i] = row[FIRST + i * 2];
+    for (int i = 0; i < 4; ++i) {
+      across[i] = row[FIRST + i * 2];
 #pragma unroll
-        for (int c = 1; c < 3; ++c) across[i] = Larger()(across[i], row[FIRST + i * 2 + c * 1]);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        across[i] = __int_as_float(0xff800000);
-#pragma unroll
-        for (int c = 0; c < 3; ++c) {
-          const int w = ((chunk * 4 + i) * LANES + lane) * 2 - 1 + c * 1;
-          across[i] = Larger()(across[i], there && unsigned(w) < unsigned(W) ? from[w] : __int_as_float(0xff800000));
-        }
-      }
+      for (int c = 1; c < 3; ++c) across[i] = Larger()(across[i], row[FIRST + i * 2 + c * 1]);
     }
 #pragma unroll
     for (int j = 0; j < OUT_ROWS; ++j) {
@@ -81,12 +73,10 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
   }
   const int at1 = plane % C;
   const int at0 = plane / C;
-  if (WHOLE) {
 #pragma unroll
-    for (int j = 0; j < OUT_ROWS; ++j)
-      *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
-    __syncwarp();
-  }
+  for (int j = 0; j < OUT_ROWS; ++j)
+    *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
+  __syncwarp();
 #pragma unroll
   for (int j = 0; j < OUT_ROWS; ++j) {
     const int at_h = strip * OUT_ROWS + j;
@@ -95,8 +85,7 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
     for (int i = 0; i < 4; ++i) {
       const int at_w = (chunk * 4 + i) * LANES + lane;
       if (at_w >= n6) break;
-      float produced = held[j][i];
-      if (WHOLE) produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
+      float produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
       const float v1 = produced < 0 ? 0 : produced;
       Y[size_t(at0) * n4 + size_t(at1) * n5 + size_t(at_h) * n6 + at_w] = v1;
     }
