@@ -22,8 +22,6 @@ namespace {
 
 using Node = Expression::Node;
 
-constexpr std::int64_t shared_bytes_without_asking = 48 * 1024;
-
 constexpr const char* pointer_helper = R"(#ifndef CUDAL1_POINTER
 #define CUDAL1_POINTER
 namespace cudal1_host {
@@ -268,10 +266,10 @@ class Writer {
     const std::string shared = launch.shared_bytes.empty() ? "0" : text(launch.shared_bytes);
     line("  if (cudal1_status == cudaSuccess) {");
     ++nesting_;
-    const auto constant = launch.shared_bytes.evaluate_integer({});
-    if (!launch.shared_bytes.empty() && (!constant || *constant > shared_bytes_without_asking))
-      line(fmt::format("  if ({0} > {1}) cudal1_status = cudaFuncSetAttribute((const void*){2}, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)({0}));",
-                       operand(launch.shared_bytes), shared_bytes_without_asking, kernel));
+    // A kernel gets 48 KiB without asking, its static arrays included.
+    if (!launch.shared_bytes.empty())
+      line(fmt::format("  cudal1_status = cudaFuncSetAttribute((const void*){}, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)({}));", kernel,
+                       text(launch.shared_bytes)));
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
       arguments.push_back(argument(launch, i, signature));

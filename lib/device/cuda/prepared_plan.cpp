@@ -13,7 +13,6 @@ namespace cudal1::cuda {
 
 namespace {
 
-constexpr std::uint32_t shared_without_asking = 48 << 10;
 constexpr unsigned portable_cluster = 8;
 
 }  // namespace
@@ -56,7 +55,8 @@ tl::expected<PreparedPlan, std::string> PreparedPlan::make(
     config.blockDimY = asked.block[1];
     config.blockDimZ = asked.block[2];
     config.sharedMemBytes = asked.shared_bytes;
-    if (asked.shared_bytes > shared_without_asking &&
+    // A kernel gets 48 KiB without asking, its static arrays included.
+    if (asked.shared_bytes > 0 &&
         driver().func_set_attribute(launch.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                     static_cast<int>(asked.shared_bytes)) != CUDA_SUCCESS)
       return tl::unexpected(fmt::format("kernel {} asks for {} bytes of dynamic shared memory, more than this GPU gives a block",
