@@ -36,6 +36,15 @@ Windows windows(const Call& call, int axes) {
   return w;
 }
 
+// Whether a window may start behind the input when extents are rounded up: one shorter than padding and a stride.
+bool short_windows(const Windows& w, std::size_t axis) {
+  for (std::size_t at = 0; at < w.kernel[axis].values.size(); ++at) {
+    const auto of = [&](const Quantity& quantity) { return quantity.values[at].integer; };
+    if (of(w.dilation[axis]) * (of(w.kernel[axis]) - 1) + 1 < of(w.padding[axis]) + of(w.stride[axis])) return true;
+  }
+  return false;
+}
+
 template <int axes>
 Type pool_type(const Call& call) {
   need_rank(call, axes);
@@ -50,18 +59,8 @@ Type pool_type(const Call& call) {
     for (const Number& value : span.values)
       if (value.integer < 0) throw Refusal(fmt::format("the window is larger than the padded input along axis {}", front + i));
     Quantity out = (ceil ? ceil_div(span, w.stride[i]) : span / w.stride[i]) + one;
-    bool shorter = false;
     // The last window must start inside the input or its left padding.
-    for (std::size_t at = 0; at < out.values.size(); ++at)
-      if ((out.values[at].integer - 1) * w.stride[i].values[at].integer >= in.values[at].integer + w.padding[i].values[at].integer) {
-        out.values[at].integer -= 1;
-        shorter = true;
-      }
-    if (shorter) {
-      const Quantity text = out - one;
-      out.text = text.text;
-      for (Number& value : out.values) value = Number::of(value.integer);
-    }
+    if (ceil && short_windows(w, i)) out = minimum(out, ceil_div(in + w.padding[i], w.stride[i]));
     type.shape[front + i] = out.extent();
   }
   return type;

@@ -72,6 +72,8 @@ TEST_CASE("lines are parsed and their shapes written in sizes") {
        {{"X", {"N", "D", "H", "H", "H"}}, {"W", {"D", "M", "3", "3", "3"}}}, {"N", "M"}},
       {"C = F.conv2d(X, W, padding=1)", {{"X", {"N", "D", "H", "H"}}, {"W", {"M", "D", "3", "3"}}}, {"N", "M", "H", "H"}},
       {"C = F.conv2d(X, W, stride=2)", {{"X", {"N", "D", "H", "M"}}, {"W", {"M", "D", "K", "3"}}}, {"N", "M", "(H - K) / 2 + 1", "(M - 3) / 2 + 1"}},
+      {"C = F.avg_pool1d(X, 4, stride=3, padding=2, ceil_mode=True)", {{"X", {"B", "N", "D"}}}, {"B", "N", "min((D + 2) / 3 + 1, (D + 4) / 3)"}},
+      {"C = F.max_pool1d(X, 4, stride=3, padding=1, ceil_mode=True)", {{"X", {"B", "N", "D"}}}, {"B", "N", "D / 3 + 1"}},
       {"C = A @ B", {{"A", {"B", "N", "K"}}, {"B", {"K", "M"}}}, {"B", "N", "M"}},
       {"C = torch.softmax(torch.where(torch.tril(torch.ones(N,N)) > 0, Q @ K_.T / D**0.5, float('-inf')), dim=-1) @ V",
        {{"Q", {"N", "D"}}, {"K_", {"N", "D"}}, {"V", {"N", "D"}}}, {"N", "D"}},
