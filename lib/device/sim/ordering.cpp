@@ -94,8 +94,8 @@ bool Ordering::before(const Tag& tag, const Warp& warp) {
   return known(block.common) || known(own);
 }
 
-std::optional<Ordering::Conflict> Ordering::access(const Warp& warp, u64 address, bool store) {
-  Word& word = words_[address];
+std::optional<Ordering::Conflict> Ordering::access(const Warp& warp, u64 index, bool store) {
+  Word& word = words_[index];
   const std::size_t me = place(warp);
   const Tag mine{name(*warp.block, me), state(*warp.block).times[me]};
   std::optional<Conflict> conflict;

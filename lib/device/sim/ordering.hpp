@@ -32,7 +32,7 @@ class Ordering {
     std::uint64_t block;
     bool store;
   };
-  std::optional<Conflict> access(const Warp& warp, std::uint64_t word, bool store);
+  std::optional<Conflict> access(const Warp& warp, std::uint64_t index, bool store);  // index: of a 4-byte word
 
  private:
   using Time = std::uint32_t;
