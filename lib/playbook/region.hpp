@@ -71,6 +71,9 @@ using Results = std::vector<std::pair<int, std::string>>;
 // kernel of its own; the node `cut` is one in any case.
 Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut, std::size_t workloads);
 
+// Says what changes within a line only, and which reductions must be finished before an instance is known.
+void set_levels(Region& region, const Dag& dag);
+
 // Merges dimensions that every access walks as one, and reads the one element that a sum over all keeps where it lies.
 void collapse(Region& region, const Dag& dag);
 // Makes one of the dimensions from `first` on; false where an access walks them otherwise.
