@@ -59,7 +59,7 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
 }
 
 std::string DeviceChoice::identity() const {
-  return device == "sim" ? "sim:" + gpu : fmt::format("{} {}", device, facts.name);
+  return device == "sim" ? "sim:" + gpu : facts.name;
 }
 
 namespace {
@@ -102,6 +102,31 @@ DeviceChoice choose_device(const DeviceOptions& options) {
   if (!choice.others.empty())
     choice.statement += fmt::format(", with {} beside it", fmt::join(choice.others, ", "));
   return choice;
+}
+
+std::vector<DeviceChoice> choose_devices(const DeviceOptions& options, int jobs) {
+  const auto named = choose_device(options);
+  if (jobs == 1) return {named};
+  std::vector<std::string> devices = {named.device};
+  devices.insert(devices.end(), named.others.begin(), named.others.end());
+  const auto count = static_cast<std::size_t>(jobs);
+  if (const auto first = gpu_index(named.device)) {
+    if (devices.size() == 1)
+      for (std::size_t job = 1; job < count; ++job) devices.push_back(fmt::format("cuda:{}", *first + job));
+    if (devices.size() < count)
+      throw base::Error(base::Fault::usage, fmt::format("--jobs {}: each task at a time needs a GPU of its own, and --device {} names {}",
+                                                        jobs, options.device, devices.size()));
+  } else {
+    while (devices.size() < count) devices.push_back(named.device);
+  }
+  std::vector<DeviceChoice> choices;
+  for (std::size_t job = 0; job < count; ++job) {
+    DeviceOptions mine = options;
+    mine.device = devices[job];
+    for (std::size_t next = job + count; next < devices.size(); next += count) mine.device += "," + devices[next];
+    choices.push_back(choose_device(mine));
+  }
+  return choices;
 }
 
 }  // namespace cudal1::cli

@@ -28,11 +28,15 @@ struct DeviceChoice {
   std::string statement;         // one line: what is used, and why
   std::vector<std::string> others{};  // further devices that serve the same run: "cuda:1"
 
-  std::string identity() const;  // "sim:H200", "cuda:0 NVIDIA H200"
+  std::string identity() const;  // "sim:H200", "NVIDIA H200": a run may go on on another GPU of the same name
 };
 
 // Throws base::Error: no_device for a GPU that is not there (saying why), usage for an unknown name and for several
 // devices that are not alike.
 DeviceChoice choose_device(const DeviceOptions& options);
+
+// A choice for each of `jobs` tasks at a time. The named devices are dealt out; a single GPU is the first of as many. Tasks
+// share a simulator. Throws as choose_device does, and usage for fewer GPUs than jobs.
+std::vector<DeviceChoice> choose_devices(const DeviceOptions& options, int jobs);
 
 }  // namespace cudal1::cli

@@ -75,8 +75,8 @@ std::string digest_of(const SweepTask& task, const Options& options) {
 class Sweeper {
  public:
   Sweeper(const Options& options, const Console& console, std::filesystem::path folder, std::vector<SweepTask> tasks, SweepJournal& journal,
-          const DeviceChoice& choice, const std::stop_token& stop)
-      : options_(options), console_(console), folder_(std::move(folder)), tasks_(std::move(tasks)), journal_(journal), choice_(choice),
+          const std::vector<DeviceChoice>& choices, const std::stop_token& stop)
+      : options_(options), console_(console), folder_(std::move(folder)), tasks_(std::move(tasks)), journal_(journal), choices_(choices),
         stop_(stop), began_(base::now()) {}
 
   struct Result {
@@ -87,16 +87,15 @@ class Sweeper {
 
   Result run() {
     std::vector<std::jthread> threads;
-    for (int job = 1; job < options_.jobs; ++job) threads.emplace_back([this, job] { work(job); });
-    work(0);
+    for (std::size_t job = 1; job < choices_.size(); ++job) threads.emplace_back([this, job] { work(choices_[job]); });
+    work(choices_.front());
     threads.clear();
     return result_;
   }
 
  private:
-  void work(int job) {
+  void work(const DeviceChoice& choice) {
     std::unique_ptr<pytorch::Host> host;   // warm from task to task
-    const DeviceChoice choice = device_of(job);
     while (const auto next = take()) {
       const SweepTask& task = tasks_[*next];
       const base::Seconds began = base::now();
@@ -133,13 +132,6 @@ class Sweeper {
       row.seconds = (base::now() - began).count();
       finish(row, false);
     }
-  }
-
-  DeviceChoice device_of(int job) const {
-    if (job == 0 || choice_.device == "sim") return choice_;
-    auto device = options_.run.device;
-    device.device = fmt::format("cuda:{}", job);
-    return choose_device(device);
   }
 
   std::optional<std::size_t> take() {
@@ -281,7 +273,7 @@ class Sweeper {
   std::filesystem::path folder_;
   std::vector<SweepTask> tasks_;
   SweepJournal& journal_;
-  const DeviceChoice& choice_;
+  const std::vector<DeviceChoice>& choices_;   // one for each task at a time
   const std::stop_token stop_;
   base::Seconds began_;
   std::mutex mutex_;
@@ -310,10 +302,13 @@ ExitCode run(const Options& options, const Console& console) {
   Selection selection = options.selection;
   selection.seed = options.run.workbench.seed;
   auto tasks = find_tasks(options.roots, selection);
-  const auto choice = choose_device(options.run.device);
-  console.note(choice.statement);
+  const auto choices = choose_devices(options.run.device, options.jobs);
+  for (const auto& choice : choices) {
+    console.note(choice.statement);
+    if (choice.device == "sim") break;   // one for all
+  }
 
-  SweepIdentity identity{choice.identity(), fmt::format("{}", fmt::join(options.run.model.models, ", ")), options_text(options), shard.index,
+  SweepIdentity identity{choices.front().identity(), fmt::format("{}", fmt::join(options.run.model.models, ", ")), options_text(options), shard.index,
                          shard.count, {}};
   for (const auto& task : tasks) identity.tasks.push_back(task.key);
   std::erase_if(tasks, [&](const SweepTask& task) { return !shard.owns(task.key); });
@@ -323,7 +318,7 @@ ExitCode run(const Options& options, const Console& console) {
   console.note(fmt::format("{} tasks in {}", tasks.size(), folder.string()));
 
   Interruption interruption;
-  Sweeper sweeper(options, console, folder, std::move(tasks), journal, choice, interruption.token());
+  Sweeper sweeper(options, console, folder, std::move(tasks), journal, choices, interruption.token());
   const Sweeper::Result result = sweeper.run();
   const auto sweep = merge({folder}, shard);
   write_summaries(folder, sweep);

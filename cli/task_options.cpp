@@ -62,7 +62,7 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
     return open;
   }
   if (!choice.others.empty())
-    throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one GPU; give --device {}", options.task, choice.device));
+    throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one device; give --device {}, or in a sweep --jobs {}", options.task, choice.device, choice.others.size() + 1));
   const auto set = overrides(options.set);
   const base::Seconds began = base::now();
   if (!open.pytorch)

@@ -17,7 +17,7 @@ struct Identity {
   std::string task_path;            // as given, for messages
   std::string task_digest;
   std::string task_source;          // the kernel file, so that the folder alone can be reported and replayed
-  std::string device;               // "sim:H200", "cuda:0 NVIDIA H200"
+  std::string device;               // "sim:H200", "NVIDIA H200"
   std::string driver;               // empty on the simulator
   std::string version;              // of cudal1
   std::string prompts_digest;

@@ -148,6 +148,14 @@ class SweepTest(TaskTest):
         own = {target.id for each in answer.body if isinstance(each, ast.Assign) for target in each.targets}
         self.assertFalse(names & own)
 
+    def test_devices_are_dealt_out_to_the_tasks_at_a_time(self):
+        two = ["--device", "sim,sim", "--rounds", "1", "--samples", "1", "--json"]
+        alone = self.run_cli("sweep", HERE, "--match", "level1/1[04]_*", *two, code=8).json()
+        self.assertEqual([row["status"] for row in alone["tasks"]], ["failed", "failed"])
+        self.assertIn("is judged on one device; give --device sim, or in a sweep --jobs 2", alone["tasks"][0]["message"])
+        dealt = self.run_cli("sweep", HERE, "--match", "level1/1[04]_*", *two, "--jobs", "2", "--out", "dealt").json()
+        self.assertEqual([row["status"] for row in dealt["tasks"]], ["verified", "verified"])
+
     def test_a_killed_sweep_goes_on_and_shards_merge_to_the_same(self):
         whole = self.sweep(HERE, *QUICK, "--level", "2", "--out", "whole")
         process = self.start_cli("sweep", HERE, *QUICK, "--level", "2", "--out", "killed")
