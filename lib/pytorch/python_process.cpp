@@ -15,9 +15,9 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr const char* sources[] = {"answer_export.py", "answer_host.py", "baselines.py",   "comparison.py", "confine.py",
-                                   "device_memory.py", "host.py",        "lent_cases.py",  "protocol.py",   "task_cases.py",
-                                   "task_gate.py",     "task_module.py", "torch_line.py"};
+constexpr const char* sources[] = {"answer_export.py", "answer_host.py", "baselines.py", "comparison.py", "confine.py",
+                                   "device_memory.py", "expansions.py", "host.py",      "lent_cases.py", "protocol.py",
+                                   "task_cases.py",    "task_gate.py",   "task_module.py", "torch_line.py"};
 
 // Python imports files, so the embedded ones are laid out once, in a folder named after their content.
 std::filesystem::path program_folder() {

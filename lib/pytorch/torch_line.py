@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a forward computes, as one line over tensors: every call of PyTorch's that the module makes, recorded while it
-runs. Loops, conditions and shapes are thereby resolved; calls inside PyTorch's own functions are not seen."""
+runs. Loops, conditions and shapes are thereby resolved; calls inside PyTorch's own functions are not seen, but for those
+of expansions.py."""
 
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from expansions import EXPANSIONS
 from task_module import in_task, tensors_in
 
 ON_HOST = {"item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__len__", "__iter__", "nonzero", "unique"}
@@ -40,6 +42,11 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if function in EXPANSIONS:
+            with self:
+                result = EXPANSIONS[function](*args, **kwargs)
+            if result is not NotImplemented:
+                return result
         result = function(*args, **kwargs)
         if self.problem is None:
             try:

@@ -2,9 +2,16 @@
 """One module as a task: its interface, its oracle, its gate, and what is said of broken ones."""
 
 import re
+import sys
 import unittest
 
 from tasks import HERE, TaskTest
+import torch
+from torch import nn
+
+sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+from task_module import TaskModule  # noqa: E402
+from torch_line import derive  # noqa: E402
 
 SWISH = HERE / "level1" / "4_Swish.py"
 ANSWER = """\
@@ -66,6 +73,34 @@ class InterfaceTest(TaskTest):
     def test_a_torch_line_is_derived(self):
         self.assertIn("torch t0 = torch.sigmoid(x); output = x.mul(t0)", self.directives(SWISH))
         self.assertFalse([line for line in self.directives(HERE / "level2" / "5_Linear_dropout.py") if line.startswith("torch")])
+
+    def test_attention_of_several_heads_is_recorded_as_what_it_is_made_of(self):
+        head = "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.MultiheadAttention("
+        forms = {"8, 2)": "x, x, x", "8, 4, kdim=6, vdim=6, bias=False)": "x, y, y",
+                 "8, 2, batch_first=True)": "x, x, x, attn_mask=torch.ones(4, 4).triu(1) * -1e30"}
+        for form, call in forms.items():
+            with self.subTest(form):
+                path = self.module(f"{head}{form}\n    def forward(self, x, y):\n        return self.a({call})\n",
+                                   "return [torch.rand(4, 4, 8), torch.rand(5, 4, 6)]")
+                task = TaskModule(str(path), path.read_text(), {})
+                model, arguments = task.build(42), task.make_inputs(42)
+                line, problem, _ = derive(task, model, arguments)
+                self.assertEqual(problem, "")
+                self.assertNotIn("multi_head", line)
+                names = {"torch": torch, "F": nn.functional}
+                names |= {each["name"]: value for each, value in zip(task.inputs, task.input_tensors(arguments))}
+                names |= {each["name"]: dict(task.state_tensors(model))[each["path"]] for each in task.state}
+                with torch.no_grad():
+                    exec(line, names)
+                for got, wanted in zip((names["output0"], names["output1"]), task.forward(model, arguments)):
+                    self.assertTrue(torch.allclose(got, wanted, atol=1e-6), form)
+
+    def test_attention_with_dropout_has_no_torch_line(self):
+        path = self.module("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                           "        self.a = nn.MultiheadAttention(8, 2, dropout=0.5)\n"
+                           "    def forward(self, x):\n        return self.a(x, x, x)[0]\n", "return [torch.rand(4, 4, 8)]")
+        task = TaskModule(str(path), path.read_text(), {})
+        self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[1], "it draws random numbers (dropout)")
 
     def test_a_constant_can_be_set(self):
         self.assertIn("input x: float32[3, 256]", self.directives(SWISH, "--set", "batch_size=3"))

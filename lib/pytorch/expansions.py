@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of PyTorch's that are recorded as the simpler ones of which they are made."""
+
+import torch.nn.functional as F
+
+
+def multi_head_attention(query, key, value, width, heads, in_weight, in_bias, bias_k, bias_v, add_zero_attn, dropout, out_weight,
+                         out_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
+                         use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None,
+                         static_v=None, average_attn_weights=True, is_causal=False):
+    """Over [length, batch, width], as nn.MultiheadAttention calls it."""
+    others = (bias_k, bias_v, key_padding_mask, static_k, static_v)
+    if query.dim() != 3 or add_zero_attn or any(each is not None for each in others):
+        return NotImplemented
+    if query is key and key is value and not use_separate_proj_weight:
+        projected = F.linear(query, in_weight, in_bias).chunk(3, dim=-1)
+    else:
+        weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_weight.chunk(3)
+        biases = (None, None, None) if in_bias is None else in_bias.chunk(3)
+        projected = [F.linear(*each) for each in zip((query, key, value), weights, biases)]
+    batch = query.shape[1]
+    q, k, v = (each.reshape(each.shape[0], batch, heads, width // heads).permute(1, 2, 0, 3) for each in projected)
+    if attn_mask is not None and attn_mask.dim() == 3:
+        attn_mask = attn_mask.reshape(batch, heads, *attn_mask.shape[1:])
+    scores = q @ k.transpose(-2, -1) * (width // heads) ** -0.5
+    weights = F.dropout(F.softmax(scores if attn_mask is None else scores + attn_mask, dim=-1), dropout, training)
+    result = F.linear((weights @ v).permute(2, 0, 1, 3).reshape(query.shape), out_weight, out_bias)
+    if not need_weights:
+        return result, None
+    return result, weights.mean(dim=1) if average_attn_weights else weights
+
+
+EXPANSIONS = {F.multi_head_attention_forward: multi_head_attention}
