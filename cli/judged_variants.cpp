@@ -83,6 +83,7 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   StatusLine status(console);
   std::string printed;
   auto workbench_options = options.workbench;
+  workbench_options.final_verdicts = !options.quick;
   workbench_options.printed = [&](const std::string& text) {
     if (printed.empty()) printed = text;  // runs that confirm say it again
   };

@@ -68,7 +68,9 @@ Plan make_plan(const Options& options) {
 
 ExitCode dry_run(const Options& options, Plan& plan, const Console& console) {
   const auto models = open_models(options.run.model, plan.open.task, precision_of(options.run.workbench), console, Purpose::looking);
-  Workbench workbench(plan.open, plan.choice, options.run.workbench);
+  WorkbenchOptions bench = options.run.workbench;
+  bench.final_verdicts = false;
+  Workbench workbench(plan.open, plan.choice, bench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};
   const auto prompt = first_prompt(plan.open.task, start, plan.templates, plan.search);
   const auto expected = estimate(prompt, plan.search, models);

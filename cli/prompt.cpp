@@ -21,7 +21,9 @@ ExitCode run(const Options& options, const Console& console) {
   const auto choice = choose_device(options.run.device);
   auto open = open_task(options.run.task, choice);
   console.note(choice.statement);
-  Workbench workbench(open, choice, options.run.workbench);
+  WorkbenchOptions bench = options.run.workbench;
+  bench.final_verdicts = false;
+  Workbench workbench(open, choice, bench);
   const search::Start start{workbench.judge.device(), workbench.judge.reference()};
   const auto prompt = first_prompt(open.task, start, prompt_templates(options.run), search_options(options.run));
   if (options.as_json) {

@@ -14,11 +14,11 @@ namespace {
 void time_beside(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options, judge::Options& result) {
   if (options.baselines.empty()) result.baselines = {"eager", "compile"};
   if (options.baselines.empty() && open.task.file.torch->first.find("conv") != std::string::npos) result.baselines.emplace_back("eager/fp32");
-  result.beside = [&open, device = choice.device]() -> pytorch::Host& {
-    if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{open.python, device, 0});
+  result.beside = [&open, device = choice.device](const std::stop_token& stop) -> pytorch::Host& {
+    if (!open.pytorch) open.pytorch = std::make_unique<pytorch::Host>(pytorch::Options{open.python, device, 0, stop});
     return *open.pytorch;
   };
-  if (!options.baselines.empty()) result.beside();   // what was asked for is not left out in silence
+  if (!options.baselines.empty()) result.beside({});   // what was asked for is not left out in silence
 }
 
 judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
@@ -40,7 +40,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   }
   result.precision = precision_of(options);
   result.baselines = baselines(options);
-  if (!options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
+  if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
   // How long the simulator takes depends on what else the machine does, so there a run remembers for itself alone.
   result.hangs = choice.device == "sim" ? options.hangs : base::cache_folder() / "hung";

@@ -25,6 +25,7 @@ struct WorkbenchOptions {
   double run_limit = 10, compile_limit = 30;  // seconds
   double gpu_budget = 250;                    // milliseconds
   bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false, no_pytorch = false;
+  bool final_verdicts = true;                 // may be asked for
   std::string precision = "fp32";
   std::vector<std::string> baselines;         // of PyTorch; empty: the usual ones
   std::string against;                        // file of a variant to compare with instead of the reference

@@ -64,7 +64,7 @@ struct WorkerEnd {
 // A warm child process that answers messages (`cudal1 worker compile` and the like). The child finds its channel on
 // file descriptor 3 (worker_channel()) and dies with its parent. Killed, with its whole process group, by the destructor.
 // A thread of its own reads the child's standard error, so a talkative child never blocks. One thread at a time uses the
-// channel; kill() may come from any. The child does not see environment variables that are named like keys.
+// channel; kill() and pause() may come from any. The child does not see environment variables that are named like keys.
 class Worker {
  public:
   // The limit is one of private writable memory (RLIMIT_DATA); 0: none. Sanitizer builds ignore it, because their
@@ -77,6 +77,7 @@ class Worker {
   Channel& channel() { return channel_; }
   pid_t pid() const { return pid_; }
   void kill();              // at once; idempotent
+  void pause(bool paused);  // none of its threads runs meanwhile; its own children do
   WorkerEnd end();          // of a child that closed its channel: waits up to two seconds, then kills
   std::string last_words(); // what the child wrote to its standard error, the last 64 KiB
 

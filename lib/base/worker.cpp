@@ -4,6 +4,7 @@
 #include "base/spawn.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <future>
@@ -107,6 +108,11 @@ Worker::~Worker() {
 void Worker::kill() {
   const std::lock_guard lock(state_->mutex);
   state_->finish();
+}
+
+void Worker::pause(bool paused) {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->ended) ::kill(pid_, paused ? SIGSTOP : SIGCONT);
 }
 
 WorkerEnd Worker::end() {

@@ -66,24 +66,21 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   counter.stop();
   ready = false;
   std::vector<Timed> results;
-  std::vector<outcome::BaselineTiming> pytorchs;
   const auto apart = [&] {
     const auto& a = results[results.size() - 2].estimate;
     const auto& b = results.back().estimate;
     return std::fabs(a.mean - b.mean) > a.half_width + b.half_width + agreement;
   };
+  DeviceHost fresh(options.worker);
   for (int process = 0; process < 3; ++process) {
-    DeviceHost fresh(options.worker);
+    fresh.stop();
     start(fresh);
     const auto checked = check(fresh, executable, key);
     if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
     judgement.errors = checked->errors;
     auto timed = measure(fresh, executable, bench::Purpose::final_, key);
     if (!timed) return with_fault(std::move(judgement), timed.error());
-    if (results.empty()) {
-      measure_hot(fresh, executable, *timed, key);
-      pytorchs = time_beside(fresh, executable, key);
-    }
+    if (results.empty()) measure_hot(fresh, executable, *timed, key);
     results.push_back(*std::move(timed));
     const auto afterwards = check(fresh, executable, key, CheckJob::Where::fresh);
     if (afterwards->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *afterwards);
@@ -116,13 +113,14 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   const double high = std::max(result.estimate.high(), other.estimate.high());
   result.estimate.mean = 0.5 * (result.estimate.mean + other.estimate.mean);
   apply(result, judgement);
-  if (!pytorchs.empty()) judgement.baselines = std::move(pytorchs);
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
   for (std::size_t w = 0; w < other.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
   count(judgement, executable);
   if (lends()) judgement.sanitizer = "not run";   // it has no PyTorch to make the inputs
   else if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
     sanitize(judgement, executable);
+  // Last of all, because PyTorch may not be ready before.
+  if (beside && outcome::is_right(judgement.verdict)) judgement.baselines = time_beside(fresh, executable, key);
   return judgement;
 }
 

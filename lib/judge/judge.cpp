@@ -30,6 +30,7 @@ Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler,
       seed(options.seed ? *options.seed : base::secret_seed()), random(seed, 2) {
   if (options.device != "sim") watch_gpu();
   open(host, seed);
+  if (options.beside && !gpu_uuid.empty()) start_beside();
   arch = facts.arch();
   if (facts.simulated && !arch.empty() && arch.back() == 'a') arch.pop_back();  // PTX needs no feature of exactly one GPU
   std::error_code missing;

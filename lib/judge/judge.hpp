@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,9 @@ struct Options {
   bool sanitizer = true;              // compute-sanitizer on a final verdict, where it exists
   pytorch::Host* pytorch = nullptr;   // has the task open, when it is a module; must outlive the judge
   std::vector<outcome::TaskFinding> findings;  // about a module, from its task gate
-  // Starts PyTorch beside a kernel file on a GPU, to time its torch line with a final verdict; throws base::Error where
-  // there is none. What it gives must outlive the judge. Empty: not wanted.
-  std::function<pytorch::Host&()> beside;
+  // Starts PyTorch beside a kernel file on a GPU, to time its torch line with a final verdict; called in a thread of its
+  // own, and throws base::Error where there is none. What it gives must outlive the judge. Empty: not wanted.
+  std::function<pytorch::Host&(std::stop_token)> beside;
   // Ways of running a module that its variants are compared with (pytorch/host.hpp): the first is what 1.00 means, and
   // "best" as the first the fastest of the others.
   std::vector<std::string> baselines{"eager", "compile", "reduce-overhead", "graph"};

@@ -22,6 +22,7 @@ using outcome::Verdict;
 
 constexpr std::size_t first_samples = 12;     // of every baseline, before any variant
 constexpr int comparison_limit = 24;          // of timed outputs by PyTorch, before only some are
+constexpr int spare_share = 64;               // of the GPU's memory: a task that takes no more leaves room for PyTorch all the time
 
 }  // namespace
 
@@ -236,41 +237,30 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
   return result;
 }
 
-// A kernel file's torch line in PyTorch, ready to be timed; nothing where this machine has no PyTorch.
+// A kernel file's torch line in PyTorch, made ready to be timed.
 void Judge::State::start_beside() {
-  beside.emplace();
-  try {
-    options.pytorch = &options.beside();
-  } catch (const base::Error&) {
-    return;
-  }
-  with_pytorch([&](pytorch::Host& pytorch) {
-    std::string name = options.baselines.front();
-    try {
-      pytorch.hold(task.file.name, pytorch::kernel_module(task, task.workloads.front()));
-      for (const std::string& each : options.baselines)
-        if (name = each; name != "best") beside->push_back(pytorch.prepare(name));
-    } catch (const base::Error& error) {
-      beside->emplace_back().name = name;
-      beside->back().failed = error.what();
-    }
-  });
+  Beside::Module module{task.file.name, pytorch::kernel_module(task, task.workloads.front()), options.baselines,
+                        task.necessary_bytes(0) > static_cast<double>(facts.memory_bytes) / spare_share};
+  beside = std::make_unique<Beside>(options.beside, std::move(module), gpu_lock());
 }
 
 // PyTorch's times for a torch line at the first workload, in turns with a variant that is right.
 std::vector<outcome::BaselineTiming> Judge::State::time_beside(DeviceHost& where, const Executable& executable, const std::string& key) {
   constexpr int beside_pairs = 24;
-  if (!options.beside) return {};
+  if (!beside) return {};
   const Step step(*this, "pytorch");
-  if (!beside) start_beside();
+  const Beside::Ready& made = beside->ready();
+  if (made.host == nullptr) return {};
+  options.pytorch = made.host;
   std::vector<std::string> names;
-  for (const outcome::BaselineTiming& each : *beside)
+  for (const outcome::BaselineTiming& each : made.baselines)
     if (each.failed.empty()) names.push_back(each.name);
-  std::vector<outcome::BaselineTiming> result = *beside;
+  std::vector<outcome::BaselineTiming> result = made.baselines;
   if (names.empty()) return result;
   try {
+    if (!where.alive()) start(where);
     const auto turns = take_turns(where, executable, beside_pairs, names, key);
-    if (!turns) return {};   // what is wrong with the variant is found by the checks that follow
+    if (!turns) return {};   // nothing wrong was found, and this is no check
     for (outcome::BaselineTiming& each : result) {
       if (!each.failed.empty()) continue;
       const auto& samples = turns->samples.at(each.name);

@@ -39,12 +39,16 @@ void Judge::State::watch_gpu() {
                                  std::lround(100 * busy), who.empty() ? "" : fmt::format(" ({})", fmt::join(who, "; "))));
 }
 
-std::unique_ptr<base::FileLock> Judge::State::hold_gpu() {
-  if (gpu_uuid.empty()) return nullptr;
+std::filesystem::path Judge::State::gpu_lock() const { return base::cache_folder() / ("gpu-" + gpu_uuid + ".lock"); }
+
+Judge::State::Hold Judge::State::hold_gpu() {
+  if (gpu_uuid.empty()) return {};
   const base::Seconds began = base::now();
-  auto lock = std::make_unique<base::FileLock>(base::cache_folder() / ("gpu-" + gpu_uuid + ".lock"));
+  Hold hold;
+  if (beside) hold.wish = beside->wish();
+  hold.lock = std::make_unique<base::FileLock>(gpu_lock());
   waited += (base::now() - began).count();
-  return lock;
+  return hold;
 }
 
 }  // namespace cudal1::judge

@@ -8,6 +8,7 @@
 #include "bench/limit.hpp"
 #include "bench/race.hpp"
 #include "cuda/management.hpp"
+#include "judge/beside.hpp"
 #include "judge/candidate.hpp"
 #include "judge/device_host.hpp"
 #include "judge/judge.hpp"
@@ -71,7 +72,12 @@ struct Judge::State {
   };
 
   // Held while a worker uses the GPU: one job at a time, also across several runs of this program.
-  std::unique_ptr<base::FileLock> hold_gpu();
+  struct Hold {
+    Beside::Wish wish;
+    std::unique_ptr<base::FileLock> lock;
+  };
+  Hold hold_gpu();
+  std::filesystem::path gpu_lock() const;
 
   base::Seconds execution_limit(bool whole_workload) const;
 
@@ -105,8 +111,7 @@ struct Judge::State {
   tl::expected<Turns, Rejected> take_turns(DeviceHost& where, const Executable& executable, int pairs,
                                            const std::vector<std::string>& baselines, const std::string& key);
   void time_baselines(ReferenceFacts& result);
-  // PyTorch beside a kernel file (module.cpp), started with the first final verdict.
-  std::optional<std::vector<outcome::BaselineTiming>> beside;   // as they were made ready
+  std::unique_ptr<Beside> beside;               // a kernel file; empty: PyTorch is not wanted
   void start_beside();
   std::vector<outcome::BaselineTiming> time_beside(DeviceHost& where, const Executable& executable, const std::string& key);
   void start(DeviceHost& fresh);                // both, with secret seeds of its own

@@ -55,6 +55,7 @@ class Baseline:
                     self.function = torch.compile(self.model, mode="reduce-overhead")
                 for index in range(WARM_UPS * len(sets)):
                     self.call(index % len(sets))
+                    torch.cuda.synchronize()  # so that little is under way when this process is stopped
             torch.cuda.synchronize()
         self.seconds = time.monotonic() - began
 

@@ -10,8 +10,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
-#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,6 +53,7 @@ Interface interface_of(const json& reply) {
 struct Host::State {
   Options options;
   std::unique_ptr<PythonProcess> worker;
+  std::mutex mutex;   // of `worker`, which pause() looks at from another thread
   std::string version;
   json opened;  // the request that opened the task, to be repeated in a new process
   std::vector<std::string> notes;
@@ -61,21 +63,25 @@ struct Host::State {
   void start();
   bool start(const std::string& python, std::string& why);
   json ask(const json& request);
+  void keep(std::unique_ptr<PythonProcess> process) {
+    const std::lock_guard lock(mutex);
+    worker = std::move(process);
+  }
 };
 
 bool Host::State::start(const std::string& python, std::string& why) {
   try {
-    worker = std::make_unique<PythonProcess>(python, "host.py", "the process that holds PyTorch");
-    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}}, answer_limit);
+    keep(std::make_unique<PythonProcess>(python, "host.py", "the process that holds PyTorch"));
+    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}}, answer_limit, options.stop);
     if (reply.contains("missing")) {
       why = fmt::format("{}: {}", python, reply.at("missing").get<std::string>());
-      worker.reset();
+      keep(nullptr);
       return false;
     }
     version = fmt::format("PyTorch {}, Python {}", reply.at("torch").get<std::string>(), reply.at("python").get<std::string>());
     return true;
   } catch (const base::Error& error) {
-    worker.reset();
+    keep(nullptr);
     why = fmt::format("{}: {}", python, error.what());
     return false;
   }
@@ -98,9 +104,9 @@ void Host::State::start() {
 json Host::State::ask(const json& request) {
   if (!worker || !worker->alive()) {
     start();
-    if (!opened.is_null()) worker->exchange(opened, answer_limit);
+    if (!opened.is_null()) worker->exchange(opened, answer_limit, options.stop);
   }
-  return worker->exchange(request, answer_limit);
+  return worker->exchange(request, answer_limit, options.stop);
 }
 
 Host::Host(Options options) : state_(std::make_unique<State>()) {
@@ -173,9 +179,18 @@ std::optional<outcome::WrongElement> element(const json& value, const std::strin
 
 }  // namespace
 
+void Host::heed(std::stop_token stop) { state_->options.stop = std::move(stop); }
+
+void Host::pause(bool paused) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->worker) state_->worker->pause(paused);
+}
+
+void Host::import_compiler() { state_->ask({{"do", "import_compiler"}}); }
+
 void Host::hold(const std::string& name, const std::string& source) {
   state_->opened = nullptr;
-  const json request = {{"do", "open"}, {"path", name}, {"source", source}, {"set", json::object()}, {"device", state_->options.device}, {"limit", 0}};
+  const json request = {{"do", "hold"}, {"path", name}, {"source", source}, {"device", state_->options.device}};
   state_->ask(request);
   state_->opened = request;
 }

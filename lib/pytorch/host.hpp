@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Options {
   std::string python;           // the interpreter; empty: the first of python3 and /usr/bin/python3 that has PyTorch
   std::string device = "cpu";   // "cpu" or "cuda:N"
   std::size_t input_limit = 0;  // bytes of one set of inputs and weights; 0: none
+  std::stop_token stop = {};    // ends a question, and the process with it
 };
 
 // Why a task is a bad measure.
@@ -61,6 +63,10 @@ class Host {
   // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
+  void heed(std::stop_token stop);     // another one than in Options, from now on
+  void pause(bool paused);             // the process, but for children of its own; from any thread
+
+  void import_compiler();              // what the first torch.compile would read; uses no GPU
   // A module's text of which only times are wanted: prepare() and time().
   void hold(const std::string& name, const std::string& source);
   const std::vector<std::string>& notes() const;   // of the open task: what a reader should know, one sentence each

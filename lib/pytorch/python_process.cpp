@@ -7,6 +7,8 @@
 #include "base/text.hpp"
 #include "pytorch/embedded.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace cudal1::pytorch {
@@ -14,6 +16,8 @@ namespace cudal1::pytorch {
 namespace {
 
 using json = nlohmann::json;
+
+constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
 constexpr const char* sources[] = {"answer_export.py", "answer_host.py", "baselines.py", "comparison.py", "confine.py",
                                    "device_memory.py", "expansions.py", "host.py",      "lent_cases.py", "protocol.py",
@@ -42,17 +46,22 @@ PythonProcess::PythonProcess(const std::string& python, const std::string& progr
     : what_(std::move(what)),
       worker_(std::make_unique<base::Worker>(base::Program{python, {"-u", (program_folder() / program).string()}})) {}
 
-json PythonProcess::exchange(const json& request, base::Seconds limit) {
+json PythonProcess::exchange(const json& request, base::Seconds limit, const std::stop_token& stop) {
   std::string text;
   const bool sent = worker_->channel().send(request.dump(-1, ' ', false, json::error_handler_t::replace));
-  const auto status = sent ? worker_->channel().receive(text, limit) : base::Channel::Status::closed;
+  auto status = sent ? base::Channel::Status::timeout : base::Channel::Status::closed;
+  const base::Seconds began = base::now();
+  while (status == base::Channel::Status::timeout && base::now() - began < limit && !stop.stop_requested())
+    status = worker_->channel().receive(text, stop.stop_possible() ? std::min(limit, stop_interval) : limit);
   if (status != base::Channel::Status::message) {
+    if (status == base::Channel::Status::timeout) worker_->kill();
     const base::WorkerEnd end = worker_->end();
     const std::string words = last_line(worker_->last_words());
-    worker_.reset();
+    alive_ = false;
     throw base::Error(base::Fault::bad_input,
                       fmt::format("{} {}{}{}", what_,
-                                  status == base::Channel::Status::timeout ? "does not answer"
+                                  stop.stop_requested()                    ? "was stopped"
+                                  : status == base::Channel::Status::timeout ? "does not answer"
                                   : end.signal == 9                        ? "was killed (out of memory? try --set)"
                                                                            : "ended",
                                   words.empty() ? "" : ": ", words));

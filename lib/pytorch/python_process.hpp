@@ -4,6 +4,7 @@
 #include "base/process.hpp"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -17,12 +18,14 @@ class PythonProcess {
   PythonProcess(const std::string& python, const std::string& program, std::string what);
 
   // One question. Throws base::Error with what the program refuses, or how it ended; then it is not alive any more.
-  nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit);
-  bool alive() const { return worker_ != nullptr; }
+  nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit, const std::stop_token& stop = {});
+  bool alive() const { return alive_; }
+  void pause(bool paused) { worker_->pause(paused); }   // from any thread
 
  private:
   std::string what_;
   std::unique_ptr<base::Worker> worker_;
+  bool alive_ = true;
 };
 
 }  // namespace cudal1::pytorch

@@ -61,6 +61,7 @@ class ExportsTest(TaskTest):
                 with self.subTest(f"{check.__name__} {row['key']}"):
                     self.assertEqual(row["status"], "verified", row)
                     done.result()
+                    print(f"{check.__name__} {row['key']}: right", file=sys.stderr, flush=True)
 
     def python(self, *arguments):
         return subprocess.run([sys.executable, *map(str, arguments)], cwd=HERE, capture_output=True, text=True, timeout=600,

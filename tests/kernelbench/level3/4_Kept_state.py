@@ -12,7 +12,7 @@ class Model(nn.Module):
         self.hidden = torch.zeros(batch_size, hidden)
 
     def forward(self, x):
-        self.hidden = torch.tanh(self.inner(torch.cat((x, self.hidden), dim=1)))
+        self.hidden = torch.tanh(self.inner(torch.cat((x, self.hidden.to(x.device)), dim=1)))
         return self.hidden
 
 
