@@ -16,7 +16,7 @@ import torch
 import protocol
 from baselines import Stopwatch
 from confine import confine
-from device_memory import Mappings
+from device_memory import Mappings, seen_alone
 from task_cases import bytes_of, fresh
 from task_module import Refusal, TaskModule, in_task, mapped, tensors_in
 
@@ -54,7 +54,7 @@ def measured_with():
 
 class Answer:
     def hello(self, request):
-        self.device = request["device"]
+        self.device = seen_alone(request["device"])
         self.folder = request["folder"]
         for name in ("TMPDIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "HOME", "XDG_CACHE_HOME"):
             os.environ[name] = self.folder

@@ -8,6 +8,17 @@ import os
 import torch
 
 
+def seen_alone(device):
+    """What a GPU is called in this process once it sees no other, so that whatever names none means this one: streams,
+    events, memory that another process lends. Before CUDA starts here."""
+    if not device.startswith("cuda:"):
+        return device
+    index = int(device.removeprefix("cuda:"))
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    os.environ["CUDA_VISIBLE_DEVICES"] = visible.split(",")[index] if visible else str(index)
+    return "cuda:0"
+
+
 class Handle(ctypes.Structure):
     _fields_ = [("words", ctypes.c_ubyte * 64)]
 

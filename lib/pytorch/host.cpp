@@ -125,7 +125,7 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   const std::string source = base::read_file(path, std::size_t{16} << 20);
   state_->opened = nullptr;
   const json request = {{"do", "open"}, {"path", path.string()}, {"source", source},
-                        {"set", json(overrides)}, {"device", state_->options.device}, {"limit", state_->options.input_limit}};
+                        {"set", json(overrides)}, {"limit", state_->options.input_limit}};
   const Interface interface = interface_of(state_->ask(request));
   state_->opened = request;
   state_->notes = interface.notes;
@@ -190,7 +190,7 @@ void Host::import_compiler() { state_->ask({{"do", "import_compiler"}}); }
 
 void Host::hold(const std::string& name, const std::string& source) {
   state_->opened = nullptr;
-  const json request = {{"do", "hold"}, {"path", name}, {"source", source}, {"device", state_->options.device}};
+  const json request = {{"do", "hold"}, {"path", name}, {"source", source}};
   state_->ask(request);
   state_->opened = request;
 }

@@ -21,7 +21,7 @@ class Host:
         self.open_memory = []
 
     def hello(self, request):
-        device = request["device"]
+        device = self.device = seen_alone(request["device"])
         if device != "cpu" and not torch.cuda.is_available():
             raise Refusal(f"this PyTorch ({torch.__version__}) has no usable CUDA")
         threads = request.get("threads", 0)
@@ -32,7 +32,7 @@ class Host:
 
     def open(self, request):
         self.close({})
-        task = TaskModule(request["path"], request["source"], request["set"], request["device"], request["limit"])
+        task = TaskModule(request["path"], request["source"], request["set"], self.device, request["limit"])
         cases = Cases(task)
         outputs = self.outputs_of(task, cases)
         for name, value in zip(output_names(task, len(outputs)), outputs):
@@ -63,7 +63,7 @@ class Host:
 
     def hold(self, request):
         self.close({})
-        self.task = TaskModule(request["path"], request["source"], {}, request["device"])
+        self.task = TaskModule(request["path"], request["source"], {}, self.device)
         return {}
 
     @staticmethod
@@ -167,6 +167,7 @@ if torch is not None:
 
     from answer_export import export
     from baselines import INPUT_SETS, OWN_LIMIT, Stopwatch
+    from device_memory import seen_alone
     from lent_cases import WHOLE_LIMIT, LentCases
     from task_cases import Cases, fresh, shape_of
     from task_gate import examine

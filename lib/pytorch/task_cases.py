@@ -70,8 +70,8 @@ class Perturbation:
     def __call__(self, tensor):
         if not tensor.is_floating_point():
             return tensor
-        signs = torch.randint(0, 2, tensor.shape, generator=self.generator, device=tensor.device, dtype=tensor.dtype) * 2 - 1
-        return tensor * (1 + ROUNDING * signs)
+        drawn = torch.randint(0, 2, tensor.shape, generator=self.generator, device=self.generator.device, dtype=tensor.dtype)
+        return tensor * (1 + ROUNDING * (drawn.to(tensor.device) * 2 - 1))   # what a module keeps may lie elsewhere
 
 
 class Cases:

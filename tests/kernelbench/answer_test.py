@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from tasks import HERE
 
@@ -62,7 +63,7 @@ class AnswerTest(unittest.TestCase):
         cls.host.close()
 
     def open(self, path):
-        opened = self.host.ask("open", path=str(path), source=path.read_text(), set={}, device="cpu", limit=0)
+        opened = self.host.ask("open", path=str(path), source=path.read_text(), set={}, limit=0)
         self.assertIn("digest", opened, opened)
         return dict(self.host.ask("offer"), path=str(path), source=path.read_text(), set={})
 
@@ -235,6 +236,17 @@ class SlicesTest(unittest.TestCase):
             found = self.compared(lambda output: output[row, 5].mul_(1.01))
             self.assertFalse(found["outputs"][0]["right"], row)
             self.assertEqual(found["outputs"][0]["first"]["index"], [row, 5])
+
+
+class DeviceTest(unittest.TestCase):
+    def test_a_process_sees_its_own_gpu_only(self):
+        sys.path.insert(0, str(PROGRAMS))
+        from device_memory import seen_alone
+        for visible, index, wanted in (("", 1, "1"), ("3,5", 1, "5"), ("GPU-a,GPU-b", 0, "GPU-a")):
+            with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": visible}):
+                self.assertEqual(seen_alone(f"cuda:{index}"), "cuda:0")
+                self.assertEqual(os.environ["CUDA_VISIBLE_DEVICES"], wanted)
+                self.assertEqual(seen_alone("cpu"), "cpu")
 
 
 if __name__ == "__main__":
