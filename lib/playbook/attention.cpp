@@ -88,7 +88,7 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
 {row_store}#pragma unroll
     for (int c = 0; c < C; ++c) {{
       const int h = tx + 16 * c;
-      if (h < {H}) {store}
+      if (h < {H}) to[h] = result[r][c]{by};
     }}
   }}
 }}
@@ -96,121 +96,213 @@ constexpr std::string_view code = R"(__global__ void __launch_bounds__(256) {nam
 
 // Each warp keeps its queries' scores and results in the layout of the tensor cores' accumulators. A sum over keys may take
 // them in any order, so the scores of keys 2t and 2t + 1 serve as the columns t and t + 4 of the second product's left
-// factor without leaving their lane.
-constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({queries} * 2) {name}({parameters}) {{
-  // Sixteen queries of a warp by 32 keys at a time; the next keys and values are on their way meanwhile.
-  constexpr int HEAD = {head}, KEYS = 32, LINE = HEAD + 4;
+// factor without leaving their lane. Nor does the order of the result's columns matter: two neighbouring tiles of eight take
+// the even and the odd ones of sixteen, so that a lane reads both tiles' values at once and writes four neighbours.
+constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({queries} / {own} * 32, {resident} / {queries}) {name}({parameters}) {{
+  // {own} queries of a warp by 32 keys at a time; the next keys and values are on their way meanwhile.
+  constexpr int HEAD = {head}, KEYS = 32, LINE = HEAD + 4, TILES = {own} / 16, THREADS = {queries} / {own} * 32;
   extern __shared__ __align__(16) float tiles[];
-  const int lane = threadIdx.x % 32;
+  float* q_tile = tiles + 4 * KEYS * LINE;  // high halves, then low ones
+  const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * {own};
   // The last queries have the most keys: they go first.
-  const int start = int(gridDim.x - 1 - blockIdx.x) * {queries}, first_row = start + threadIdx.x / 32 * 16 + lane / 4;
+  const int start = int(gridDim.x - 1 - blockIdx.x) * {queries}, first_row = start + warp_row + lane / 4;
   const size_t matrix = size_t(blockIdx.y) * {T} * {H};
 {range}  const float scale = {scale};  // of scores in powers of two
-  float q[HEAD / 8][4];
+  const auto copy = [&](float* to, const float* from, int first, int rows) {{
 #pragma unroll
-  for (int k = 0; k < HEAD / 8; ++k)
+    for (int i = threadIdx.x; i < rows * HEAD / 4; i += THREADS) {{
+      const int row = i / (HEAD / 4), h = i % (HEAD / 4) * 4;
+      const float* at = from + matrix + size_t(first + row) * {H} + h;
+      if ({H} % 4 == 0) {{
+        const bool inside = first + row < {T} && h < {H};
+        copy_async<16>(to + row * LINE + h, inside ? at : from, inside);
+      }} else {{
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {{
-      const int row = first_row + i % 2 * 8, h = k * 8 + lane % 4 + i / 2 * 4;
-      q[k][i] = row < {T} && h < {H} ? {Q}[matrix + size_t(row) * {H} + h] * scale : 0.0f;
-    }}
-  const auto copy = [&](float* to, int first) {{
-    if (first < end)
-      for (int i = threadIdx.x; i < KEYS * HEAD / 4; i += {queries} * 2) {{
-        const int key = i / (HEAD / 4), h = i % (HEAD / 4) * 4;
-        const size_t from = matrix + size_t(first + key) * {H} + h;
-        float* k = to + key * LINE + h;
-        if ({H} % 4 == 0) {{
-          const bool inside = first + key < {T} && h < {H};
-          copy_async<16>(k, inside ? {K} + from : {K}, inside);
-          copy_async<16>(k + KEYS * LINE, inside ? {V} + from : {V}, inside);
-        }} else {{
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {{
-            const bool inside = first + key < {T} && h + j < {H};
-            copy_async<4>(k + j, inside ? {K} + from + j : {K}, inside);
-            copy_async<4>(k + KEYS * LINE + j, inside ? {V} + from + j : {V}, inside);
-          }}
+        for (int j = 0; j < 4; ++j) {{
+          const bool inside = first + row < {T} && h + j < {H};
+          copy_async<4>(to + row * LINE + h + j, inside ? at + j : from, inside);
         }}
       }}
+    }}
+  }};
+  const auto copy_keys = [&](float* to, int first) {{
+    if (first < end) {{
+      copy(to, {K}, first, KEYS);
+      copy(to + KEYS * LINE, {V}, first, KEYS);
+    }}
     asm volatile("cp.async.commit_group;");
   }};
-  float result[HEAD / 8][4] = {{}}, largest[2] = {{-1e30f, -1e30f}}, total[2] = {{}};
-  copy(tiles, begin);
+  copy(q_tile, {Q}, start, {queries});
+  copy_keys(tiles, begin);
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  // Every thread cuts the queries that it has copied.
+#pragma unroll
+  for (int i = threadIdx.x; i < {queries} * HEAD / 4; i += THREADS) {{
+    float* at = q_tile + i / (HEAD / 4) * LINE + i % (HEAD / 4) * 4;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {{
+      unsigned high, low;
+      halves(at[j] * scale, high, low);
+      at[j] = __uint_as_float(high);
+      if (EXACT) at[{queries} * LINE + j] = __uint_as_float(low);
+    }}
+  }}
+  float result[TILES][HEAD / 8][4] = {{}}, largest[TILES][2], total[TILES][2] = {{}};
+#pragma unroll
+  for (int m = 0; m < TILES; ++m) largest[m][0] = largest[m][1] = -1e30f;
   int stage = 0;
   for (int first = begin; first < end; first += KEYS) {{
-    asm volatile("cp.async.wait_group 0;");
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
     __syncthreads();
-    copy(tiles + (1 - stage) * 2 * KEYS * LINE, first + KEYS);
+    copy_keys(tiles + (1 - stage) * 2 * KEYS * LINE, first + KEYS);
     const float *k_tile = tiles + stage * 2 * KEYS * LINE, *v_tile = k_tile + KEYS * LINE;
     stage = 1 - stage;
-    float score[KEYS / 8][4] = {{}};
+{needed}    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only.
+    float score[TILES][KEYS / 8][4] = {{}};
+#pragma unroll (TILES == 1 ? HEAD / 16 : 1)
+    for (int k = 0; k < HEAD; k += 16) {{
+      unsigned q_high[TILES][2][4], q_low[TILES][2][4];
 #pragma unroll
-    for (int k = 0; k < HEAD / 8; ++k) {{
-      unsigned high[4], low[4];
+      for (int m = 0; m < TILES; ++m)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) halves(q[k][i], high[i], low[i]);
+        for (int d = 0; d < 2; ++d) {{
+          const float* at = q_tile + (warp_row + m * 16 + lane % 16) * LINE + k + d * 8 + lane / 16 * 4;
+          load_matrices(at, q_high[m][d]);
+          if (EXACT) load_matrices(at + {queries} * LINE, q_low[m][d]);
+        }}
 #pragma unroll
-      for (int j = 0; j < KEYS / 8; ++j) {{
-        const float* at = k_tile + (j * 8 + lane / 4) * LINE + k * 8 + lane % 4;
-        float part[4] = {{}};
-        multiply_add_halves(part, high, low, at[0], at[4]);
+      for (int j = 0; j < KEYS / 8; j += 2) {{
+        unsigned k_high[2][4], k_low[2][4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) score[j][i] += part[i];
+        for (int n = 0; n < 2; ++n) {{
+          unsigned held[4];
+          load_matrices(k_tile + ((j + n) * 8 + lane % 8) * LINE + k + lane / 8 * 4, held);
+#pragma unroll
+          for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), k_high[n][i], k_low[n][i]);
+        }}
+        float part[TILES][2][4] = {{}};
+#pragma unroll
+        for (int d = 0; d < 2; ++d) {{
+          if (EXACT) {{
+#pragma unroll
+            for (int at = 0; at < TILES * 2; ++at)
+              multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
+#pragma unroll
+            for (int at = 0; at < TILES * 2; ++at)
+              multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
+          }}
+#pragma unroll
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
+        }}
+#pragma unroll
+        for (int at = 0; at < TILES * 2; ++at)
+#pragma unroll
+          for (int i = 0; i < 4; ++i) score[at / 2][j + at % 2][i] += part[at / 2][at % 2][i];
       }}
     }}
-    unsigned p_high[KEYS / 8][4], p_low[KEYS / 8][4];
-    float shrink[2];
+    if (first + KEYS > {T}{may_mask}) {{
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {{
-      float most = largest[r];
+      for (int m = 0; m < TILES; ++m)
 #pragma unroll
-      for (int j = 0; j < KEYS / 8; ++j)
+        for (int j = 0; j < KEYS / 8; ++j)
 #pragma unroll
-        for (int i = 2 * r; i < 2 * r + 2; ++i) {{
-          const int key = first + j * 8 + lane % 4 * 2 + i % 2;
-          if (key >= {T}{masked}) score[j][i] = -1e30f;
-          most = fmaxf(most, score[j][i]);
-        }}
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-      shrink[r] = exp2f(largest[r] - most);
-      largest[r] = most;
-      total[r] *= shrink[r];
+          for (int i = 0; i < 4; ++i) {{
+            const int key = first + j * 8 + lane % 4 * 2 + i % 2;
+            if (key >= {T}{masked}) score[m][j][i] = -1e30f;
+          }}
+    }}
+    unsigned p_high[TILES][KEYS / 8][4], p_low[TILES][KEYS / 8][4];
+    float shrink[TILES][2];
 #pragma unroll
-      for (int j = 0; j < KEYS / 8; ++j)
+    for (int m = 0; m < TILES; ++m)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {{
+        float most = largest[m][r];
+#pragma unroll
+        for (int j = 0; j < KEYS / 8; ++j) most = fmaxf(most, fmaxf(score[m][j][2 * r], score[m][j][2 * r + 1]));
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+        shrink[m][r] = power_of_two(largest[m][r] - most);
+        largest[m][r] = most;
+        total[m][r] *= shrink[m][r];
+#pragma unroll
+        for (int j = 0; j < KEYS / 8; ++j)
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {{
+            const float p = power_of_two(score[m][j][2 * r + i] - most);
+            total[m][r] += p;
+            halves(p, p_high[m][j][r + 2 * i], p_low[m][j][r + 2 * i]);
+          }}
+      }}
+#pragma unroll
+    for (int n = 0; n < HEAD / 8; n += 2) {{
+      float part[TILES][2][4] = {{}};
+#pragma unroll
+      for (int j = 0; j < KEYS / 8; ++j) {{
+        unsigned v_high[2][2], v_low[2][2];  // of a key and the next one, of both tiles
 #pragma unroll
         for (int i = 0; i < 2; ++i) {{
-          const float p = exp2f(score[j][2 * r + i] - most);
-          total[r] += p;
-          halves(p, p_high[j][r + 2 * i], p_low[j][r + 2 * i]);
+          const float2 held = *reinterpret_cast<const float2*>(v_tile + (j * 8 + lane % 4 * 2 + i) * LINE + n * 8 + lane / 4 * 2);
+          halves(held.x, v_high[0][i], v_low[0][i]);
+          halves(held.y, v_high[1][i], v_low[1][i]);
         }}
-    }}
+        if (EXACT) {{
 #pragma unroll
-    for (int n = 0; n < HEAD / 8; ++n) {{
-      float part[4] = {{}};
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], p_low[at / 2][j], v_high[at % 2][0], v_high[at % 2][1]);
 #pragma unroll
-      for (int j = 0; j < KEYS / 8; ++j) {{
-        const float* at = v_tile + (j * 8 + lane % 4 * 2) * LINE + n * 8 + lane / 4;
-        multiply_add_halves(part, p_high[j], p_low[j], at[0], at[LINE]);
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], p_high[at / 2][j], v_low[at % 2][0], v_low[at % 2][1]);
+        }}
+#pragma unroll
+        for (int at = 0; at < TILES * 2; ++at)
+          multiply_add(part[at / 2][at % 2], p_high[at / 2][j], v_high[at % 2][0], v_high[at % 2][1]);
       }}
 #pragma unroll
-      for (int i = 0; i < 4; ++i) result[n][i] = result[n][i] * shrink[i / 2] + part[i];
+      for (int at = 0; at < TILES * 2; ++at)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          result[at / 2][n + at % 2][i] = result[at / 2][n + at % 2][i] * shrink[at / 2][i / 2] + part[at / 2][at % 2][i];
     }}
   }}
 #pragma unroll
-  for (int r = 0; r < 2; ++r) {{
-    const int row = first_row + r * 8;
-    total[r] += __shfl_xor_sync(0xffffffffu, total[r], 1);
-    total[r] += __shfl_xor_sync(0xffffffffu, total[r], 2);
+  for (int at = 0; at < TILES * 2; ++at) {{
+    const int m = at / 2, r = at % 2, row = first_row + at * 8;
+    total[m][r] += __shfl_xor_sync(0xffffffffu, total[m][r], 1);
+    total[m][r] += __shfl_xor_sync(0xffffffffu, total[m][r], 2);
     if (row >= {T}) continue;
 {row_store}#pragma unroll
-    for (int c = 0; c < HEAD / 4; ++c) {{
-      const int h = c / 2 * 8 + lane % 4 * 2 + c % 2;
-      if (h < {H}) {store}
+    for (int n = 0; n < HEAD / 8; n += 2) {{
+      const int h = n * 8 + lane % 4 * 4;
+      const float4 four = make_float4(result[m][n][2 * r]{by}, result[m][n + 1][2 * r]{by}, result[m][n][2 * r + 1]{by},
+                                      result[m][n + 1][2 * r + 1]{by});
+      if ({H} % 4 == 0) {{
+        if (h < {H}) *reinterpret_cast<float4*>(to + h) = four;
+      }} else {{
+        if (h < {H}) to[h] = four.x;
+        if (h + 1 < {H}) to[h + 1] = four.y;
+        if (h + 2 < {H}) to[h + 2] = four.z;
+        if (h + 3 < {H}) to[h + 3] = four.w;
+      }}
     }}
   }}
 }}
+)";
+
+// Four matrices of 8 by 4 floats, one row of one of them at each lane's address.
+constexpr std::string_view tensor_helpers = R"(__device__ __forceinline__ void load_matrices(const float* from, unsigned (&to)[4]) {
+  const unsigned at = unsigned(__cvta_generic_to_shared(from));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(at));
+}
+
+// Zero where it would be smaller than normal numbers.
+__device__ __forceinline__ float power_of_two(float exponent) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
+  return result;
+}
 )";
 
 // Adds up the parts of every row, each with its own largest score.
@@ -243,16 +335,19 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   if (padded > 128) throw NotCovered{"attention with heads wider than 128"};
   const tensor::Extent batches = product_of(node.shape, 0, rank - 2, head.values.size());
   const bool tensor_cores = file.style().tensor && node.dtype == tensor::Dtype::float32;
-  std::vector<std::int64_t> queries;
-  for (std::int64_t rows : tensor_cores ? std::vector<std::int64_t>{64, 32, 128} : std::vector<std::int64_t>{32, 64, 16}) {
-    const std::int64_t bytes = 4 * ((rows + 64) * (padded + 4) + rows * 33);
-    if (tensor_cores || bytes <= 48 * 1024) queries.push_back(rows);
-  }
-  const std::int64_t blocks = (length.values[0] + queries[0] - 1) / queries[0] * batches.values[0];
+  const std::int64_t tile = tensor_cores ? 64 : 32, blocks = (length.values[0] + tile - 1) / tile * batches.values[0];
   const bool split = file.style().split && blocks < 264 && length.values[0] >= 512;
+  std::vector<std::int64_t> queries;
+  if (tensor_cores) queries = split ? std::vector<std::int64_t>{64, 32} : padded > 64 ? std::vector<std::int64_t>{64, 128} : std::vector<std::int64_t>{128, 64};
+  for (std::int64_t rows : {32, 64, 16})
+    if (!tensor_cores && 4 * ((rows + 64) * (padded + 4) + rows * 33) <= 48 * 1024) queries.push_back(rows);
   if (split && queries.size() > 2) queries.resize(2);
   const std::string name = file.unique(tensor_cores ? "tensor_attention" : "attention");
   const std::string rows = file.tune("QUERIES", queries);
+  // Twice the queries of a warp share what it reads and cuts of keys and values; few blocks rather have more warps.
+  std::vector<std::int64_t> of_warp{16};
+  if (!split && padded <= 64) of_warp = {32, 16};
+  const std::string own = tensor_cores ? file.tune("WARP_QUERIES", of_warp) : "";
   const std::string part = split ? file.tune("PART", {256, 128, 512}) : "";
   const std::string parts = fmt::format("ceil_div({}, {})", length.text, part);
 
@@ -263,8 +358,8 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::string T = arguments.number(length), H = arguments.number(head);
   const bool causal = std::get<bool>(node.attributes.at("is_causal"));
   const std::string last = causal ? fmt::format("min({}, start + {})", T, rows) : T;
-  const std::string result = tensor_cores ? "result[c / 2][r * 2 + c % 2]" : "result[r][c]";
-  std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store, store, partial, totals;
+  const std::string most = tensor_cores ? "largest[m][r]" : "largest[r]", total = tensor_cores ? "total[m][r]" : "total[r]";
+  std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store, partial, totals;
   if (split) {
     range = fmt::format("  const int begin = blockIdx.z * {0}, end = min({1}, begin + {0});\n  if (begin >= end) return;\n",
                         part, last);
@@ -277,30 +372,30 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                       beside = arguments.pointer(totals, tensor::Dtype::float32, true);
     row_store = fmt::format(
         "    const size_t line = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * {} + row;\n"
-        "    if ({} == 0) {}[line * 2] = largest[r], {}[line * 2 + 1] = total[r];\n",
-        T, tensor_cores ? "lane % 4" : "tx", beside, beside);
-    store = fmt::format("{}[line * {} + h] = {};", to, H, result);
+        "    if ({} == 0) {}[line * 2] = {}, {}[line * 2 + 1] = {};\n    float* to = {} + line * {};\n",
+        T, tensor_cores ? "lane % 4" : "tx", beside, most, beside, total, to, H);
   } else {
-    store = fmt::format("{}[matrix + size_t(row) * {} + h] = {} / total[r];",
-                        arguments.pointer(output, node.dtype, true), H, result);
+    row_store = fmt::format("    float* to = {} + matrix + size_t(row) * {};\n", arguments.pointer(output, node.dtype, true), H);
   }
-  const auto scale = node.attributes.find("scale");
+  const std::string scale = node.operands.size() == 3 ? fmt::format("/ sqrtf(float({}))", H)
+                                                      : fmt::format("{} {}", std::get<bool>(node.attributes.at("divides")) ? "/" : "*",
+                                                                    arguments.number(dag.nodes[static_cast<std::size_t>(node.operands[3])]));
   file.code(fmt::format(
       fmt::runtime(tensor_cores ? tensor_code : code), fmt::arg("name", name),
-      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows),
+      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("own", own), fmt::arg("resident", padded > 64 ? 128 : 256),
       fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q), fmt::arg("K", k), fmt::arg("V", v),
-      fmt::arg("scale", scale == node.attributes.end()
-                            ? fmt::format("1.44269504f / sqrtf(float({}))", H)
-                            : fmt::format("{:.9g}f", std::get<double>(scale->second) * 1.4426950408889634)),
-      fmt::arg("range", range), fmt::arg("row_store", row_store), fmt::arg("store", store),
-      fmt::arg("masked", causal ? " || key > first_row + r * 8" : ""),
+      fmt::arg("scale", "1.44269504f " + scale),
+      fmt::arg("range", range), fmt::arg("row_store", row_store), fmt::arg("by", split ? "" : " / " + total),
+      fmt::arg("needed", causal ? fmt::format("    if (first >= start + warp_row + {}) continue;\n", own) : ""),
+      fmt::arg("may_mask", causal ? " || first + KEYS > start + warp_row + 1" : ""),
+      fmt::arg("masked", causal ? " || key > first_row + m * 16 + i / 2 * 8" : ""),
       fmt::arg("masked0", causal ? " || first + tx > row" : ""),
       fmt::arg("masked1", causal ? " || first + tx + 16 > row" : "")));
   std::string grid = fmt::format("dim3(ceil_div({}, {})", length.text, rows);
   if (split) grid += fmt::format(", {}, {}", batches.text, parts);
   else if (!is_one(batches)) grid += ", " + batches.text;
-  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} * 2, {}>>>({})", name, grid, rows, 4 * 32 * (padded + 4) * 4,
-                                         arguments.passed())
+  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} / {} * 32, (128 + {} * {}) * {}>>>({})", name, grid, rows, own, file.style().exact ? 2 : 1, rows,
+                                         4 * (padded + 4), arguments.passed())
                            : fmt::format("{}<<<{}), 256>>>({})", name, grid, arguments.passed()));
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
@@ -332,6 +427,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
   if (tensor_cores) {
     use_tensor_cores(file, name, "queries, keys, weights and values");
+    file.helper(tensor_helpers);
     file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
   }
   if (causal)

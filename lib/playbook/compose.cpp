@@ -129,7 +129,7 @@ class Composer {
     }
     if (buffers_.count(id) == 0) {
       if (node(id).kind == Kind::attention) {
-        for (int operand : node(id).operands) have(operand);
+        for (std::size_t i = 0; i < 3; ++i) have(node(id).operands[i]);
         return write_attention(id, buffer, dag_, buffers_, file_);
       }
       if (node(id).kind == Kind::window_sums) {

@@ -22,7 +22,8 @@ enum class Kind {
   permute,      // dimension i is the operand's dims[i]
   reshape,      // the same elements in row-major order
   product,      // matrix product of operands [..., n, k] and [..., k, m]
-  attention,    // operands q, k, v of shapes [..., t, h]; `attributes` is_causal; operand 3 is the scale
+  attention,    // operands q, k, v of shapes [..., t, h] and a number that scores are multiplied by, or divided where the attribute
+                // `divides` says so; without it by sqrt(h). Attribute is_causal
   convolution,  // operands input [b, c, d...] and weight; `function` is conv or conv_transpose, `windows` say how,
                 // `attributes` groups
   pool,         // of [..., d...] the max or mean (`function`) of every window

@@ -4,6 +4,7 @@
 #include "playbook/families.hpp"
 #include "playbook/lowering.hpp"
 #include "playbook/pointwise.hpp"
+#include "playbook/rule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ const std::map<std::string_view, int (*)(Lowering&)>& rows() {
     std::map<std::string_view, int (*)(Lowering&)> result;
     for (const auto& family :
          {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(),
-          product_lowerings(), window_lowerings(), part_lowerings(), loss_lowerings()})
+          product_lowerings(), attention_lowerings(), window_lowerings(), part_lowerings(), loss_lowerings()})
       for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
     return result;
   }();
@@ -63,7 +64,7 @@ Dag Lowering::run() {
     lowered_.push_back(lower(*source_));
   }
   for (const auto& [name, id] : graph_.outputs) dag_.outputs.emplace_back(name, lowered_[static_cast<std::size_t>(id)]);
-  return std::move(dag_);
+  return tidy(dag_);  // without what an attention that was spelt out has replaced
 }
 
 int Lowering::lower(const tensor::Node& node) {

@@ -13,7 +13,7 @@ namespace cudal1::playbook {
 
 // Choices that change which primitives stand for an operation.
 struct LowerOptions {
-  bool attention = true;  // scaled_dot_product_attention is one kernel; off: products and a softmax
+  bool attention = true;  // attention is one kernel, also where it is spelt out; off: products and a softmax
 };
 
 // Spells a torch line out in primitives. The error is one sentence that names what is not covered.

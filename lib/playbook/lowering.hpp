@@ -77,8 +77,12 @@ std::vector<LoweringRow> pointwise_lowerings();
 std::vector<LoweringRow> reduction_lowerings();
 std::vector<LoweringRow> normalization_lowerings();
 std::vector<LoweringRow> product_lowerings();
+std::vector<LoweringRow> attention_lowerings();
 std::vector<LoweringRow> window_lowerings();
 std::vector<LoweringRow> part_lowerings();
 std::vector<LoweringRow> loss_lowerings();
+
+// The product of `weights` and `v` as one attention, where the weights are softmax(q @ k.T), scaled or not; else -1.
+int spelt_attention(Lowering& l, int weights, int v);
 
 }  // namespace cudal1::playbook

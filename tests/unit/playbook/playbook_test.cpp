@@ -168,6 +168,32 @@ TEST_CASE("attention never writes its scores") { becomes("attention", "as writte
 TEST_CASE("attention with few queries goes to the tensor cores in parts of its keys") {
   becomes("split_attention", "as written/tensor cores");
 }
+TEST_CASE("attention that is spelt out goes to the tensor cores as one kernel") { becomes("spelt_attention", "as written/tensor cores"); }
+
+TEST_CASE("attention is known by a softmax of products over keys, however it is scaled, and by no other") {
+  const std::string text = base::read_file(golden("spelt_attention.before.cu"));
+  const std::string line = "torch.matmul(torch.softmax(torch.matmul(Q, K.transpose(-2, -1)) / 8.0, dim=-1), V)";
+  REQUIRE(text.find(line) != std::string::npos);
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "spelt_attention.cu";
+  const auto online = [&](const std::string& instead) {
+    std::string other = text;
+    base::write_file(path, other.replace(other.find(line), line.size(), instead));
+    const auto candidates = playbook::candidates_for(task::load(path));
+    const auto* candidate = find(candidates, "as written/fused");
+    INFO(instead << ": " << candidates.refusal);
+    REQUIRE(candidate != nullptr);
+    return std::any_of(candidate->techniques.begin(), candidate->techniques.end(), [](const auto& each) { return each.technique == outcome::Technique::online_softmax; });
+  };
+  CHECK(online(line));
+  CHECK(online("F.softmax(Q @ K.mT, dim=2) @ V"));
+  CHECK(online("(0.125 * (Q @ K.mT)).softmax(-1) @ V"));
+  CHECK(online("F.softmax(Q @ K.mT / math.sqrt(H), dim=-1) @ V"));
+  CHECK_FALSE(online("F.softmax(Q @ K.mT, dim=1) @ V"));
+  CHECK_FALSE(online("F.softmax(8.0 / (Q @ K.mT), dim=-1) @ V"));
+  CHECK_FALSE(online("F.softmax((Q @ K.mT) * V.mean(), dim=-1) @ V"));
+  CHECK_FALSE(online("F.softmax(Q @ K[:, :8].mT, dim=-1) @ V[:, :8]"));
+  std::filesystem::remove(path);
+}
 
 TEST_CASE("a value that could be computed on the way is written out by a kernel of its own") { becomes("cut", "as written/fused, cut after gelu"); }
 

@@ -79,10 +79,11 @@ __global__ void __launch_bounds__(256) attention(const float* __restrict__ Q, co
   for (int r = 0; r < R; ++r) {
     const int row = start + ty * R + r;
     if (row >= T) break;
+    float* to = O + matrix + size_t(row) * H;
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       const int h = tx + 16 * c;
-      if (h < H) O[matrix + size_t(row) * H + h] = result[r][c] / total[r];
+      if (h < H) to[h] = result[r][c] / total[r];
     }
   }
 }

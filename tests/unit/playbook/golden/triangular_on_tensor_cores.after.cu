@@ -60,17 +60,6 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&high)[4], const unsigned (&low)[4], float b0, float b1) {
-  unsigned b0_high, b0_low, b1_high, b1_low;
-  halves(b0, b0_high, b0_low);
-  halves(b1, b1_high, b1_low);
-  if constexpr (EXACT) {
-    multiply_add(sum, low, b0_high, b1_high);
-    multiply_add(sum, high, b0_low, b1_low);
-  }
-  multiply_add(sum, high, b0_high, b1_high);
-}
-
 // In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
 template <bool ALONG_DEPTH, int TILE, int STEP>
 __device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * (TILE + 8);
