@@ -26,6 +26,7 @@ std::vector<Style> styles() {
   };
   add("fused", [](Style&) {});
   add("packed columns", [](Style& s) { s.packs = true; });
+  add("columns", [](Style& s) { s.columns = true; });
   add("tensor cores", [](Style& s) { s.tensor = true; });
   add("tensor cores, gathered", [](Style& s) { s.tensor = s.gather = true; });
   add("totals", [](Style& s) { s.totals = true; });

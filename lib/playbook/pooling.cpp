@@ -85,6 +85,44 @@ __global__ void __launch_bounds__({threads}) {name}({parameters}) {{
 }}
 )";
 
+// Where rows are not aligned: a thread's four neighbours would lie in as many sectors as there are lanes.
+constexpr std::string_view column_code = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
+  // A thread makes {rows} results of a column{and_planes}, its neighbours those beside them, so that neighbours are loaded and stored by
+  // neighbours. It combines along a row first, then the rows{then_planes}.
+  constexpr int INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
+  const int strips = ({OH} + {rows} - 1) / {rows};
+  const {index} place = {index}(blockIdx.x) * {threads} + threadIdx.x;
+  const int at_w = place % {OW}, strip = place / {OW} % strips;
+{depth}  const {index} plane = place / {OW} / strips{per_depth};
+  if (plane >= {planes}) return;
+  const float* x = {X} + size_t(plane) * {volume};
+  const int w0 = at_w * {stride_w} - {padding_w}, h0 = strip * {rows} * {stride_h} - {padding_h};
+{held}{open}#pragma unroll
+  for (int r = 0; r < INPUT_ROWS; ++r) {{
+    const bool there = unsigned(h0 + r) < unsigned({H});
+    float across = {neutral};
+#pragma unroll
+    for (int c = 0; c < {taps_w}; ++c) {{
+      const int w = w0 + c * {dilation_w};
+      across = {combine}(across, there{inside_w} ? x[{row} + w] : {neutral});
+    }}
+#pragma unroll
+    for (int j = 0; j < {rows}; ++j) {{
+      const int b = r - j * {stride_h};
+      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
+      held[j][0] = {combine}(held[j][0], across);
+    }}
+  }}
+{close}{coordinates}{each_plane}#pragma unroll
+  for (int j = 0; j < {rows}; ++j) {{
+    const int at_h = strip * {rows} + j;
+    if ({gone}at_h >= {OH}) break;
+    float produced = held[j][0];
+{divide}{epilogue}    {store}
+  }}
+{end_plane}}}
+)";
+
 std::int64_t span(const Windows::Axis& axis) { return (axis.window.taps.values[0] - 1) * axis.window.dilation + 1; }
 
 // What stands before a thread's first window in its first pack, and how many packs its windows take.
@@ -114,11 +152,12 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const Windows windows = windows_of(node, input);
   const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
   const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
-  const bool most = node.function == "max";
+  const bool most = node.function == "max", aligned = w.input.values[0] % 4 == 0, columns = file.style().columns && !aligned;
   const std::string name = file.unique("pool");
   const std::string threads = file.tune("THREADS", {128, 256});
   const bool overlap = span(h) > h.window.stride;
   const std::string rows = file.tune("OUT_ROWS", h.dim < 0  ? std::vector<std::int64_t>{1}
+                                                 : overlap && columns ? std::vector<std::int64_t>{4, 8, 2}
                                                  : overlap ? std::vector<std::int64_t>{2, 4, 1}
                                                            : std::vector<std::int64_t>{1, 2});
   const bool deep = d.dim >= 0, planes_overlap = span(d) > d.window.stride && d.window.dilation == 1;
@@ -135,25 +174,27 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   if (h.dim >= 0) at[static_cast<std::size_t>(h.dim)] = "at_h";
   at[static_cast<std::size_t>(w.dim)] = "at_w";
   std::string divide;
+  const std::size_t indent = columns ? 4 : 6;
   if (!most) {
-    const std::string by = divisor(node, windows, at, 6, arguments, divide);
-    divide += fmt::format("      produced {};\n", divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
+    const std::string by = divisor(node, windows, at, indent, arguments, divide);
+    divide += fmt::format("{}produced {};\n", std::string(indent, ' '), divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
   }
-  const Epilogue after = epilogue(region, dag, at, 6, arguments);
+  const Epilogue after = epilogue(region, dag, at, indent, arguments);
   std::int64_t lanes = 1;
   while (lanes < 32 && lanes * 4 < w.window.outputs.values[0]) lanes *= 2;
   const std::string H = arguments.number(h.input), W = arguments.number(w.input);
   const std::string OD = arguments.number(d.window.outputs);
   const std::string neutral = most ? "__int_as_float(0xff800000)" : "0.0f", combine = most ? "Larger()" : "Sum()";
+  const int width = columns ? 1 : 4;
   const std::string of_plane = fmt::format(
-      "  float held[{0}][4];\n#pragma unroll\n  for (int j = 0; j < {0}; ++j)\n#pragma unroll\n"
-      "    for (int i = 0; i < 4; ++i) held[j][i] = {1};\n",
-      rows, neutral);
-  std::string held = of_plane, open, close, each_plane, end_plane, gone = "!live", row = fmt::format("size_t(h0 + r) * {}", W);
+      "  float held[{0}][{2}];\n#pragma unroll\n  for (int j = 0; j < {0}; ++j)\n#pragma unroll\n"
+      "    for (int i = 0; i < {2}; ++i) held[j][i] = {1};\n",
+      rows, neutral, width);
+  std::string held = of_plane, open, close, each_plane, end_plane, gone = columns ? "" : "!live", row = fmt::format("size_t(h0 + r) * {}", W);
   if (deep) {
-    held = fmt::format("  float planes[{0}][{1}][4];\n#pragma unroll\n  for (int e = 0; e < {0}; ++e)\n#pragma unroll\n"
-                       "    for (int j = 0; j < {1}; ++j)\n#pragma unroll\n      for (int i = 0; i < 4; ++i) planes[e][j][i] = {2};\n",
-                       depths, rows, neutral);
+    held = fmt::format("  float planes[{0}][{1}][{3}];\n#pragma unroll\n  for (int e = 0; e < {0}; ++e)\n#pragma unroll\n"
+                       "    for (int j = 0; j < {1}; ++j)\n#pragma unroll\n      for (int i = 0; i < {3}; ++i) planes[e][j][i] = {2};\n",
+                       depths, rows, neutral, width);
     open = fmt::format(
                "#pragma unroll\n  for (int a = 0; a < ({0} - 1) * {1} + {2}; a += {3}) {{\n  const int d = slab * ({0} * {1}) - {4} + a;\n"
                "  if (unsigned(d) >= unsigned({5})) continue;\n",
@@ -161,15 +202,15 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
            of_plane;
     close = fmt::format(
         "#pragma unroll\n  for (int e = 0; e < {0}; ++e) {{\n    if (a < e * {1} || a - e * {1} >= {2}) continue;\n#pragma unroll\n"
-        "    for (int j = 0; j < {3}; ++j)\n#pragma unroll\n      for (int i = 0; i < 4; ++i) planes[e][j][i] = {4}(planes[e][j][i], "
+        "    for (int j = 0; j < {3}; ++j)\n#pragma unroll\n      for (int i = 0; i < {5}; ++i) planes[e][j][i] = {4}(planes[e][j][i], "
         "held[j][i]);\n  }}\n  }}\n",
-        depths, d.window.stride, span(d), rows, combine);
+        depths, d.window.stride, span(d), rows, combine, width);
     each_plane = fmt::format(
         "#pragma unroll\n  for (int e = 0; e < {0}; ++e) {{\n  const int at_d = slab * {0} + e;\n  const auto& held = planes[e];\n"
-        "  if (e > 0) __syncwarp();\n",
-        depths);
+        "{1}",
+        depths, columns ? "" : "  if (e > 0) __syncwarp();\n");
     end_plane = "  }\n";
-    gone = fmt::format("!live || at_d >= {}", OD);
+    gone = fmt::format("{}at_d >= {}{}", columns ? "" : "!live || ", OD, columns ? " || " : "");
     row = fmt::format("(size_t(d) * {} + h0 + r) * {}", H, W);
   }
   const tensor::Extent results = product_of(node.shape, 0, rank, region.assignments);
@@ -177,9 +218,13 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
                     volume = arguments.number(product_of(input.shape, front, rank, region.assignments)),
                     OH = arguments.number(h.window.outputs), OW = arguments.number(w.window.outputs);
   file.helper(device_functions::operations);
-  file.helper(fetch_pack);
+  if (!columns) file.helper(fetch_pack);
+  // Whether a window may reach beyond the input's columns.
+  bool beyond = w.window.padding != 0;
+  for (std::size_t i = 0; i < w.input.values.size(); ++i)
+    beyond = beyond || (w.window.outputs.values[i] - 1) * w.window.stride + span(w) > w.input.values[i];
   file.code(fmt::format(
-      fmt::runtime(code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
+      fmt::runtime(columns ? column_code : code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
       fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("rows", rows),
       fmt::arg("lanes", lanes), fmt::arg("packs", packs_of(w).count),
       fmt::arg("first", packs_of(w).before - w.window.padding), fmt::arg("before_w", packs_of(w).before),
@@ -188,7 +233,8 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       fmt::arg("stride_h", h.window.stride), fmt::arg("dilation_h", h.window.dilation),
       fmt::arg("taps_h", h.window.taps.values[0]), fmt::arg("padding_h", h.window.padding),
       fmt::arg("span_h", span(h)), fmt::arg("index", index_type(*std::max_element(results.values.begin(), results.values.end()))),
-      fmt::arg("depth", deep ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / chunks / strips % slabs;\n", OD, depths) : ""),
+      fmt::arg("depth", deep ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", OD, depths, columns ? OW : "chunks") : ""),
+      fmt::arg("padding_w", w.window.padding), fmt::arg("inside_w", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : ""),
       fmt::arg("per_depth", deep ? " / slabs" : ""), fmt::arg("planes", count), fmt::arg("volume", volume),
       fmt::arg("X", x), fmt::arg("H", H), fmt::arg("W", W), fmt::arg("OH", OH), fmt::arg("OW", OW),
       fmt::arg("neutral", neutral), fmt::arg("combine", combine),
@@ -196,20 +242,23 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       fmt::arg("held", held), fmt::arg("each_plane", each_plane), fmt::arg("end_plane", end_plane), fmt::arg("gone", gone),
       fmt::arg("open", open), fmt::arg("close", close), fmt::arg("row", row), fmt::arg("coordinates", before),
       fmt::arg("divide", divide), fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
-  file.launch(fmt::format("{}<<<ceil_div({} * {} * ceil_div({}, {}) * ceil_div({}, {}) * {}, {}), {}>>>({})", name,
-                          in_parentheses(planes.text),
+  const std::string across = columns ? in_parentheses(w.window.outputs.text) : fmt::format("ceil_div({}, {}) * {}", w.window.outputs.text, lanes * 4, lanes);
+  file.launch(fmt::format("{0}<<<ceil_div({1} * {2} * ceil_div({3}, {4}) * {5}, {6}), {6}>>>({7})", name, in_parentheses(planes.text),
                           depths == "1" ? in_parentheses(d.window.outputs.text) : fmt::format("ceil_div({}, {})", d.window.outputs.text, depths),
-                          h.window.outputs.text, rows,
-                          w.window.outputs.text, lanes * 4, lanes, threads, threads, arguments.passed()));
+                          h.window.outputs.text, rows, across, threads, arguments.passed()));
   double bytes = 4 * static_cast<double>(results.values[0]);
   double read = 4;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
-  file.traffic(bytes + read, 0);
-  file.technique(Technique::vectorised_access, fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
+  // What lanes find in sectors of their own passes the L1 cache more often than once.
+  file.traffic(bytes + read, 0, aligned ? 1 : columns ? 0.9 : 0.7);
+  if (columns)
+    file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring columns, as its rows are not aligned.", name));
+  else
+    file.technique(Technique::vectorised_access, fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
   file.technique(Technique::register_tiling,
-                 fmt::format("A thread of `{}` makes {} rows of four results{}, so that overlapping windows share what it has "
+                 fmt::format("A thread of `{}` makes {} rows of {}{}, so that overlapping windows share what it has "
                              "loaded, and combines along rows before it combines rows.",
-                             name, rows, depths == "1" ? "" : fmt::format(" in {} planes", depths)));
+                             name, rows, columns ? "one result" : "four results", depths == "1" ? "" : fmt::format(" in {} planes", depths)));
   if (region.instances.size() > 1)
     file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();

@@ -208,8 +208,8 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
                                  static_cast<double>(std::get<std::int64_t>(node.attributes.at("groups")));
   if (transposed)
     for (const Windows::Axis& axis : windows.axes) operations /= static_cast<double>(axis.window.stride);
-  // A thread has one accumulator: every product waits for loads through the cache.
-  file.traffic(read + 4 * results, 6 * operations);
+  // A thread has one accumulator: every product waits for loads through the cache, which a pool's inputs pass once per tap.
+  file.traffic(read + 4 * results, 6 * operations, pool ? 0.5 : 1);
   file.technique(Technique::coalesced_access,
                  fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
   file.technique(Technique::unrolling,

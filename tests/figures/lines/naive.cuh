@@ -160,3 +160,20 @@ __global__ void pool(const float* x, float* y, long long planes, int D, int H, i
       }
   y[i] = F::finish(a, (AXES > 2 ? KERNEL : 1) * (AXES > 1 ? KERNEL : 1) * KERNEL);
 }
+// Each of `batches` heads of `length` rows of `width`.
+template <bool CAUSAL>
+__global__ void attention(const float* q, const float* k, const float* v, float* o, int batches, int length, int width) {
+  RESULT(i, (long long)(batches) * length * width);
+  const long long row = i / width, first = row / length * length, last = CAUSAL ? row : first + length - 1;
+  float largest = -3.4e38f, total = 0, sum = 0;
+  for (long long key = first; key <= last; ++key) {
+    float score = 0;
+    for (int h = 0; h < width; ++h) score += q[row * width + h] * k[key * width + h];
+    score /= sqrtf(float(width));
+    const float most = score > largest ? score : largest, shrink = expf(largest - most), weight = expf(score - most);
+    total = total * shrink + weight;
+    sum = sum * shrink + weight * v[key * width + i % width];
+    largest = most;
+  }
+  o[i] = sum / total;
+}
