@@ -237,7 +237,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   if (transposed)
     for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
   // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
-  const double effort = !tensor_cores ? 1 : rows ? (file.style().exact ? 0.8 : 0.4) : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
+  const double effort = !tensor_cores ? 1 : rows ? (file.style().exact ? 0.7 : 0.4) : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
   file.traffic(read + written, effort * operations);
   file.technique(Technique::implicit_product,
                  rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "

@@ -92,6 +92,8 @@ void LineWriter::choose_geometry() {
       if (!cached_ && (t * 2 <= rows || t == 1)) threads.push_back(t);
     if (threads.size() > 3) threads.resize(3);
     if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
+    // Few blocks need many threads to keep the memory busy.
+    if (!cached_ && splits_ == 1 && region_.lines().values[0] < 528 * 32) std::sort(threads.rbegin(), threads.rend());
   }
   if (!resident()) threads_ = file_.tune("THREADS", threads);
   // All at once, or one after the other.
@@ -223,7 +225,7 @@ int splits_of(const Region& region, Walk walk) {
   const std::int64_t lines = region.lines().values[0], elements = region.elements().values[0];
   const std::int64_t blocks = walk == Walk::columns ? (lines + 31) / 32 : lines;
   const std::int64_t least = walk == Walk::columns ? 64 : 8192;  // elements that a split should keep
-  if (blocks >= 264 || elements < 2 * least) return 1;
+  if (blocks >= (walk == Walk::columns ? 256 : 264) || elements < 2 * least) return 1;
   const std::int64_t wanted = std::min<std::int64_t>((1056 + blocks - 1) / blocks, elements / least);
   return static_cast<int>(std::max<std::int64_t>(1, wanted));
 }

@@ -10,7 +10,8 @@ does: a cold L2, medians of device times.
 The first line is a copy of 128 MiB; then one JSON object per task with eager, torch.compile, eager with TF32 allowed, and
 every candidate. Results are judged against the line in float64: the root mean square error may be twice that of eager
 float32 and one rounding more, or every element is within 1.3e-6 of itself and 1e-5 of the root mean square, or of 1 where
-that is larger. --tf32 allows TF32 in all of PyTorch, and so the error of TF32."""
+that is larger. --tf32 allows TF32 in all of PyTorch; one rounding is then one to TF32, as PyTorch does not always take what
+it may. "expected_ms" is what the playbook expected of the kernel file, at rates of 3 TB/s and 50 TFLOP/s."""
 import argparse
 import ctypes
 import glob
@@ -22,7 +23,7 @@ import statistics
 import sys
 
 ARCHITECTURE = "sm_90"
-ROUNDING = 2.0 ** -24
+ROUNDING = {"fp32": 2.0 ** -24, "tf32": 2.0 ** -11}
 CUDA = "/usr/local/cuda"
 
 
@@ -270,7 +271,7 @@ def measure(files, rows, compiled, options, at):
             result["members"] = []
             best = float("inf")
             for row, (cubin, names) in mine:
-                member = {"id": row["id"], "tunables": row.get("tunables") or {}}
+                member = {"id": row["id"], "tunables": row.get("tunables") or {}, "expected_ms": row["expected_ms"]}
                 result["members"].append(member)
                 if cubin is None:
                     member["problem"] = names
@@ -292,7 +293,7 @@ def measure(files, rows, compiled, options, at):
                 torch.cuda.synchronize()
                 found = errors([held[name] for name in outputs], truth)
                 member["error"] = [error for error, _ in found]
-                member["right"] = all(close or error <= 2 * of_eager + ROUNDING
+                member["right"] = all(close or error <= 2 * of_eager + ROUNDING["tf32" if options.tf32 else "fp32"]
                                       for (error, close), of_eager in zip(found, result["eager_error"]))
                 # What is far from the best so far needs no more than a glance.
                 member["ms"] = time(lambda: call(stream), 5)

@@ -58,7 +58,7 @@ void print(const task::Task& task, outcome::Precision precision) {
       kernel::Environment environment = task.workloads[0].environment;
       environment.insert(member.begin(), member.end());
       const kernel::Plan plan = kernel::resolve(file, environment).value();
-      json row{{"task", task.name()}, {"id", candidate.id}, {"bytes", task.necessary_bytes(0)},
+      json row{{"task", task.name()}, {"id", candidate.id}, {"bytes", task.necessary_bytes(0)}, {"expected_ms", 1000 * playbook::expected_seconds(candidate, {})},
                {"source", kernel::tunable_prelude(member) + candidate.source}, {"steps", steps_of(plan)}};
       for (const auto& [name, value] : member) row["tunables"][name] = std::get<std::int64_t>(value);
       for (const kernel::PlanBuffer& buffer : plan.buffers)

@@ -55,7 +55,7 @@ std::vector<std::vector<std::string>> functions(const std::string& source) {
   std::vector<std::vector<std::string>> result;
   const std::string code = source.substr(source.find("// playbook:"));
   for (std::size_t i = 0; i < code.size();) {
-    const std::size_t end = std::min(code.find("\n}\n", i), code.size() - 3) + 3;
+    const std::size_t end = std::min({code.find("\n}\n", i), code.find("\n};\n", i), code.size() - 3}) + 3;
     result.emplace_back();
     replaced(code.substr(i, end - i), [&](const std::string& word) {
       result.back().push_back(word);

@@ -148,6 +148,16 @@ TEST_CASE("a convolution by single elements is a product of matrices, its bias a
 }
 TEST_CASE("a depthwise convolution is computed directly") { becomes("depthwise", "as written/fused"); }
 TEST_CASE("columns of a depthwise convolution share their inputs") { becomes("depthwise_columns", "as written/fused"); }
+TEST_CASE("threads of a pool whose rows are not aligned make one column each") { becomes("pool_of_unaligned_rows", "as written/columns"); }
+TEST_CASE("of a pool with aligned rows there is no other form by columns") {
+  CHECK(find(playbook::candidates_for(task::load(golden("max_pool_3d.before.cu"))), "as written/columns") == nullptr);
+}
+TEST_CASE("what should be fastest is offered first") {
+  const auto first = [](const char* name) { return playbook::candidates_for(task::load(golden(name))).list.front().id; };
+  CHECK(first("packed_columns.before.cu") == "as written/packed columns");
+  CHECK(first("pool_of_unaligned_rows.before.cu") == "as written/columns");
+  CHECK(first("spelt_attention.before.cu") == "as written/tensor cores");
+}
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
 TEST_CASE("a scan computes what it scans when it loads it") { becomes("masked_scan", "as written/fused"); }

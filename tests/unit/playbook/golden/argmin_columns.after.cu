@@ -1,5 +1,5 @@
 //@ of      argmin_columns.before.cu sha256:216948f6bbbeead7e429211897b048ea9589cc5f8499dc64a5e5ffd49ad44d14
-//@ tune    THREADS = 16 | 32 | 8
+//@ tune    THREADS = 32 | 16 | 8
 //@ launch  columns<<<ceil_div(M, 32), dim3(32, THREADS)>>>(X, Y, N, M)
 // playbook: as written/fused
 

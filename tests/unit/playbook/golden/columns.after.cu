@@ -1,5 +1,5 @@
 //@ of      columns.before.cu sha256:5ca7e0caa2e718ac92ff9d9606a1a375204c40259684804f78fa124a5213d61f
-//@ tune    THREADS = 16 | 32 | 8
+//@ tune    THREADS = 32 | 16 | 8
 //@ launch  columns<<<ceil_div(M, 32), dim3(32, THREADS)>>>(X, Y, N, M)
 // playbook: as written/fused
 
