@@ -107,7 +107,7 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({q
   // The last queries have the most keys: they go first.
   const int start = int(gridDim.x - 1 - blockIdx.x) * {queries}, first_row = start + warp_row + lane / 4;
   const size_t matrix = size_t(blockIdx.y) * {T} * {H};
-{range}  const float scale = {scale};  // of scores in powers of two
+{range}  const float scale = {scale};  // of differences of scores, which are small where they matter, in powers of two
   const auto copy = [&](float* to, const float* from, int first, int rows) {{
 #pragma unroll
     for (int i = threadIdx.x; i < rows * HEAD / 4; i += THREADS) {{
@@ -142,7 +142,7 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({q
 #pragma unroll
     for (int j = 0; j < 4; ++j) {{
       unsigned high, low;
-      halves(at[j] * scale, high, low);
+      halves(at[j], high, low);
       at[j] = __uint_as_float(high);
       if (EXACT) at[{queries} * LINE + j] = __uint_as_float(low);
     }}
@@ -157,9 +157,9 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({q
     copy_keys(tiles + (1 - stage) * 2 * KEYS * LINE, first + KEYS);
     const float *k_tile = tiles + stage * 2 * KEYS * LINE, *v_tile = k_tile + KEYS * LINE;
     stage = 1 - stage;
-{needed}    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only.
+{needed}    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only, small terms first.
     float score[TILES][KEYS / 8][4] = {{}};
-#pragma unroll (TILES == 1 ? HEAD / 16 : 1)
+#pragma unroll (TILES == 1 ? 2 : 1)
     for (int k = 0; k < HEAD; k += 16) {{
       unsigned q_high[TILES][2][4], q_low[TILES][2][4];
 #pragma unroll
@@ -182,19 +182,19 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({q
         }}
         float part[TILES][2][4] = {{}};
 #pragma unroll
-        for (int d = 0; d < 2; ++d) {{
-          if (EXACT) {{
+        for (int d = 0; EXACT && d < 2; ++d) {{
 #pragma unroll
-            for (int at = 0; at < TILES * 2; ++at)
-              multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
 #pragma unroll
-            for (int at = 0; at < TILES * 2; ++at)
-              multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
-          }}
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
+        }}
+#pragma unroll
+        for (int d = 0; d < 2; ++d)
 #pragma unroll
           for (int at = 0; at < TILES * 2; ++at)
             multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
-        }}
 #pragma unroll
         for (int at = 0; at < TILES * 2; ++at)
 #pragma unroll
@@ -223,14 +223,14 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({q
         for (int j = 0; j < KEYS / 8; ++j) most = fmaxf(most, fmaxf(score[m][j][2 * r], score[m][j][2 * r + 1]));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-        shrink[m][r] = power_of_two(largest[m][r] - most);
+        shrink[m][r] = power_of_two((largest[m][r] - most) * scale);
         largest[m][r] = most;
         total[m][r] *= shrink[m][r];
 #pragma unroll
         for (int j = 0; j < KEYS / 8; ++j)
 #pragma unroll
           for (int i = 0; i < 2; ++i) {{
-            const float p = power_of_two(score[m][j][2 * r + i] - most);
+            const float p = power_of_two((score[m][j][2 * r + i] - most) * scale);
             total[m][r] += p;
             halves(p, p_high[m][j][r + 2 * i], p_low[m][j][r + 2 * i]);
           }}
@@ -240,7 +240,7 @@ constexpr std::string_view tensor_code = R"(__global__ void __launch_bounds__({q
       float part[TILES][2][4] = {{}};
 #pragma unroll
       for (int j = 0; j < KEYS / 8; ++j) {{
-        unsigned v_high[2][2], v_low[2][2];  // of a key and the next one, of both tiles
+        unsigned v_high[2][2], v_low[2][2];  // of both tiles a key and the next one
 #pragma unroll
         for (int i = 0; i < 2; ++i) {{
           const float2 held = *reinterpret_cast<const float2*>(v_tile + (j * 8 + lane % 4 * 2 + i) * LINE + n * 8 + lane / 4 * 2);
@@ -338,7 +338,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::int64_t tile = tensor_cores ? 64 : 32, blocks = (length.values[0] + tile - 1) / tile * batches.values[0];
   const bool split = file.style().split && blocks < 264 && length.values[0] >= 512;
   std::vector<std::int64_t> queries;
-  if (tensor_cores) queries = split ? std::vector<std::int64_t>{64, 32} : padded > 64 ? std::vector<std::int64_t>{64, 128} : std::vector<std::int64_t>{128, 64};
+  if (tensor_cores) queries = split ? std::vector<std::int64_t>{64, 32} : std::vector<std::int64_t>{128, 64};
   for (std::int64_t rows : {32, 64, 16})
     if (!tensor_cores && 4 * ((rows + 64) * (padded + 4) + rows * 33) <= 48 * 1024) queries.push_back(rows);
   if (split && queries.size() > 2) queries.resize(2);
@@ -348,7 +348,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   std::vector<std::int64_t> of_warp{16};
   if (!split && padded <= 64) of_warp = {32, 16};
   const std::string own = tensor_cores ? file.tune("WARP_QUERIES", of_warp) : "";
-  const std::string part = split ? file.tune("PART", {256, 128, 512}) : "";
+  const std::string part = split ? file.tune("PART", {128, 256, 64}) : "";
   const std::string parts = fmt::format("ceil_div({}, {})", length.text, part);
 
   Arguments arguments(file.scalars()), sums(file.scalars());
@@ -358,7 +358,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::string T = arguments.number(length), H = arguments.number(head);
   const bool causal = std::get<bool>(node.attributes.at("is_causal"));
   const std::string last = causal ? fmt::format("min({}, start + {})", T, rows) : T;
-  const std::string most = tensor_cores ? "largest[m][r]" : "largest[r]", total = tensor_cores ? "total[m][r]" : "total[r]";
+  const std::string most = tensor_cores ? "largest[m][r] * scale" : "largest[r]", total = tensor_cores ? "total[m][r]" : "total[r]";
   std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store, partial, totals;
   if (split) {
     range = fmt::format("  const int begin = blockIdx.z * {0}, end = min({1}, begin + {0});\n  if (begin >= end) return;\n",
@@ -382,7 +382,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                                                                     arguments.number(dag.nodes[static_cast<std::size_t>(node.operands[3])]));
   file.code(fmt::format(
       fmt::runtime(tensor_cores ? tensor_code : code), fmt::arg("name", name),
-      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("own", own), fmt::arg("resident", padded > 64 ? 128 : 256),
+      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("own", own), fmt::arg("resident", padded > 64 ? 128 : 192),
       fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q), fmt::arg("K", k), fmt::arg("V", v),
       fmt::arg("scale", "1.44269504f " + scale),
       fmt::arg("range", range), fmt::arg("row_store", row_store), fmt::arg("by", split ? "" : " / " + total),

@@ -39,7 +39,7 @@ __device__ __forceinline__ float power_of_two(float exponent) {
   return result;
 }
 
-__global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) tensor_attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ O) {
+__global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 192 / QUERIES) tensor_attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ O) {
   // WARP_QUERIES queries of a warp by 32 keys at a time; the next keys and values are on their way meanwhile.
   constexpr int HEAD = 64, KEYS = 32, LINE = HEAD + 4, TILES = WARP_QUERIES / 16, THREADS = QUERIES / WARP_QUERIES * 32;
   extern __shared__ __align__(16) float tiles[];
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
   const int start = int(gridDim.x - 1 - blockIdx.x) * QUERIES, first_row = start + warp_row + lane / 4;
   const size_t matrix = size_t(blockIdx.y) * T * H;
   const int begin = 0, end = T;
-  const float scale = 1.44269504f / 8.0f;  // of scores in powers of two
+  const float scale = 1.44269504f / 8.0f;  // of differences of scores, which are small where they matter, in powers of two
   const auto copy = [&](float* to, const float* from, int first, int rows) {
 #pragma unroll
     for (int i = threadIdx.x; i < rows * HEAD / 4; i += THREADS) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       unsigned high, low;
-      halves(at[j] * scale, high, low);
+      halves(at[j], high, low);
       at[j] = __uint_as_float(high);
       if (EXACT) at[QUERIES * LINE + j] = __uint_as_float(low);
     }
@@ -99,9 +99,9 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
     copy_keys(tiles + (1 - stage) * 2 * KEYS * LINE, first + KEYS);
     const float *k_tile = tiles + stage * 2 * KEYS * LINE, *v_tile = k_tile + KEYS * LINE;
     stage = 1 - stage;
-    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only.
+    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only, small terms first.
     float score[TILES][KEYS / 8][4] = {};
-#pragma unroll (TILES == 1 ? HEAD / 16 : 1)
+#pragma unroll (TILES == 1 ? 2 : 1)
     for (int k = 0; k < HEAD; k += 16) {
       unsigned q_high[TILES][2][4], q_low[TILES][2][4];
 #pragma unroll
@@ -124,19 +124,19 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
         }
         float part[TILES][2][4] = {};
 #pragma unroll
-        for (int d = 0; d < 2; ++d) {
-          if (EXACT) {
+        for (int d = 0; EXACT && d < 2; ++d) {
 #pragma unroll
-            for (int at = 0; at < TILES * 2; ++at)
-              multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
 #pragma unroll
-            for (int at = 0; at < TILES * 2; ++at)
-              multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
-          }
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
+        }
+#pragma unroll
+        for (int d = 0; d < 2; ++d)
 #pragma unroll
           for (int at = 0; at < TILES * 2; ++at)
             multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
-        }
 #pragma unroll
         for (int at = 0; at < TILES * 2; ++at)
 #pragma unroll
@@ -165,14 +165,14 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
         for (int j = 0; j < KEYS / 8; ++j) most = fmaxf(most, fmaxf(score[m][j][2 * r], score[m][j][2 * r + 1]));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-        shrink[m][r] = power_of_two(largest[m][r] - most);
+        shrink[m][r] = power_of_two((largest[m][r] - most) * scale);
         largest[m][r] = most;
         total[m][r] *= shrink[m][r];
 #pragma unroll
         for (int j = 0; j < KEYS / 8; ++j)
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
-            const float p = power_of_two(score[m][j][2 * r + i] - most);
+            const float p = power_of_two((score[m][j][2 * r + i] - most) * scale);
             total[m][r] += p;
             halves(p, p_high[m][j][r + 2 * i], p_low[m][j][r + 2 * i]);
           }
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
       float part[TILES][2][4] = {};
 #pragma unroll
       for (int j = 0; j < KEYS / 8; ++j) {
-        unsigned v_high[2][2], v_low[2][2];  // of a key and the next one, of both tiles
+        unsigned v_high[2][2], v_low[2][2];  // of both tiles a key and the next one
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const float2 held = *reinterpret_cast<const float2*>(v_tile + (j * 8 + lane % 4 * 2 + i) * LINE + n * 8 + lane / 4 * 2);

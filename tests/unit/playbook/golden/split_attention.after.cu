@@ -1,7 +1,7 @@
 //@ of      split_attention.before.cu sha256:6bd3eeee9cdb5e628d4ae15804f00da43d1f8aaf1662a0852e5ac93253656aea
 //@ tune    QUERIES = 64 | 32
 //@ tune    WARP_QUERIES = 16
-//@ tune    PART = 256 | 128 | 512
+//@ tune    PART = 128 | 256 | 64
 //@ scratch S: float32[ceil_div(T, PART), 1, T, H]
 //@ scratch S_2: float32[ceil_div(T, PART), 1, T, 2]
 //@ launch  tensor_attention<<<dim3(ceil_div(T, QUERIES), 1, ceil_div(T, PART)), QUERIES / WARP_QUERIES * 32, (128 + 2 * QUERIES) * 208>>>(Q, K, V, T, H, S, S_2)
@@ -43,7 +43,7 @@ __device__ __forceinline__ float power_of_two(float exponent) {
   return result;
 }
 
-__global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) tensor_attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ S, float* __restrict__ S_2) {
+__global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 192 / QUERIES) tensor_attention(const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ S, float* __restrict__ S_2) {
   // WARP_QUERIES queries of a warp by 32 keys at a time; the next keys and values are on their way meanwhile.
   constexpr int HEAD = 48, KEYS = 32, LINE = HEAD + 4, TILES = WARP_QUERIES / 16, THREADS = QUERIES / WARP_QUERIES * 32;
   extern __shared__ __align__(16) float tiles[];
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
   const size_t matrix = size_t(blockIdx.y) * T * H;
   const int begin = blockIdx.z * PART, end = min(min(T, start + QUERIES), begin + PART);
   if (begin >= end) return;
-  const float scale = 1.44269504f / sqrtf(float(H));  // of scores in powers of two
+  const float scale = 1.44269504f / sqrtf(float(H));  // of differences of scores, which are small where they matter, in powers of two
   const auto copy = [&](float* to, const float* from, int first, int rows) {
 #pragma unroll
     for (int i = threadIdx.x; i < rows * HEAD / 4; i += THREADS) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       unsigned high, low;
-      halves(at[j] * scale, high, low);
+      halves(at[j], high, low);
       at[j] = __uint_as_float(high);
       if (EXACT) at[QUERIES * LINE + j] = __uint_as_float(low);
     }
@@ -105,9 +105,9 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
     const float *k_tile = tiles + stage * 2 * KEYS * LINE, *v_tile = k_tile + KEYS * LINE;
     stage = 1 - stage;
     if (first >= start + warp_row + WARP_QUERIES) continue;
-    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only.
+    // The tensor cores cut what they add up rather than round it: so they sum over sixteen depths only, small terms first.
     float score[TILES][KEYS / 8][4] = {};
-#pragma unroll (TILES == 1 ? HEAD / 16 : 1)
+#pragma unroll (TILES == 1 ? 2 : 1)
     for (int k = 0; k < HEAD; k += 16) {
       unsigned q_high[TILES][2][4], q_low[TILES][2][4];
 #pragma unroll
@@ -130,19 +130,19 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
         }
         float part[TILES][2][4] = {};
 #pragma unroll
-        for (int d = 0; d < 2; ++d) {
-          if (EXACT) {
+        for (int d = 0; EXACT && d < 2; ++d) {
 #pragma unroll
-            for (int at = 0; at < TILES * 2; ++at)
-              multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_low[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
 #pragma unroll
-            for (int at = 0; at < TILES * 2; ++at)
-              multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
-          }
+          for (int at = 0; at < TILES * 2; ++at)
+            multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_low[at % 2][2 * d], k_low[at % 2][2 * d + 1]);
+        }
+#pragma unroll
+        for (int d = 0; d < 2; ++d)
 #pragma unroll
           for (int at = 0; at < TILES * 2; ++at)
             multiply_add(part[at / 2][at % 2], q_high[at / 2][d], k_high[at % 2][2 * d], k_high[at % 2][2 * d + 1]);
-        }
 #pragma unroll
         for (int at = 0; at < TILES * 2; ++at)
 #pragma unroll
@@ -171,14 +171,14 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
         for (int j = 0; j < KEYS / 8; ++j) most = fmaxf(most, fmaxf(score[m][j][2 * r], score[m][j][2 * r + 1]));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-        shrink[m][r] = power_of_two(largest[m][r] - most);
+        shrink[m][r] = power_of_two((largest[m][r] - most) * scale);
         largest[m][r] = most;
         total[m][r] *= shrink[m][r];
 #pragma unroll
         for (int j = 0; j < KEYS / 8; ++j)
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
-            const float p = power_of_two(score[m][j][2 * r + i] - most);
+            const float p = power_of_two((score[m][j][2 * r + i] - most) * scale);
             total[m][r] += p;
             halves(p, p_high[m][j][r + 2 * i], p_low[m][j][r + 2 * i]);
           }
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
       float part[TILES][2][4] = {};
 #pragma unroll
       for (int j = 0; j < KEYS / 8; ++j) {
-        unsigned v_high[2][2], v_low[2][2];  // of a key and the next one, of both tiles
+        unsigned v_high[2][2], v_low[2][2];  // of both tiles a key and the next one
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const float2 held = *reinterpret_cast<const float2*>(v_tile + (j * 8 + lane % 4 * 2 + i) * LINE + n * 8 + lane / 4 * 2);
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(QUERIES / WARP_QUERIES * 32, 256 / QUERIES) te
     total[m][r] += __shfl_xor_sync(0xffffffffu, total[m][r], 2);
     if (row >= T) continue;
     const size_t line = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * T + row;
-    if (lane % 4 == 0) S_2[line * 2] = largest[m][r], S_2[line * 2 + 1] = total[m][r];
+    if (lane % 4 == 0) S_2[line * 2] = largest[m][r] * scale, S_2[line * 2 + 1] = total[m][r];
     float* to = S + line * H;
 #pragma unroll
     for (int n = 0; n < HEAD / 8; n += 2) {
