@@ -11,7 +11,7 @@ namespace cudal1::playbook {
 int LineWriter::single_element_dim() const {
   int found = -1;
   for (std::size_t i = 0; i < region_.space.size(); ++i)
-    if (region_.element[i]) found = found < 0 ? static_cast<int>(i) : -2;
+    if (region_.element[i]) found = found == -1 ? static_cast<int>(i) : -2;
   return found;
 }
 

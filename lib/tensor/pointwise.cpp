@@ -148,8 +148,8 @@ double remainder(double a, double b) {
 }
 double floor_divide(double a, double b) {
   if (b == 0) return a / b;
-  const double q = (a - std::fmod(a, b)) / b;
-  return std::floor(remainder(a, b) != std::fmod(a, b) ? q - 1 : std::nearbyint(q));
+  const double whole = std::nearbyint((a - std::fmod(a, b)) / b);
+  return remainder(a, b) != std::fmod(a, b) ? whole - 1 : whole;
 }
 
 std::int64_t bits(double value) { return std::abs(value) < 0x1p62 ? static_cast<std::int64_t>(value) : 0; }

@@ -176,6 +176,8 @@ TEST_CASE("shapes that do not fit are a diagnostic at the operation") {
 TEST_CASE("values follow PyTorch's rules for integers and truth values") {
   const Array x = array({3}, {-7, 0, 5}, Dtype::int32), m = array({3}, {1, 0, 1}, Dtype::bool_);
   CHECK(value("C = X // 2", {{"X", x}}) == std::vector<double>{-4, 0, 2});
+  // -0.66 - fmod(-0.66, 0.1) is a little below -0.6: what is rounded down must not be that.
+  CHECK(value("C = X // 0.1", {{"X", array({3}, {-0.66, -0.55, 0.66})}}) == std::vector<double>{-7, -6, 6});
   CHECK(value("C = X % 3", {{"X", x}}) == std::vector<double>{2, 0, 2});
   CHECK(value("C = X / 2", {{"X", x}}) == std::vector<double>{-3.5, 0, 2.5});
   CHECK(value("C = ~X", {{"X", x}}) == std::vector<double>{6, -1, -6});
