@@ -82,6 +82,7 @@ std::string Arguments::number(const tensor::Extent& extent) {
 
 std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
   if (is_literal(text)) return c_literal(text, dtype);
+  if (text == "inf" || text == "-inf") return converted(compute_type(dtype), text == "inf" ? "__int_as_float(0x7f800000)" : "__int_as_float(0xff800000)");
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     const auto letter = [&](std::size_t at) {

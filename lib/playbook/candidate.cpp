@@ -89,6 +89,21 @@ tl::expected<Written, std::string> write(const Draft& draft, const Names& names,
   return Written{std::move(candidate), file->members()};
 }
 
+// Whether all factors of its products have 16 bits in memory: TF32 holds them without rounding.
+bool of_sixteen_bits(const Dag& dag) {
+  return std::all_of(dag.nodes.begin(), dag.nodes.end(), [&](const Node& node) {
+    if (node.kind == Kind::attention) return false;
+    if (node.kind != Kind::product && node.kind != Kind::convolution) return true;
+    return std::all_of(node.operands.begin(), node.operands.end(), [&](int id) {
+      const Node* factor = &dag.nodes[static_cast<std::size_t>(id)];
+      while (factor->kind == Kind::permute || factor->kind == Kind::reshape) factor = &dag.nodes[static_cast<std::size_t>(factor->operands[0])];
+      return factor->kind == Kind::pointwise && factor->function == "identity" &&
+             tensor::size_of(dag.nodes[static_cast<std::size_t>(factor->operands[0])].dtype) == 2 &&
+             tensor::is_floating(dag.nodes[static_cast<std::size_t>(factor->operands[0])].dtype);
+    });
+  });
+}
+
 // What a kernel could compute on its own instead of on the way: "gelu", "div 2", and the node.
 std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
   std::vector<std::pair<std::string, int>> result;
@@ -151,7 +166,8 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
         "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
     return result;
   }
-  const auto types = tensor::infer(*task.torch, task.input_types(), task.assignments());
+  const auto sizes = task.assignments();
+  const auto types = tensor::infer(*task.torch, task.input_types(), sizes);
   if (!types) {
     result.refusal = types.error().message;
     return result;
@@ -161,10 +177,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
   std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
   for (Style style : styles()) {
-    style.exact = precision == outcome::Precision::fp32;
     LowerOptions options;
     options.attention = style.attention;
-    const auto lowered = lower(*task.torch, *types, options);
+    const auto lowered = lower(*task.torch, *types, sizes, options);
     if (!lowered) {
       result.refusal = lowered.error();
       continue;
@@ -179,6 +194,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
             identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);
           }
       if (!algebra && style.name != "fused" && style.name != "unfused") continue;
+      style.exact = precision == outcome::Precision::fp32 && !of_sixteen_bits(dag);
       Draft draft{std::move(dag), style, std::move(applied), {}};
       if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
       auto written = write(draft, names, task.workloads.size(), of);

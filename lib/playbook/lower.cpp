@@ -5,10 +5,10 @@
 #include "playbook/lowering.hpp"
 #include "playbook/pointwise.hpp"
 #include "playbook/rule.hpp"
+#include "tensor/infer.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -22,39 +22,33 @@ const std::map<std::string_view, int (*)(Lowering&)>& rows() {
     std::map<std::string_view, int (*)(Lowering&)> result;
     for (const auto& family :
          {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(),
-          product_lowerings(), attention_lowerings(), window_lowerings(), part_lowerings(), loss_lowerings()})
+          product_lowerings(), attention_lowerings(), contraction_lowerings(), window_lowerings(), part_lowerings(),
+          place_lowerings(), loss_lowerings()})
       for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
     return result;
   }();
   return all;
 }
 
-// Sizes are written in Python: the part of it that reads the same in C.
-std::string c_text(const std::string& python) {
-  if (python.find('$') != std::string::npos || python.find("**") != std::string::npos ||
-      python.find("//") != std::string::npos)
-    throw NotCovered{fmt::format("the number {} is not covered", python)};
-  std::string text = python;
-  for (std::size_t i = text.find("math."); i != std::string::npos; i = text.find("math.", i)) text.erase(i, 5);
-  return text;
-}
-
 }  // namespace
 
-Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options)
-    : graph_(graph), types_(types), options_(options) {
+Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes, const LowerOptions& options)
+    : graph_(graph), types_(types), sizes_(sizes), options_(options) {
   for (const tensor::Type& type : types)
     for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
 }
 
-// "$3.shape[0]".
-std::optional<tensor::Extent> Lowering::extent_of(const std::string& text) const {
-  std::size_t node = 0, dim = 0;
-  int end = 0;
-  if (std::sscanf(text.c_str(), "$%zu.shape[%zu]%n", &node, &dim, &end) != 2 ||
-      static_cast<std::size_t>(end) != text.size())
-    return std::nullopt;
-  return types_.at(node).shape.at(dim);
+// Numbers in sizes are written in Python; "$3.shape[0]" is an extent of a tensor.
+std::string Lowering::number_text(const std::string& python) const {
+  std::vector<std::map<std::string, tensor::Number>> values;
+  for (const tensor::Sizes& each : sizes_) {
+    values.emplace_back();
+    for (const auto& [name, value] : each) values.back().emplace(name, tensor::Number::of(value));
+  }
+  std::string text = tensor::read_size_text(python, tensor::names_of(values, types_)).items.at(0).text;
+  // A number takes the type that it is computed in.
+  for (std::size_t i = text.find("double("); i != std::string::npos; i = text.find("double(")) text.erase(i, 6);
+  return text;
 }
 
 Dag Lowering::run() {
@@ -63,8 +57,26 @@ Dag Lowering::run() {
     type_ = &types_[i];
     lowered_.push_back(lower(*source_));
   }
-  for (const auto& [name, id] : graph_.outputs) dag_.outputs.emplace_back(name, lowered_[static_cast<std::size_t>(id)]);
+  for (const auto& [name, id] : graph_.outputs)
+    dag_.outputs.emplace_back(name, rounded(lowered_[static_cast<std::size_t>(id)], types_[static_cast<std::size_t>(id)].dtype));
   return tidy(dag_);  // without what an attention that was spelt out has replaced
+}
+
+// An output in 16 bits; what stands before it keeps its values wide.
+int Lowering::rounded(int operand, tensor::Dtype dtype) {
+  Node node = at(operand);
+  if (node.dtype == dtype || dtype == wide(dtype)) return operand;
+  if (node.kind == Kind::reshape || node.kind == Kind::permute) {
+    node.operands[0] = rounded(node.operands[0], dtype);
+  } else {
+    node = {};
+    node.kind = Kind::pointwise;
+    node.function = "identity";
+    node.operands = {operand};
+    node.shape = at(operand).shape;
+  }
+  node.dtype = dtype;
+  return add(std::move(node));
 }
 
 int Lowering::lower(const tensor::Node& node) {
@@ -93,10 +105,10 @@ int Lowering::lower(const tensor::Node& node) {
       return add(number);
     }
     if (const auto* text = std::get_if<tensor::SizeText>(&value)) {
-      if (const auto extent = extent_of(text->text)) return size_number(*extent, type_->dtype);
+      if (const auto extent = tensor::resolve(graph_, types_, value, sizes_); extent.size() == 1) return size_number(extent[0], type_->dtype);
       Node number;
       number.kind = Kind::number;
-      number.function = c_text(text->text);
+      number.function = number_text(text->text);
       number.dtype = type_->dtype;
       return add(number);
     }
@@ -170,6 +182,14 @@ std::vector<std::int64_t> Lowering::integers(std::string_view attribute, std::si
   return result;
 }
 
+std::vector<tensor::Extent> Lowering::extents(std::string_view attribute, std::size_t count) const {
+  const auto found = source_->attributes.find(std::string(attribute));
+  auto result = found == source_->attributes.end() ? std::vector<tensor::Extent>{} : tensor::resolve(graph_, types_, found->second, sizes_);
+  if (result.size() == 1 && count > 0) result.resize(count, result[0]);
+  if (result.empty() || (count > 0 && result.size() != count)) throw NotCovered{fmt::format("{} of torch.{} is not made of integers", attribute, source_->function)};
+  return result;
+}
+
 std::vector<int> Lowering::order(std::string_view attribute, std::size_t rank) const {
   std::vector<int> result;
   const auto found = source_->attributes.find(std::string(attribute));
@@ -195,7 +215,7 @@ std::vector<int> Lowering::axes(std::string_view attribute, std::size_t rank) co
 }
 
 int Lowering::literal_number(double value, tensor::Dtype dtype) {
-  if (!std::isfinite(value)) throw NotCovered{"a constant that is not finite"};
+  if (std::isnan(value)) throw NotCovered{"a constant that is no number"};
   Node number;
   number.kind = Kind::number;
   number.function = fmt::format("{}", value);
@@ -224,14 +244,14 @@ int Lowering::pointwise(const std::string& function, std::vector<int> operands, 
   Node node;
   node.kind = Kind::pointwise;
   node.function = function;
-  node.dtype = dtype;
+  node.dtype = wide(dtype);
   std::size_t rank = 0;
   for (int operand : operands) rank = std::max(rank, at(operand).shape.size());
   node.shape.assign(rank, literal(1, assignments_));
   for (int operand : operands) {
     const tensor::Shape& shape = at(operand).shape;
     for (std::size_t i = 0; i < shape.size(); ++i)
-      if (!is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
+      if (!playbook::is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
   }
   node.operands = std::move(operands);
   return add(node);
@@ -243,7 +263,7 @@ int Lowering::reduce(const std::string& function, int operand, const std::vector
   node.function = function;
   node.operands = {operand};
   node.dims = dims;
-  node.dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : at(operand).dtype;
+  node.dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : wide(at(operand).dtype);
   node.shape = at(operand).shape;
   if (dims.empty()) return operand;
   for (int dim : dims) node.shape.at(static_cast<std::size_t>(dim)) = literal(1, assignments_);
@@ -327,6 +347,36 @@ int Lowering::slice(int operand, std::size_t dim, const tensor::Extent& start, c
   return add(std::move(node));
 }
 
+tensor::Dtype wide(tensor::Dtype dtype) {
+  return dtype == tensor::Dtype::float16 || dtype == tensor::Dtype::bfloat16 ? tensor::Dtype::float32 : dtype;
+}
+
+int Lowering::as(int operand, tensor::Dtype dtype) {
+  const Node node = at(operand);
+  if (node.dtype == dtype || node.dtype == wide(dtype)) return operand;
+  // A factor is turned where it is read, not where it is cast.
+  if (node.kind == Kind::permute) return permute(as(node.operands[0], dtype), node.dims);
+  return pointwise("identity", {operand}, dtype);
+}
+
+int Lowering::cat(const std::vector<int>& operands, std::size_t dim) {
+  Node node;
+  node.kind = Kind::cat;
+  node.function = "cat";
+  node.dims = {static_cast<int>(dim)};
+  for (int operand : operands) {
+    const tensor::Extent& extent = at(operand).shape[dim];
+    const bool empty = std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
+    if (!empty && std::any_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value <= 0; }))
+      throw NotCovered{"a part that is empty at some sizes"};
+    if (empty) continue;
+    if (node.operands.empty()) node.shape = at(operand).shape, node.dtype = at(operand).dtype;
+    else node.shape[dim] = plus(node.shape[dim], extent);
+    node.operands.push_back(operand);
+  }
+  return node.operands.size() == 1 ? node.operands[0] : add(std::move(node));
+}
+
 int Lowering::squeeze(int operand, const std::vector<int>& dims, bool keep) {
   if (keep) return operand;
   tensor::Shape shape;
@@ -336,6 +386,8 @@ int Lowering::squeeze(int operand, const std::vector<int>& dims, bool keep) {
 }
 
 int Lowering::product(int a, int b) {
+  a = as(a, wide(at(a).dtype));
+  b = as(b, wide(at(b).dtype));
   if (at(a).shape.size() > 2 && at(b).shape.size() == 2) {
     // One matrix for a whole batch: the batch is more rows.
     tensor::Shape shape = at(a).shape;
@@ -345,11 +397,11 @@ int Lowering::product(int a, int b) {
   }
   const tensor::Shape left = at(a).shape, right = at(b).shape;
   // A product with a vector is bound by memory: a reduction of the larger factor.
-  if (is_one(right.back())) {
+  if (playbook::is_one(right.back())) {
     const int terms = pointwise("mul", {a, swap_last(b)});
     return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 1});
   }
-  if (is_one(left[left.size() - 2])) {
+  if (playbook::is_one(left[left.size() - 2])) {
     const int terms = pointwise("mul", {swap_last(a), b});
     return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
@@ -362,16 +414,27 @@ int Lowering::product(int a, int b) {
   node.shape.assign(rank, literal(1, assignments_));
   for (const tensor::Shape* shape : {&left, &right})
     for (std::size_t i = 0; i + 2 < shape->size(); ++i)
-      if (!is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
+      if (!playbook::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
   node.shape[rank - 2] = left[left.size() - 2];
   node.shape[rank - 1] = right.back();
+  // A family takes factors that have all batch dimensions or none.
+  for (const tensor::Shape* shape : {&left, &right}) {
+    bool some = false, all = true;
+    for (std::size_t i = 0; i + 2 < rank; ++i) {
+      if (playbook::is_one(node.shape[i])) continue;
+      const bool has = i + shape->size() >= rank && !playbook::is_one((*shape)[i + shape->size() - rank]);
+      some = some || has;
+      all = all && has;
+    }
+    if (some && !all) return reshape(shared_batches(*this, a, b), node.shape);
+  }
   return add(node);
 }
 
-tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types,
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes,
                                      const LowerOptions& options) {
   try {
-    return Lowering(graph, types, options).run();
+    return Lowering(graph, types, sizes, options).run();
   } catch (const NotCovered& refusal) {
     return tl::unexpected(refusal.reason);
   }

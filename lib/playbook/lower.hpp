@@ -17,6 +17,7 @@ struct LowerOptions {
 };
 
 // Spells a torch line out in primitives. The error is one sentence that names what is not covered.
-tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const LowerOptions& options = {});
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes,
+                                     const LowerOptions& options = {});
 
 }  // namespace cudal1::playbook

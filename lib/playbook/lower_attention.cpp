@@ -2,6 +2,8 @@
 #include "playbook/families.hpp"
 #include "playbook/lowering.hpp"
 
+#include <cmath>
+
 namespace cudal1::playbook {
 namespace {
 
@@ -25,7 +27,8 @@ bool fits(const Lowering& l, int q, int k, int v) {
 }
 
 int attention(Lowering& l) {
-  const int q = l.operand("query"), k = l.operand("key"), v = l.operand("value");
+  const tensor::Dtype computed = wide(l.type().dtype);
+  const int q = l.as(l.operand("query"), computed), k = l.as(l.operand("key"), computed), v = l.as(l.operand("value"), computed);
   const bool causal = l.truth("is_causal");
   const tensor::Shape shape = l.at(q).shape;
   const std::size_t rank = shape.size();
@@ -36,9 +39,9 @@ int attention(Lowering& l) {
                                      : l.pointwise("rsqrt", {l.size_number(shape[rank - 1], l.at(q).dtype)});
   int scores = l.pointwise("mul", {l.product(q, l.swap_last(k)), scale});
   if (mask) {
-    if (l.at(l.operand("attn_mask")).dtype == tensor::Dtype::bool_)
-      throw NotCovered{"an attention mask of truth values"};
-    scores = l.pointwise("add", {scores, l.operand("attn_mask")});
+    const int given = l.operand("attn_mask");
+    scores = l.at(given).dtype == tensor::Dtype::bool_ ? l.pointwise("where", {given, scores, l.literal_number(-INFINITY)}, computed)
+                                                       : l.pointwise("add", {scores, l.as(given, computed)});
   }
   if (causal) {
     const int row = l.coordinate(shape[rank - 2], rank - 2, rank),

@@ -12,8 +12,11 @@ namespace {
 std::size_t axis(Lowering& l, std::size_t rank) { return static_cast<std::size_t>(l.axes("dim", rank).at(0)); }
 
 // From the end when negative.
-tensor::Extent position(Lowering& l, std::int64_t at, const tensor::Extent& extent) {
-  return at < 0 ? plus(extent, literal(at, l.assignments())) : literal(at, l.assignments());
+tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
+  const auto negative = [](std::int64_t value) { return value < 0; };
+  if (std::none_of(at.values.begin(), at.values.end(), negative)) return at;
+  if (!std::all_of(at.values.begin(), at.values.end(), negative)) throw NotCovered{"a position from the end at some sizes only"};
+  return plus(extent, at);
 }
 
 int slice(Lowering& l) {
@@ -21,7 +24,7 @@ int slice(Lowering& l) {
   const tensor::Shape shape = l.at(operand).shape;
   const std::size_t dim = axis(l, shape.size());
   const tensor::Extent start =
-      l.given("start") ? position(l, l.integer("start"), shape[dim]) : literal(0, l.assignments());
+      l.given("start") ? position(l.extent("start"), shape[dim]) : literal(0, l.assignments());
   for (std::int64_t value : start.values)
     if (value < 0) throw NotCovered{"a slice that starts before its tensor"};
   return l.slice(operand, dim, start, l.type().shape[dim], static_cast<int>(l.integer("step")));
@@ -31,14 +34,14 @@ int select(Lowering& l) {
   const int operand = l.operand("input");
   const tensor::Shape shape = l.at(operand).shape;
   const std::size_t dim = axis(l, shape.size());
-  const int part = l.slice(operand, dim, position(l, l.integer("index"), shape[dim]), literal(1, l.assignments()));
+  const int part = l.slice(operand, dim, position(l.extent("index"), shape[dim]), literal(1, l.assignments()));
   return l.reshape(part, l.type().shape);
 }
 
 int narrow(Lowering& l) {
   const int operand = l.operand("input");
   const std::size_t dim = axis(l, l.type().shape.size());
-  return l.slice(operand, dim, position(l, l.integer("start"), l.at(operand).shape[dim]), l.type().shape[dim]);
+  return l.slice(operand, dim, position(l.extent("start"), l.at(operand).shape[dim]), l.type().shape[dim]);
 }
 
 int chunk(Lowering& l) {
@@ -54,8 +57,8 @@ int chunk(Lowering& l) {
 int split(Lowering& l) {
   const int operand = l.operand("input");
   const std::size_t dim = axis(l, l.type().shape.size());
-  const std::int64_t index = l.integer("index");
-  return l.slice(operand, dim, literal(l.integers("split_size", 1)[0] * index, l.assignments()), l.type().shape[dim]);
+  const tensor::Extent start = times(l.extent("split_size"), literal(l.integer("index"), l.assignments()));
+  return l.slice(operand, dim, start, l.type().shape[dim]);
 }
 
 int flip(Lowering& l) {
@@ -74,6 +77,8 @@ int cat(Lowering& l) {
   node.function = "cat";
   node.operands = l.operands();
   node.dtype = l.type().dtype;
+  for (int operand : node.operands)
+    if (l.at(operand).dtype != node.dtype) node.dtype = wide(node.dtype);
   node.shape = l.type().shape;
   node.dims = l.axes("dim", node.shape.size());
   const auto dim = static_cast<std::size_t>(node.dims[0]);
@@ -83,7 +88,7 @@ int cat(Lowering& l) {
       shape.insert(shape.begin() + node.dims[0], literal(1, l.assignments()));
       operand = l.reshape(operand, shape);
     }
-    if (l.at(operand).dtype != node.dtype) operand = l.pointwise("identity", {operand}, node.dtype);
+    if (l.at(operand).dtype != node.dtype) operand = l.as(operand, node.dtype);
     for (std::int64_t extent : l.at(operand).shape[dim].values)
       if (extent == 0) throw NotCovered{"torch.cat of an empty tensor"};
   }

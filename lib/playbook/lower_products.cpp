@@ -2,8 +2,6 @@
 #include "playbook/families.hpp"
 #include "playbook/lowering.hpp"
 
-#include <cmath>
-
 namespace cudal1::playbook {
 namespace {
 
@@ -17,12 +15,13 @@ int matmul(Lowering& l) {
   int a = l.operand("input"), b = l.operand("other");
   if (l.at(a).shape.size() == 1) a = with_unit(l, a, true);
   if (l.at(b).shape.size() == 1) b = with_unit(l, b, false);
-  const int attention = spelt_attention(l, a, b);
+  const int attention = spelt_attention(l, a, l.as(b, wide(l.at(b).dtype)));
   return attention >= 0 ? attention : l.reshape(l.product(a, b), l.type().shape);
 }
 
 int convolution(Lowering& l, std::size_t spatial, bool transposed) {
-  const int input = l.operand("input"), weight = l.operand("weight"), bias = l.operand("bias");
+  const tensor::Dtype computed = wide(l.type().dtype);
+  const int input = l.as(l.operand("input"), computed), weight = l.as(l.operand("weight"), computed), bias = l.operand("bias");
   if (l.at(input).shape.size() != spatial + 2) throw NotCovered{"a convolution without a batch"};
   const auto strides = l.integers("stride", spatial), dilations = l.integers("dilation", spatial);
   std::vector<std::int64_t> paddings(spatial, 0);
@@ -40,7 +39,7 @@ int convolution(Lowering& l, std::size_t spatial, bool transposed) {
   node.kind = Kind::convolution;
   node.function = transposed ? "conv_transpose" : "conv";
   node.operands = {input, weight};
-  node.dtype = l.type().dtype;
+  node.dtype = computed;
   node.shape = l.type().shape;
   for (std::size_t i = 0; i < spatial; ++i)
     node.windows.push_back({strides[i], paddings[i], dilations[i], node.shape[i + 2], l.at(weight).shape[i + 2]});
@@ -49,7 +48,7 @@ int convolution(Lowering& l, std::size_t spatial, bool transposed) {
   if (bias >= 0) {
     tensor::Shape shape = l.at(bias).shape;
     shape.resize(1 + spatial, literal(1, l.assignments()));
-    result = l.pointwise("add", {result, l.reshape(bias, shape)});
+    result = l.pointwise("add", {result, l.reshape(l.as(bias, computed), shape)});
   }
   return result;
 }

@@ -2,6 +2,8 @@
 #include "playbook/families.hpp"
 #include "playbook/lowering.hpp"
 
+#include <cmath>
+
 namespace cudal1::playbook {
 namespace {
 
@@ -76,18 +78,32 @@ int logsumexp(Lowering& l) {
 
 int norm(Lowering& l) {
   const auto [operand, dims] = read(l);
-  const double p = l.number("p");
+  const double p = l.word("p") == "fro" ? 2 : l.number("p");
   if (p == 2) return finish(l, l.pointwise("sqrt", {l.reduce("sum", l.pointwise("square", {operand}), dims)}), dims);
   if (p == 1) return finish(l, l.reduce("sum", l.pointwise("abs", {operand}), dims), dims);
-  throw NotCovered{"torch.norm is covered for p = 1 and p = 2 only"};
+  const int sizes = l.pointwise("abs", {operand});
+  if (std::isinf(p)) return finish(l, l.reduce(p > 0 ? "max" : "min", sizes, dims), dims);
+  if (p == 0) throw NotCovered{"torch.norm is not covered for p = 0"};
+  const int powers = l.reduce("sum", l.pointwise("pow", {sizes, l.literal_number(p)}), dims);
+  return finish(l, l.pointwise("pow", {powers, l.literal_number(1 / p)}), dims);
 }
+
+// Of what is true in 1 and what is not in 0.
+int truth(Lowering& l, const char* function) {
+  const auto [operand, dims] = read(l);
+  const int one = l.pointwise("where", {l.pointwise("ne", {operand, l.literal_number(0)}), l.literal_number(1), l.literal_number(0)}, tensor::Dtype::int32);
+  return finish(l, l.pointwise("ne", {l.reduce(function, one, dims), l.literal_number(0)}), dims);
+}
+int any(Lowering& l) { return truth(l, "max"); }
+int all(Lowering& l) { return truth(l, "min"); }
 
 }  // namespace
 
 std::vector<LoweringRow> reduction_lowerings() {
   return {{"sum", sum},       {"prod", prod},           {"amax", amax},     {"amin", amin},
           {"mean", mean},     {"argmax", argmax},       {"argmin", argmin}, {"var", var},
-          {"std", deviation}, {"logsumexp", logsumexp}, {"norm", norm}};
+          {"std", deviation}, {"logsumexp", logsumexp}, {"norm", norm},
+          {"any", any},       {"all", all}};
 }
 
 }  // namespace cudal1::playbook

@@ -11,8 +11,8 @@ int pool_node(Lowering& l, const std::string& function, std::vector<Node::Window
   Node node;
   node.kind = Kind::pool;
   node.function = function;
-  node.operands = {l.operand("input")};
-  node.dtype = l.type().dtype;
+  node.operands = {l.as(l.operand("input"), wide(l.type().dtype))};
+  node.dtype = wide(l.type().dtype);
   node.shape = l.type().shape;
   node.windows = std::move(windows);
   if (l.given("divisor_override")) node.attributes["divisor_override"] = l.integer("divisor_override");
@@ -65,12 +65,12 @@ int adaptive_max_pool2d(Lowering& l) { return adaptive(l, "max", 2); }
 int adaptive_max_pool3d(Lowering& l) { return adaptive(l, "max", 3); }
 
 int scan(Lowering& l, const std::string& function) {
-  const int operand = l.operand("input");
+  const int operand = l.as(l.operand("input"), wide(l.type().dtype));
   Node node;
   node.kind = Kind::scan;
   node.function = function;
   node.operands = {operand};
-  node.dtype = l.type().dtype;
+  node.dtype = l.at(operand).dtype;
   node.shape = l.type().shape;
   node.dims = l.axes("dim", node.shape.size());
   node.attributes["reverse"] = false;

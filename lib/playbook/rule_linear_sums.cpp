@@ -39,15 +39,9 @@ class Puller {
       bool saved = false;
       for (int operand : node.operands) {
         std::optional<int> part;
-        if (constant_along(operand, node, dims)) {
-          part = build_.pointwise("mul", {operand, count(node, dims)});
-        } else {
-          if (!same_shape(operand, node)) return std::nullopt;
-          part = sum(operand, dims);
-          saved = saved || part;
-        }
-        if (!part) return std::nullopt;
-        parts.push_back(*part);
+        if (same_shape(operand, node)) part = sum(operand, dims);
+        saved = saved || part;
+        parts.push_back(part ? *part : of_addend(operand, node, dims));
       }
       return saved ? std::optional(build_.pointwise(node.function, parts)) : std::nullopt;
     }
@@ -65,6 +59,18 @@ class Puller {
       const int own = dim - static_cast<int>(node.shape.size() - shape.size());
       return own < 0 || is_one(shape[static_cast<std::size_t>(own)]);
     });
+  }
+
+  // The sum of what an addition broadcasts: over the dimensions that it has, times the others.
+  int of_addend(int operand, const Node& node, const std::vector<int>& dims) {
+    std::vector<int> own, missing;
+    for (int dim : dims) {
+      const int at_operand = dim - static_cast<int>(node.shape.size() - at(operand).shape.size());
+      if (at_operand < 0 || is_one(at(operand).shape[static_cast<std::size_t>(at_operand)])) missing.push_back(dim);
+      else own.push_back(at_operand);
+    }
+    const int total = build_.sum(operand, own);
+    return missing.empty() ? total : build_.pointwise("mul", {total, count(node, missing)});
   }
 
   int count(const Node& node, const std::vector<int>& dims) {
@@ -91,19 +97,30 @@ class Puller {
     return build_.sum(terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
 
-  // Over all positions every tap of the weight meets a fixed window of the input: the sums of those windows, times the
+  // Over samples and channels the sum is one of the inputs or of the weights. Over all positions every tap of the weight meets a fixed window of the input: the sums of those windows, times the
   // weight, are the sum of the results. One pass over the input replaces the convolution.
   std::optional<int> of_convolution(const Node& convolution, const std::vector<int>& dims) {
     if (std::get<std::int64_t>(convolution.attributes.at("groups")) != 1) return std::nullopt;
+    const bool transposed = convolution.function == "conv_transpose";
     const std::size_t spatial = convolution.windows.size();
-    std::vector<int> all;
-    for (std::size_t i = 0; i < spatial; ++i) all.push_back(static_cast<int>(i) + 2);
-    if (dims != all) return std::nullopt;
-    const Node input = at(convolution.operands[0]), weight = at(convolution.operands[1]);
+    int of = convolution.operands[0], by = convolution.operands[1];
+    std::size_t positions = 0;
+    for (int dim : dims)
+      if (dim == 0) of = build_.sum(of, {0});
+      else if (dim == 1) by = build_.sum(by, {transposed ? 1 : 0});
+      else ++positions;
+    if (positions == 0) {
+      Node rest = convolution;
+      rest.operands = {of, by};
+      for (int dim : dims) rest.shape[static_cast<std::size_t>(dim)] = literal(1, build_.assignments());
+      return build_.add(rest);
+    }
+    if (positions != spatial) return std::nullopt;
+    const Node input = at(of), weight = at(by);
     Node sums;
     sums.kind = Kind::window_sums;
     sums.function = convolution.function;
-    sums.operands = {convolution.operands[0]};
+    sums.operands = {of};
     sums.dtype = convolution.dtype;
     sums.windows = convolution.windows;
     sums.shape = {input.shape[0], input.shape[1]};
@@ -112,12 +129,11 @@ class Puller {
     const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), build_.assignments()),
                          one = literal(1, build_.assignments());
     const tensor::Extent batch = input.shape[0], channels = input.shape[1];
-    const bool transposed = convolution.function == "conv_transpose";
     const tensor::Extent results = weight.shape[transposed ? 1 : 0];
     // [b, ci, 1, taps] * [ci, co, taps], or [b, 1, ci, taps] * [co, ci, taps].
     const int left = build_.reshaped(
         windows, transposed ? tensor::Shape{batch, channels, one, taps} : tensor::Shape{batch, one, channels, taps});
-    const int right = build_.reshaped(convolution.operands[1], {weight.shape[0], weight.shape[1], taps});
+    const int right = build_.reshaped(by, {weight.shape[0], weight.shape[1], taps});
     const int terms = build_.pointwise("mul", {left, right});
     const int total = build_.sum(terms, transposed ? std::vector<int>{1, 3} : std::vector<int>{2, 3});
     tensor::Shape shape = {batch, results};
@@ -130,7 +146,14 @@ class Puller {
     const std::size_t spatial = pool.windows.size(), front = pool.shape.size() - spatial;
     std::vector<int> all;
     for (std::size_t i = front; i < pool.shape.size(); ++i) all.push_back(static_cast<int>(i));
-    if (pool.function != "mean" || dims != all) return std::nullopt;
+    if (pool.function != "mean") return std::nullopt;
+    if (dims.back() < static_cast<int>(front)) {
+      Node rest = pool;
+      rest.operands = {build_.sum(pool.operands[0], dims)};
+      for (int dim : dims) rest.shape[static_cast<std::size_t>(dim)] = literal(1, build_.assignments());
+      return build_.add(rest);
+    }
+    if (dims != all) return std::nullopt;
     const Node input = at(pool.operands[0]);
     const bool include = std::get<bool>(pool.attributes.at("count_include_pad"));
     bool tiles = true, even = true;  // even: all windows divide by the same number

@@ -41,11 +41,39 @@ bool plain(const Dag& dag, const Node& product) {
          dag.nodes[static_cast<std::size_t>(product.operands[1])].shape.size() == 2;
 }
 
+// A product with a vector, sum_k M[i, k] * v[k] or sum_k v[k] * M[k, j], where M is itself the product A @ B: the vector
+// meets the nearer factor first, and no matrix is made.
+bool vector_first(Dag& dag) {
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    const Node sum = dag.nodes[i];
+    if (sum.kind != Kind::reduce || sum.function != "sum" || sum.shape.size() != 2 || sum.dims.size() != 1 || uses(dag, sum.operands[0]) != 1) continue;
+    const Node terms = dag.nodes[static_cast<std::size_t>(sum.operands[0])];
+    if (terms.kind != Kind::pointwise || terms.function != "mul") continue;
+    const int along = sum.dims[0], across = 1 - along;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const Node product = dag.nodes[static_cast<std::size_t>(terms.operands[side])];
+      const int vector = terms.operands[1 - side];
+      const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(vector)].shape;
+      if (!plain(dag, product) || !(product.shape == terms.shape) || uses(dag, terms.operands[side]) != 1 || shape.size() != 2 ||
+          !is_one(shape[static_cast<std::size_t>(across)]))
+        continue;
+      Builder build(dag);
+      const int near = product.operands[static_cast<std::size_t>(along)], far = product.operands[static_cast<std::size_t>(across)];
+      const int weights = build.swapped(build.sum(build.pointwise("mul", {near, vector}), {along}));
+      redirect(dag, static_cast<int>(i), build.sum(build.pointwise("mul", {far, weights}), {along}));
+      dag = tidy(dag);
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 // Groups a chain of matrices the cheaper way, as long as one regrouping pays.
 bool chain_order(Dag& dag) {
   bool any = false;
+  while (vector_first(dag)) any = true;
   for (int round = 0; round < 16; ++round) {
     bool changed = false;
     for (std::size_t i = 0; i < dag.nodes.size() && !changed; ++i) {

@@ -14,12 +14,12 @@ namespace {
 constexpr std::string_view along_rows = R"(template <bool WHOLE>
 __device__ __forceinline__ void {name}_body({parameters}) {{
   // A row passes in pieces; every thread scans four neighbours, the warps their totals, and the carry goes on.
-  __shared__ float part[{threads} / 32];
+  __shared__ {type} part[{threads} / 32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-{coordinates}{lines}  float carry = {neutral};
+{coordinates}{lines}  {type} carry = {neutral};
   for (int start = 0; start < {M}; start += {threads} * 4) {{
     const int from = start + threadIdx.x * 4, left = {M} - from;
-    float value[4];
+    {type} value[4];
     if (WHOLE) {{
 {packs}#pragma unroll
       for (int i = 0; i < 4; ++i) {{
@@ -35,16 +35,16 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
     }}
 #pragma unroll
     for (int i = 1; i < 4; ++i) value[i] {op}= value[i - 1];
-    float total = value[3];
+    {type} total = value[3];
 #pragma unroll
     for (int offset = 1; offset < 32; offset *= 2) {{
-      const float before = __shfl_up_sync(0xffffffffu, total, offset);
+      const {type} before = __shfl_up_sync(0xffffffffu, total, offset);
       if (lane >= offset) total {op}= before;
     }}
     __syncthreads();
     if (lane == 31) part[warp] = total;
     __syncthreads();
-    float before = __shfl_up_sync(0xffffffffu, total, 1);
+    {type} before = __shfl_up_sync(0xffffffffu, total, 1);
     if (lane == 0) before = {neutral};
     before {op}= carry;
     for (int other = 0; other < {threads} / 32; ++other) {{
@@ -66,7 +66,7 @@ constexpr std::string_view across_columns = R"(__global__ void __launch_bounds__
   const int index = blockIdx.x * {threads} + threadIdx.x;
   if (index >= {count}) return;
   const int front = index / {inner}, back = index % {inner};
-{coordinates}{lines}  float produced = {neutral};
+{coordinates}{lines}  {type} produced = {neutral};
 #pragma unroll 8
   for (int k = 0; k < {M}; ++k) {{
     const int along = {along};
@@ -133,8 +133,7 @@ bool scans_in_passing(const Node& scan, const Region& operand) {
 // another one a thread takes a column, beside its neighbours.
 void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
-  if (node.dtype != tensor::Dtype::float32 || dag.nodes[static_cast<std::size_t>(node.operands[0])].dtype != node.dtype)
-    throw NotCovered{"scans are covered for float32 only"};
+  const std::string type = compute_type(node.dtype);
   const auto dim = static_cast<std::size_t>(node.dims[0]);
   const std::size_t rank = node.shape.size();
   const bool reverse = std::get<bool>(node.attributes.at("reverse"));
@@ -173,8 +172,8 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     file.helper(device_functions::pack);
     std::string stores = fmt::format(
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
-        "      const float produced = value[i];\n{}      {}\n    }}\n",
-        reverse ? M + " - 1 - from - i" : "from + i", after.statements, after.store);
+        "      const {} produced = value[i];\n{}      {}\n    }}\n",
+        reverse ? M + " - 1 - from - i" : "from + i", type, after.statements, after.store);
     std::string aligned = M + " % 4 == 0", packs;
     const auto require = [&](const std::string& number) {
       const std::string condition = number + " % 4 == 0";
@@ -187,22 +186,22 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       if (!root.offset.values.empty()) require(arguments.number(root.offset));
       const Spelling value = spelling(region, dag, at, 8, arguments);
       const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(region.instances[static_cast<std::size_t>(root.instance)].node)].dtype;
-      const std::string type(tensor::cuda_name(dtype));
+      const std::string stored(tensor::cuda_name(dtype));
       std::vector<std::string> start = at;
       start[dim] = "along";
       stores = fmt::format(
                    "    if (WHOLE) {{\n      if (left <= 0) continue;\n      Pack<{0}, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) {{\n"
-                   "        const int item = {1}, along = {2} + item;\n        const float produced = value[i];\n{3}"
+                   "        const int item = {1}, along = {2} + item;\n        const {7} produced = value[i];\n{3}"
                    "        out.at[item] = {4};\n      }}\n      const int along = {2};\n      store<true, 4>({5} + {6}, out, left);\n"
                    "      continue;\n    }}\n",
-                   type, reverse ? "3 - i" : "i", where, value.statements,
-                   type == compute_type(dtype) ? value.value : converted(type, value.value),
-                   arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments)) +
+                   stored, reverse ? "3 - i" : "i", where, value.statements,
+                   stored == compute_type(dtype) ? value.value : converted(stored, value.value),
+                   arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments), type) +
                stores;
     }
     const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
     file.code(fmt::format(
-        fmt::runtime(along_rows), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
+        fmt::runtime(along_rows), fmt::arg("name", name), fmt::arg("type", type), fmt::arg("parameters", arguments.parameters()),
         fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("coordinates", before),
         fmt::arg("lines", reads.lines), fmt::arg("M", M), fmt::arg("neutral", sum ? "0" : "1"), fmt::arg("op", sum ? "+" : "*"),
         fmt::arg("where", where), fmt::arg("item", reverse ? "3 - i" : "i"), fmt::arg("aligned", aligned), fmt::arg("packs", packs),
@@ -213,7 +212,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   } else {
     const tensor::Extent lines = times(outer, inner);
     const std::string count = arguments.number(lines), step = arguments.number(inner);
-    file.code(fmt::format(fmt::runtime(across_columns), fmt::arg("name", name),
+    file.code(fmt::format(fmt::runtime(across_columns), fmt::arg("name", name), fmt::arg("type", type),
                           fmt::arg("parameters", arguments.parameters()), fmt::arg("threads", threads),
                           fmt::arg("count", count), fmt::arg("inner", step), fmt::arg("M", M),
                           fmt::arg("coordinates", before), fmt::arg("lines", reads.lines), fmt::arg("neutral", sum ? "0" : "1"),
@@ -226,7 +225,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   double elements = 1;
   for (const tensor::Extent& extent : node.shape) elements *= static_cast<double>(extent.values[0]);
   const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
-  file.traffic(reads.bytes + 4 * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
+  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
   file.technique(
       Technique::parallel_scan,
       rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "

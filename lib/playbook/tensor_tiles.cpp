@@ -41,7 +41,7 @@ void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::st
                  exact ? fmt::format("`{}` cuts {} into a high and a low half of TF32 precision; three products of them are "
                                      "as exact as one in fp32. An infinite input, or one above 4e34, gives NaN.",
                                      kernel, factors)
-                       : fmt::format("`{}` multiplies {} rounded to TF32, which the run's precision allows.", kernel, factors));
+                       : fmt::format("`{}` multiplies {} in TF32, by the run's precision or because they have 16 bits only.", kernel, factors));
 }
 
 }  // namespace cudal1::playbook

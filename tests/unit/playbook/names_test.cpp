@@ -26,7 +26,8 @@ std::string replaced(const std::string& source, Word word) {
   std::string result;
   for (std::size_t i = 0, end = 0; i < source.size(); i = end) {
     end = i + 1;
-    if (source.compare(i, 2, "//") == 0 && source.compare(i, 3, "//@") != 0) end = std::min(source.find('\n', i), source.size());
+    const std::size_t line = i == 0 ? 0 : source.rfind('\n', i - 1) + 1;  // in a directive, // may be an operator
+    if (source.compare(i, 2, "//") == 0 && source.compare(line, 3, "//@") != 0) end = std::min(source.find('\n', i), source.size());
     else if (in_word(source[i]))
       while (end < source.size() && in_word(source[end])) ++end;
     const std::string text = source.substr(i, end - i);

@@ -46,14 +46,18 @@ TEST_CASE("a diagonal matrix on the right scales columns") { becomes("diagonal_r
 TEST_CASE("a sum over the columns of a product sums its right factor first") {
   becomes("linear_sums", "linear sums/fused");
 }
+TEST_CASE("a mean over a layer's outputs takes the mean of its weights and of its bias") { becomes("summed_bias", "linear sums/fused"); }
+TEST_CASE("a sum over the channels of a convolution sums its weights") { becomes("summed_channels", "linear sums/fused"); }
 TEST_CASE("a mean over all positions of a convolution sums windows of its input") {
   becomes("window_sums", "linear sums/fused");
 }
 TEST_CASE("a chain of matrices is multiplied in the cheaper order") { becomes("chain_order", "chain order/fused"); }
+TEST_CASE("a chain that ends in a vector is multiplied from its end") { becomes("chain_with_vector", "chain order/fused"); }
 TEST_CASE("the transpose of a product is the product of the transposes") {
   becomes("transposed_product", "transposed product/fused");
 }
 TEST_CASE("a product with the identity is its other factor") { becomes("identity", "identity/fused"); }
+TEST_CASE("a product with a multiple of the identity is a multiple of its other factor") { becomes("scaled_identity", "identity/fused"); }
 TEST_CASE("a product with a one-hot matrix takes the rows that it names") { becomes("one_hot", "one-hot/fused"); }
 TEST_CASE("a product with a transposed one-hot matrix takes columns") { becomes("one_hot_columns", "one-hot/fused"); }
 TEST_CASE("an embedding of a batch of sentences takes rows of its table") { becomes("embedding", "as written/fused"); }
@@ -72,6 +76,8 @@ TEST_CASE("a sum over pools that overlap sums windows of the input") {
   becomes("overlapping_pooled_sum", "linear sums/fused");
 }
 TEST_CASE("a ReLU of what is never negative goes away") { becomes("dead_operations", "dead operations/fused"); }
+TEST_CASE("no clamp is needed at one above a softmax") { becomes("certain_clamp", "dead operations/fused"); }
+TEST_CASE("signs that a square forgets, or that come twice, go away") { becomes("lost_sign", "dead operations/fused"); }
 TEST_CASE("pointwise operations with broadcasting become one kernel") { becomes("pointwise", "as written/fused"); }
 TEST_CASE("a softmax of rows keeps them in registers") { becomes("rows", "as written/fused"); }
 TEST_CASE("a channel of a batch lies in pieces that are read in packs") { becomes("pieces", "as written/fused"); }
@@ -105,8 +111,15 @@ TEST_CASE("a mean of columns has neighbouring threads read neighbours") { become
 TEST_CASE("one long sum is split over many blocks and added in a fixed order") {
   becomes("split_sum", "as written/fused");
 }
+TEST_CASE("a sum over three dimensions reads what stands for one of them by its place") { becomes("broadcast_total", "as written/fused"); }
+TEST_CASE("entries that a mask made infinite have no share of a softmax") { becomes("masked_softmax", "as written/fused"); }
 TEST_CASE("a transposition turns tiles around in shared memory") { becomes("transposition", "as written/fused"); }
 TEST_CASE("a linear layer takes its bias and activation into the product") { becomes("product", "as written/fused"); }
+TEST_CASE("an einsum is a product of matrices, turned where it lies turned") { becomes("einsum", "as written/fused"); }
+TEST_CASE("batch dimensions that one factor has alone are rows") { becomes("shared_batches", "as written/fused"); }
+TEST_CASE("factors of 16 bits are multiplied in one product on the tensor cores, and their results kept in float until they are stored") {
+  becomes("half_product", "as written/tensor cores");
+}
 TEST_CASE("a product of large factors goes to the tensor cores in three parts") {
   becomes("product_on_tensor_cores", "as written/tensor cores");
 }
@@ -159,6 +172,7 @@ TEST_CASE("what should be fastest is offered first") {
   CHECK(first("spelt_attention.before.cu") == "as written/tensor cores");
 }
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
+TEST_CASE("integers are scanned as integers") { becomes("integer_scan", "as written/fused"); }
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
 TEST_CASE("a scan computes what it scans when it loads it") { becomes("masked_scan", "as written/fused"); }
 TEST_CASE("a scan between two flips runs from the end") { becomes("reversed_scan", "reversed scan/fused"); }
@@ -173,6 +187,9 @@ TEST_CASE("a cosine loss takes three sums from one pass over a row") { becomes("
 TEST_CASE("a triplet loss keeps its distances in registers") { becomes("triplet_loss", "as written/fused"); }
 TEST_CASE("an argmin of columns carries the index along") { becomes("argmin_columns", "as written/fused"); }
 TEST_CASE("the parts of a concatenation go straight to their places") { becomes("cat", "as written/fused"); }
+TEST_CASE("padding is made of parts side by side") { becomes("padded", "as written/fused"); }
+TEST_CASE("slices may begin and end at places that sizes say") { becomes("half_slices", "as written/fused"); }
+TEST_CASE("quotients of integers are rounded down, and beyond the end nothing is divided by zero") { becomes("integer_quotients", "as written/fused"); }
 TEST_CASE("slices are read where they lie") { becomes("slices", "as written/fused"); }
 TEST_CASE("attention never writes its scores") { becomes("attention", "as written/fused"); }
 TEST_CASE("attention with few queries goes to the tensor cores in parts of its keys") {

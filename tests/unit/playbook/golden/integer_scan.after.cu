@@ -1,0 +1,111 @@
+//@ of      integer_scan.before.cu sha256:b85886f5939521c812f9b0f137a75cc1a3c85f27d1f12b57c5530efa9724d2f5
+//@ tune    THREADS = 256 | 512 | 128 | 1024
+//@ launch  scan<<<N, THREADS>>>(X, Y, M, N)
+// playbook: as written/fused
+
+template <typename T, int VEC>
+struct alignas(sizeof(T) * VEC) Pack {
+  T at[VEC];
+};
+
+// VEC elements of which `left` exist. WHOLE: all or none do, and `from` is aligned to all of them.
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ Pack<T, VEC> load(const T* from, Index left) {
+  Pack<T, VEC> pack = {};
+  if (WHOLE) {
+    if (left > 0) pack = *reinterpret_cast<const Pack<T, VEC>*>(from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) pack.at[i] = from[i];
+  }
+  return pack;
+}
+
+template <bool WHOLE, int VEC, typename T, typename Index>
+__device__ __forceinline__ void store(T* to, const Pack<T, VEC>& pack, Index left) {
+  if (WHOLE) {
+    if (left > 0) *reinterpret_cast<Pack<T, VEC>*>(to) = pack;
+  } else {
+#pragma unroll
+    for (int i = 0; i < VEC; ++i)
+      if (i < left) to[i] = pack.at[i];
+  }
+}
+
+template <bool WHOLE>
+__device__ __forceinline__ void scan_body(const long long* __restrict__ X, long long* __restrict__ Y, int M, int N) {
+  // A row passes in pieces; every thread scans four neighbours, the warps their totals, and the carry goes on.
+  __shared__ long long part[THREADS / 32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int at0 = blockIdx.x;
+  const long long* x0 = X + size_t(at0) * M;
+  long long carry = 0;
+  for (int start = 0; start < M; start += THREADS * 4) {
+    const int from = start + threadIdx.x * 4, left = M - from;
+    long long value[4];
+    if (WHOLE) {
+      const Pack<long long, 4> pack0 = load<true, 4>(x0 + from, left);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int item = i, along = from + item;
+        const long long v0 = static_cast<long long>(pack0.at[item]);
+        value[i] = v0;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        value[i] = 0;
+        if (i >= left) continue;
+        const int along = from + i;
+        const long long v0 = static_cast<long long>(x0[along]);
+        value[i] = v0;
+      }
+    }
+#pragma unroll
+    for (int i = 1; i < 4; ++i) value[i] += value[i - 1];
+    long long total = value[3];
+#pragma unroll
+    for (int offset = 1; offset < 32; offset *= 2) {
+      const long long before = __shfl_up_sync(0xffffffffu, total, offset);
+      if (lane >= offset) total += before;
+    }
+    __syncthreads();
+    if (lane == 31) part[warp] = total;
+    __syncthreads();
+    long long before = __shfl_up_sync(0xffffffffu, total, 1);
+    if (lane == 0) before = 0;
+    before += carry;
+    for (int other = 0; other < THREADS / 32; ++other) {
+      if (other < warp) before += part[other];
+      carry += part[other];
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) value[i] += before;
+    if (WHOLE) {
+      if (left <= 0) continue;
+      Pack<long long, 4> out;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int item = i, along = from + item;
+        const long long produced = value[i];
+        out.at[item] = produced;
+      }
+      const int along = from;
+      store<true, 4>(Y + size_t(at0) * M + along, out, left);
+      continue;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i >= left) break;
+      const int along = from + i;
+      const long long produced = value[i];
+      Y[size_t(at0) * M + along] = produced;
+    }
+  }
+}
+
+__global__ void __launch_bounds__(THREADS) scan(const long long* __restrict__ X, long long* __restrict__ Y, int M, int N) {
+  if (M % 4 == 0) scan_body<true>(X, Y, M, N);
+  else scan_body<false>(X, Y, M, N);
+}
