@@ -66,7 +66,7 @@ def optimise(cudal1, task, options, limit):
     winner = [v for v in result["variants"] if v["id"] == best["id"]][0]
     judgement = winner["confirmation"] or winner["judgement"]
     work = judgement["workloads"][0]
-    row |= {f"{each['name']}_ms": each["time_ms"] for each in judgement["baselines"] if each.get("time_ms")}   # PyTorch beside it
+    row |= {f"{each['name']}_ms": each["time_ms"] for each in judgement.get("baselines", []) if each.get("time_ms")}   # PyTorch beside it
     return row | {"verdict": best["verdict"], "level": best["level"], "speedup": best.get("speedup") or best["predicted_speedup"],
                   "ms": work["time_ms"], "share": work["share_of_limit"],
                   "id": re.search("// playbook: (.*)|$", (task.parent / best["file"]).read_text() if best["file"] else "")[1]}
