@@ -95,8 +95,10 @@ class Composer {
     if (producer.kind == Kind::gather) return write_gather(region, dag_, buffers_, file_);
     if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
-    if (file_.style().tiles && producer.kind == Kind::pool && is_strip_pool(producer, node(producer.operands[0])))
-      return write_pool(region, dag_, buffers_, file_);
+    const bool windows = producer.kind == Kind::pool || producer.kind == Kind::convolution;
+    const bool by_columns = file_.style().columns && is_depthwise(producer);
+    if (file_.style().tiles && windows && !by_columns && makes_strips(producer, node(producer.operands[0])))
+      return write_strips(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_depthwise(producer)) return write_depthwise(region, dag_, buffers_, file_);
     write_windows(region, dag_, buffers_, file_);
   }

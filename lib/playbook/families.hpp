@@ -21,8 +21,8 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
 bool is_product(const Node& convolution);
 bool is_tiled_convolution(const Node& node);
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
-bool is_strip_pool(const Node& node, const Node& input);
-void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+bool makes_strips(const Node& node, const Node& input);
+void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool is_depthwise(const Node& node);
 void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_windows(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);

@@ -18,7 +18,7 @@ struct Style {
   bool fuse = true;       // operations into their neighbours' kernels
   bool vector = true;     // 16-byte accesses where rows allow
   bool packs = false;     // threads take several neighbouring columns at once
-  bool columns = false;   // threads of a pool make one column each where rows are not aligned
+  bool columns = false;   // threads of a pool of unaligned rows, or of a depthwise convolution, make one column each
   bool cache = true;      // a line is kept in registers between its passes
   bool stream = false;    // data used once is marked as such for the caches
   bool team = false;      // lines longer than a block's registers are held by several blocks

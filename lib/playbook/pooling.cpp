@@ -28,8 +28,8 @@ __device__ __forceinline__ void fetch_pack(float* to, const float* row, int colu
 
 constexpr std::string_view code = R"(template <bool WHOLE>
 __device__ __forceinline__ void {name}_body({parameters}) {{
-  // A thread makes four neighbouring results of {rows} rows{and_planes}. It combines along a row first, then the rows{then_planes};
-  // results change lanes in shared memory, so that neighbours are stored by neighbours.
+  // A thread makes four neighbouring results of {rows} rows{and_planes}.{combines}
+  // Results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = {lanes}, PACKS = {packs}, FIRST = {first}, INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
   __shared__ __align__(16) float results[{threads} / 32][{rows}][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -40,27 +40,14 @@ __device__ __forceinline__ void {name}_body({parameters}) {{
   const bool live = plane < {planes};
   const float* x = {X} + size_t(live ? plane : 0) * {volume};
   const int w0 = (chunk * LANES + lane) * {step_w} - {before_w}, h0 = strip * {rows} * {stride_h} - {padding_h};
-{held}{open}#pragma unroll
+{held}{weights}{open}#pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {{
     const bool there = live && unsigned(h0 + r) < unsigned({H});
-    float row[PACKS * 4], across[4];
+    float row[PACKS * 4];
 #pragma unroll
     for (int q = 0; q < PACKS; ++q)
       fetch_pack<WHOLE>(row + q * 4, x + {row}, w0 + q * 4, {W}, there, {neutral});
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {{
-      across[i] = row[FIRST + i * {stride_w}];
-#pragma unroll
-      for (int c = 1; c < {taps_w}; ++c) across[i] = {combine}(across[i], row[FIRST + i * {stride_w} + c * {dilation_w}]);
-    }}
-#pragma unroll
-    for (int j = 0; j < {rows}; ++j) {{
-      const int b = r - j * {stride_h};
-      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) held[j][i] = {combine}(held[j][i], across[i]);
-    }}
-  }}
+{gather}  }}
 {close}{coordinates}{each_plane}#pragma unroll
   for (int j = 0; j < {rows}; ++j)
     *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
@@ -83,6 +70,35 @@ __global__ void __launch_bounds__({threads}) {name}({parameters}) {{
   if ({W} % 4 == 0) {name}_body<true>({forwarded});
   else {name}_body<false>({forwarded});
 }}
+)";
+
+// What a pool makes of a row, for every row of results that it belongs to.
+constexpr std::string_view pool_row = R"(    float across[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {{
+      across[i] = row[FIRST + i * {stride_w}];
+#pragma unroll
+      for (int c = 1; c < {taps_w}; ++c) across[i] = {combine}(across[i], row[FIRST + i * {stride_w} + c * {dilation_w}]);
+    }}
+#pragma unroll
+    for (int j = 0; j < {rows}; ++j) {{
+      const int b = r - j * {stride_h};
+      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) held[j][i] = {combine}(held[j][i], across[i]);
+    }}
+)";
+
+// What a convolution of single channels makes of it.
+constexpr std::string_view weighted_row = R"(#pragma unroll
+    for (int j = 0; j < {rows}; ++j) {{
+      const int b = r - j * {stride_h};
+      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
+#pragma unroll
+      for (int c = 0; c < {taps_w}; ++c)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) held[j][i] += weights[b / {dilation_h} * {taps_w} + c] * row[FIRST + i * {stride_w} + c * {dilation_w}];
+    }}
 )";
 
 // Where rows are not aligned: a thread's four neighbours would lie in as many sectors as there are lanes.
@@ -136,34 +152,42 @@ Packs packs_of(const Windows::Axis& w) {
 
 }  // namespace
 
-bool is_strip_pool(const Node& node, const Node& input) {
+bool makes_strips(const Node& node, const Node& input) {
   const Windows windows = windows_of(node, input);
   const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
   if (!d.fixed || !h.fixed || !w.fixed) return false;
+  if (node.kind == Kind::convolution) {
+    const auto one_channel = [&](const tensor::Extent& channels) { return channels.values == literal(std::get<std::int64_t>(node.attributes.at("groups")), channels.values.size()).values; };
+    if (node.function == "conv_transpose" || d.dim >= 0 || !one_channel(input.shape[1]) || !one_channel(node.shape[1])) return false;
+    if (h.window.taps.values[0] * w.window.taps.values[0] > 49) return false;
+  }
   // Beyond that, unrolling makes more code than it saves work.
   return packs_of(w).count <= 16 && d.window.taps.values[0] * span(h) * w.window.taps.values[0] <= 256;
 }
 
-// Bound by memory: every input is loaded once per strip of rows, sixteen bytes at a time.
-void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+// Bound by memory: every input of a pool, or of a convolution of single channels, is loaded once per strip of rows, sixteen
+// bytes at a time.
+void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
   const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
   const Windows windows = windows_of(node, input);
   const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
   const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
-  const bool most = node.function == "max", aligned = w.input.values[0] % 4 == 0, columns = file.style().columns && !aligned;
-  const std::string name = file.unique("pool");
+  const bool most = node.function == "max", aligned = w.input.values[0] % 4 == 0, weighted = node.kind == Kind::convolution, columns = file.style().columns && !aligned;
+  const std::string name = file.unique(weighted ? "depthwise_convolution" : "pool");
   const std::string threads = file.tune("THREADS", {128, 256});
   const bool overlap = span(h) > h.window.stride;
   const std::string rows = file.tune("OUT_ROWS", h.dim < 0  ? std::vector<std::int64_t>{1}
                                                  : overlap && columns ? std::vector<std::int64_t>{4, 8, 2}
-                                                 : overlap ? std::vector<std::int64_t>{2, 4, 1}
+                                                 : overlap && h.window.stride == 1 ? std::vector<std::int64_t>{4, 2, 1}
+                                                 : overlap ? std::vector<std::int64_t>{1, 2, 4}
                                                            : std::vector<std::int64_t>{1, 2});
   const bool deep = d.dim >= 0, planes_overlap = span(d) > d.window.stride && d.window.dilation == 1;
-  const std::string depths = deep && planes_overlap ? file.tune("OUT_PLANES", {2, 1}) : "1";
+  const std::string depths = deep && planes_overlap ? file.tune("OUT_PLANES", {2, 1, 4}) : "1";
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false);
+  const std::string kernel = weighted ? arguments.pointer(buffers.at(node.operands[1]), node.dtype, false) : "";
   declare_epilogue(region, dag, arguments);
   const tensor::Extent planes = product_of(node.shape, 0, front, region.assignments);
   std::vector<std::string> at;
@@ -175,7 +199,7 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   at[static_cast<std::size_t>(w.dim)] = "at_w";
   std::string divide;
   const std::size_t indent = columns ? 4 : 6;
-  if (!most) {
+  if (!most && !weighted) {
     const std::string by = divisor(node, windows, at, indent, arguments, divide);
     divide += fmt::format("{}produced {};\n", std::string(indent, ' '), divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
   }
@@ -217,12 +241,20 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const std::string count = arguments.number(planes),
                     volume = arguments.number(product_of(input.shape, front, rank, region.assignments)),
                     OH = arguments.number(h.window.outputs), OW = arguments.number(w.window.outputs);
-  file.helper(device_functions::operations);
+  if (!weighted) file.helper(device_functions::operations);
   if (!columns) file.helper(fetch_pack);
   // Whether a window may reach beyond the input's columns.
   bool beyond = w.window.padding != 0;
   for (std::size_t i = 0; i < w.input.values.size(); ++i)
     beyond = beyond || (w.window.outputs.values[i] - 1) * w.window.stride + span(w) > w.input.values[i];
+  const std::string gather = fmt::format(
+      fmt::runtime(weighted ? weighted_row : pool_row), fmt::arg("rows", rows), fmt::arg("stride_h", h.window.stride),
+      fmt::arg("dilation_h", h.window.dilation), fmt::arg("taps_h", h.window.taps.values[0]), fmt::arg("taps_w", w.window.taps.values[0]),
+      fmt::arg("stride_w", w.window.stride), fmt::arg("dilation_w", w.window.dilation), fmt::arg("combine", combine));
+  const std::int64_t taps = h.window.taps.values[0] * w.window.taps.values[0];
+  const std::string weights = !weighted ? "" : fmt::format(
+      "  float weights[{0}];\n#pragma unroll\n  for (int k = 0; k < {0}; ++k) weights[k] = {1}[size_t(live ? plane % {2} : 0) * {0} + k];\n",
+      taps, kernel, arguments.number(node.shape[1]));
   file.code(fmt::format(
       fmt::runtime(columns ? column_code : code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
       fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("rows", rows),
@@ -237,7 +269,8 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       fmt::arg("padding_w", w.window.padding), fmt::arg("inside_w", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : ""),
       fmt::arg("per_depth", deep ? " / slabs" : ""), fmt::arg("planes", count), fmt::arg("volume", volume),
       fmt::arg("X", x), fmt::arg("H", H), fmt::arg("W", W), fmt::arg("OH", OH), fmt::arg("OW", OW),
-      fmt::arg("neutral", neutral), fmt::arg("combine", combine),
+      fmt::arg("neutral", neutral), fmt::arg("combine", combine), fmt::arg("gather", gather), fmt::arg("weights", weights),
+      fmt::arg("combines", weighted ? "" : fmt::format(" It combines along a row first, then the rows{}.", deep ? ", then the planes" : "")),
       fmt::arg("and_planes", deep ? fmt::format(" of {} planes", depths) : ""), fmt::arg("then_planes", deep ? ", then the planes" : ""),
       fmt::arg("held", held), fmt::arg("each_plane", each_plane), fmt::arg("end_plane", end_plane), fmt::arg("gone", gone),
       fmt::arg("open", open), fmt::arg("close", close), fmt::arg("row", row), fmt::arg("coordinates", before),
@@ -250,15 +283,16 @@ void write_pool(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   double read = 4;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
   // What lanes find in sectors of their own passes the L1 cache more often than once.
-  file.traffic(bytes + read, 0, aligned ? 1 : columns ? 0.9 : 0.7);
+  file.traffic(bytes + read, weighted ? bytes / 2 * static_cast<double>(taps) : 0, aligned ? 1 : columns ? 0.9 : 0.7);
   if (columns)
     file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring columns, as its rows are not aligned.", name));
   else
     file.technique(Technique::vectorised_access, fmt::format("`{}` reads 16 bytes per access where rows are aligned.", name));
   file.technique(Technique::register_tiling,
                  fmt::format("A thread of `{}` makes {} rows of {}{}, so that overlapping windows share what it has "
-                             "loaded, and combines along rows before it combines rows.",
-                             name, rows, columns ? "one result" : "four results", depths == "1" ? "" : fmt::format(" in {} planes", depths)));
+                             "loaded{}.",
+                             name, rows, columns ? "one result" : "four results", depths == "1" ? "" : fmt::format(" in {} planes", depths),
+                             weighted ? "" : ", and combines along rows before it combines rows"));
   if (region.instances.size() > 1)
     file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
   file.end_family();

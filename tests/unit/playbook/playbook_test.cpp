@@ -159,8 +159,9 @@ TEST_CASE("a convolution by single elements is a product of matrices, its bias a
   REQUIRE(gathered != nullptr);
   CHECK_THAT(gathered->source, containing("tensor_convolution"));
 }
-TEST_CASE("a depthwise convolution is computed directly") { becomes("depthwise", "as written/fused"); }
-TEST_CASE("columns of a depthwise convolution share their inputs") { becomes("depthwise_columns", "as written/fused"); }
+TEST_CASE("a depthwise convolution shares sixteen bytes of a row at a time") { becomes("depthwise", "as written/fused"); }
+TEST_CASE("a convolution of few channels is computed directly") { becomes("direct_convolution", "as written/fused"); }
+TEST_CASE("columns of a depthwise convolution share their inputs") { becomes("depthwise_columns", "as written/columns"); }
 TEST_CASE("threads of a pool whose rows are not aligned make one column each") { becomes("pool_of_unaligned_rows", "as written/columns"); }
 TEST_CASE("of a pool with aligned rows there is no other form by columns") {
   CHECK(find(playbook::candidates_for(task::load(golden("max_pool_3d.before.cu"))), "as written/columns") == nullptr);

@@ -1,7 +1,7 @@
 //@ of      depthwise_columns.before.cu sha256:473321444a0261021d1854e1743b50db0b1b066275444e5b976c124cbc732737
 //@ tune    THREADS = 256 | 128 | 512
 //@ launch  depthwise_convolution<<<ceil_div(((B * C) * (ceil_div((H - 1) / 2 + 1, 8))) * L, THREADS), THREADS>>>(X, weight, bias, Y, ((B * C) * (ceil_div((H - 1) / 2 + 1, 8))) * L, L, ceil_div((H - 1) / 2 + 1, 8), C, B, (C * ((H - 1) / 2 + 1)) * L, ((H - 1) / 2 + 1) * L, (H - 1) / 2 + 1, H * L, H)
-// playbook: as written/fused
+// playbook: as written/columns
 
 __global__ void __launch_bounds__(THREADS) depthwise_convolution(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int L, int n6, int C, int B, int n9, int n10, int n11, int n12, int H) {
   // Neighbouring threads make neighbouring columns of 8 results below each other, which share their inputs.

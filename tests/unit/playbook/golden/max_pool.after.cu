@@ -1,6 +1,6 @@
 //@ of      max_pool.before.cu sha256:5bd3693981c7743abb30fd1035c1b8a9832a390fbb9d3efbf7244bc83eb6f96c
 //@ tune    THREADS = 128 | 256
-//@ tune    OUT_ROWS = 2 | 4 | 1
+//@ tune    OUT_ROWS = 1 | 2 | 4
 //@ launch  pool<<<ceil_div((B * C) * 1 * ceil_div((H - 1) / 2 + 1, OUT_ROWS) * ceil_div((W - 1) / 2 + 1, 64) * 16, THREADS), THREADS>>>(X, Y, C, B, (C * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((W - 1) / 2 + 1), (W - 1) / 2 + 1, H, W, B * C, H * W, (H - 1) / 2 + 1)
 // playbook: as written/fused
 
@@ -33,8 +33,8 @@ __device__ __forceinline__ void fetch_pack(float* to, const float* row, int colu
 
 template <bool WHOLE>
 __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __restrict__ Y, int C, int B, int n4, int n5, int n6, int H, int W, int n9, int n10, int n11) {
-  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows;
-  // results change lanes in shared memory, so that neighbours are stored by neighbours.
+  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows.
+  // Results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = 16, PACKS = 3, FIRST = 3, INPUT_ROWS = (OUT_ROWS - 1) * 2 + 3;
   __shared__ __align__(16) float results[THREADS / 32][OUT_ROWS][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -53,10 +53,11 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
 #pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {
     const bool there = live && unsigned(h0 + r) < unsigned(H);
-    float row[PACKS * 4], across[4];
+    float row[PACKS * 4];
 #pragma unroll
     for (int q = 0; q < PACKS; ++q)
       fetch_pack<WHOLE>(row + q * 4, x + size_t(h0 + r) * W, w0 + q * 4, W, there, __int_as_float(0xff800000));
+    float across[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       across[i] = row[FIRST + i * 2];

@@ -1,7 +1,7 @@
 //@ of      max_pool_3d.before.cu sha256:c0610014fad2eb70693bd2ca7ecd7dbd8e4a7f6ec64945cb269d2a3aa8c371b6
 //@ tune    THREADS = 128 | 256
-//@ tune    OUT_ROWS = 2 | 4 | 1
-//@ tune    OUT_PLANES = 2 | 1
+//@ tune    OUT_ROWS = 1 | 2 | 4
+//@ tune    OUT_PLANES = 2 | 1 | 4
 //@ launch  pool<<<ceil_div(B * ceil_div((D - 1) / 2 + 1, OUT_PLANES) * ceil_div((H - 1) / 2 + 1, OUT_ROWS) * ceil_div((W - 1) / 2 + 1, 32) * 8, THREADS), THREADS>>>(X, Y, B, (((D - 1) / 2 + 1) * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((W - 1) / 2 + 1), (W - 1) / 2 + 1, H, W, (D - 1) / 2 + 1, (D * H) * W, (H - 1) / 2 + 1)
 // playbook: as written/fused
 
@@ -34,8 +34,8 @@ __device__ __forceinline__ void fetch_pack(float* to, const float* row, int colu
 
 template <bool WHOLE>
 __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __restrict__ Y, int B, int n3, int n4, int n5, int H, int W, int n8, int n9, int n10) {
-  // A thread makes four neighbouring results of OUT_ROWS rows of OUT_PLANES planes. It combines along a row first, then the rows, then the planes;
-  // results change lanes in shared memory, so that neighbours are stored by neighbours.
+  // A thread makes four neighbouring results of OUT_ROWS rows of OUT_PLANES planes. It combines along a row first, then the rows, then the planes.
+  // Results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = 8, PACKS = 3, FIRST = 3, INPUT_ROWS = (OUT_ROWS - 1) * 2 + 3;
   __shared__ __align__(16) float results[THREADS / 32][OUT_ROWS][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -66,10 +66,11 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
 #pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {
     const bool there = live && unsigned(h0 + r) < unsigned(H);
-    float row[PACKS * 4], across[4];
+    float row[PACKS * 4];
 #pragma unroll
     for (int q = 0; q < PACKS; ++q)
       fetch_pack<WHOLE>(row + q * 4, x + (size_t(d) * H + h0 + r) * W, w0 + q * 4, W, there, __int_as_float(0xff800000));
+    float across[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       across[i] = row[FIRST + i * 2];

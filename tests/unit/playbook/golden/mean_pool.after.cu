@@ -33,8 +33,8 @@ __device__ __forceinline__ void fetch_pack(float* to, const float* row, int colu
 
 template <bool WHOLE>
 __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __restrict__ Y, int C, int B, int L, int n5, int n6, int n7) {
-  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows;
-  // results change lanes in shared memory, so that neighbours are stored by neighbours.
+  // A thread makes four neighbouring results of OUT_ROWS rows. It combines along a row first, then the rows.
+  // Results change lanes in shared memory, so that neighbours are stored by neighbours.
   constexpr int LANES = 32, PACKS = 4, FIRST = 3, INPUT_ROWS = (OUT_ROWS - 1) * 1 + 1;
   __shared__ __align__(16) float results[THREADS / 32][OUT_ROWS][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
@@ -53,10 +53,11 @@ __device__ __forceinline__ void pool_body(const float* __restrict__ X, float* __
 #pragma unroll
   for (int r = 0; r < INPUT_ROWS; ++r) {
     const bool there = live && unsigned(h0 + r) < unsigned(1);
-    float row[PACKS * 4], across[4];
+    float row[PACKS * 4];
 #pragma unroll
     for (int q = 0; q < PACKS; ++q)
       fetch_pack<WHOLE>(row + q * 4, x + size_t(h0 + r) * L, w0 + q * 4, L, there, 0.0f);
+    float across[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       across[i] = row[FIRST + i * 2];
