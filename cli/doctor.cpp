@@ -86,16 +86,14 @@ Finding sanitizer() {
 }
 
 Finding torch() {
-  try {
-    const auto python = base::run({"python3", {"-c", "import torch; print(torch.__version__)"}}, "", base::Seconds(30));
-    if (python.exit_code == 0)
-      return {"PyTorch", there, false, fmt::format("{} (python3)", base::trim(python.out)), "", {}};
-    return {"PyTorch", missing, false, "python3 has no module torch",
-            "not needed for kernel files; `apt-get install python3-torch` or `pip install torch`", {}};
-  } catch (const base::Error&) {
-    return {"PyTorch", missing, false, "python3 is not on PATH", "not needed for kernel files; `apt-get install python3-torch`",
-            {}};
-  }
+  std::string why = "python3 is not on PATH";
+  for (const char* name : {"python3", "/usr/bin/python3"}) try {
+      const auto python = base::run({name, {"-c", "import torch; print(torch.__version__)"}}, "", base::Seconds(30));
+      if (python.exit_code == 0) return {"PyTorch", there, false, fmt::format("{} ({})", base::trim(python.out), name), "", {}};
+      why = "python3 has no module torch";
+    } catch (const base::Error&) {   // there is none of this name
+    }
+  return {"PyTorch", missing, false, why, "not needed for kernel files; `apt-get install python3-torch` or `pip install torch`", {}};
 }
 
 Finding cache() {

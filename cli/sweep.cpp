@@ -44,8 +44,8 @@ struct Options {
 // Everything that changes a task's result, but for the task itself.
 std::string options_text(const Options& options) {
   const auto& search = options.run.search;
-  return fmt::format("rounds {} samples {} seed {} exemplars {} sampling {} tau {} repair {} ablate {} hint {} set {} precision {} baselines {} start from {} prompts {} time limit {} "
-                     "cost limit {}",
+  return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}; "
+                     "prompts {}; time limit {}; cost limit {}",
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau,
                      !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
                      fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit);
@@ -67,7 +67,7 @@ bool take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
 // Identifies a task's text before anything is started for it.
 std::string digest_of(const SweepTask& task, const Options& options) {
   std::string text = base::read_file(task.file);
-  for (const auto& set : options.run.task.set) text += "\n--set " + set;
+  for (const auto& set : settings_of(task, options.run.task.set)) text += "\n--set " + set;
   return base::sha256(text);
 }
 
@@ -145,6 +145,7 @@ class Sweeper {
   End sweep_one(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
     RunOptions run = options_.run;
     run.task.task = task.file.string();
+    run.task.set = settings_of(task, run.task.set);
     run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
     const base::Seconds began = base::now();
     OpenTask open = open_task(run.task, choice, std::move(host));
@@ -288,6 +289,18 @@ void write_summaries(const std::filesystem::path& folder, const report::Sweep& s
     base::write_file(folder / file, report::render(sweep, format));
 }
 
+// Tasks of one folder have constants of different names: each takes those that it has.
+void say_settings(const std::vector<std::string>& set, const std::vector<SweepTask>& tasks, const Console& console) {
+  for (const auto& [name, value] : overrides(set)) {
+    const std::vector<std::string> one{fmt::format("{}={}", name, value)};
+    const auto count = std::count_if(tasks.begin(), tasks.end(), [&](const SweepTask& task) { return !settings_of(task, one).empty(); });
+    if (count == 0)
+      throw base::Error(base::Fault::usage, fmt::format("--set {}: none of the {} tasks has a size or constant of this name", name, tasks.size()));
+    if (count < static_cast<std::ptrdiff_t>(tasks.size()))
+      console.note(fmt::format("--set {}: {} of {} tasks have it", name, count, tasks.size()));
+  }
+}
+
 ExitCode merge_folders(const Options& options, const Console& console) {
   const auto sweep = merge({options.roots.begin(), options.roots.end()});
   if (!options.folder.empty()) write_summaries(options.folder, sweep);
@@ -298,10 +311,11 @@ ExitCode merge_folders(const Options& options, const Console& console) {
 ExitCode run(const Options& options, const Console& console) {
   if (options.merge) return merge_folders(options, console);
   const Shard shard = parse_shard(options.shard, [](const char* name) { return std::getenv(name); });
-  if (shard.count > 1) console.note(fmt::format("shard {}/{} ({})", shard.index, shard.count, shard.source));
+  if (!options.shard.empty()) console.note(fmt::format("shard {}/{} ({})", shard.index, shard.count, shard.source));
   Selection selection = options.selection;
   selection.seed = options.run.workbench.seed;
   auto tasks = find_tasks(options.roots, selection);
+  say_settings(options.run.task.set, tasks, console);
   const auto choices = choose_devices(options.run.device, options.jobs);
   for (const auto& choice : choices) {
     console.note(choice.statement);
@@ -315,7 +329,7 @@ ExitCode run(const Options& options, const Console& console) {
   std::filesystem::path folder = options.folder.empty() ? std::filesystem::path("cudal1-sweep") : std::filesystem::path(options.folder);
   if (shard.count > 1) folder /= fmt::format("shard-{}-of-{}", shard.index, shard.count);
   SweepJournal journal(folder, identity);
-  console.note(fmt::format("{} tasks in {}", tasks.size(), folder.string()));
+  console.note(fmt::format("{} task{} in {}", tasks.size(), tasks.size() == 1 ? "" : "s", folder.string()));
 
   Interruption interruption;
   Sweeper sweeper(options, console, folder, std::move(tasks), journal, choices, interruption.token());

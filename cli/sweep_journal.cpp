@@ -23,6 +23,27 @@ json to_value(const SweepIdentity& identity) {
           {"shard", identity.shard}, {"shards", identity.shards}, {"tasks", identity.tasks}};
 }
 
+// Of two lists with the same separators, the entries that are not alike.
+std::pair<std::string, std::string> differing(const std::string& was, const std::string& is) {
+  const auto entries = [](const std::string& text) {
+    std::vector<std::string> result;
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find("; ", at), text.size());
+      result.push_back(text.substr(at, end - at));
+      at = end + 2;
+    }
+    return result;
+  };
+  auto then = entries(was), now = entries(is);
+  if (then.size() != now.size()) return {was, is};
+  for (std::size_t i = then.size(); i-- > 0;)
+    if (then[i] == now[i]) {
+      then.erase(then.begin() + static_cast<std::ptrdiff_t>(i));
+      now.erase(now.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  return {fmt::format("{}", fmt::join(then, "; ")), fmt::format("{}", fmt::join(now, "; "))};
+}
+
 void sort(std::vector<report::SweepRow>& rows) {
   std::sort(rows.begin(), rows.end(),
             [](const auto& a, const auto& b) { return std::tie(a.level, a.id, a.key) < std::tie(b.level, b.id, b.key); });
@@ -69,13 +90,13 @@ SweepJournal::SweepJournal(const std::filesystem::path& folder, const SweepIdent
     if (before.find('\n') != std::string::npos) {
       auto read = read_sweep(folder);
       const auto& old = read.identity;
-      for (const auto& [what, was, is] : {std::tuple{"the device", old.device, identity.device}, {"the models", old.models, identity.models},
-                                          {"the options", old.options, identity.options},
-                                          {"the shard", fmt::format("{}/{}", old.shard, old.shards),
+      for (const auto& [what, was, is] : {std::tuple{"its device was", old.device, identity.device}, {"its models were", old.models, identity.models},
+                                          {"its options had", old.options, identity.options},
+                                          {"its shard was", fmt::format("{}/{}", old.shard, old.shards),
                                            fmt::format("{}/{}", identity.shard, identity.shards)}})
-        if (was != is)
-          throw base::Error(base::Fault::usage, fmt::format("{} holds another sweep: {} were {}, not {}; give another --out", folder.string(),
-                                                            what, was, is));
+        if (const auto [then, now] = differing(was, is); then != now)
+          throw base::Error(base::Fault::usage, fmt::format("{} holds another sweep: {} {} then, not {}; give another --out", folder.string(),
+                                                            what, then, now));
       rows_ = std::move(read.rows);
       fresh.clear();
     }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -50,6 +51,28 @@ std::string SweepTask::folder() const {
   std::string name;
   for (const char c : key) name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ? c : '.';
   return name;
+}
+
+std::vector<std::string> settings_of(const SweepTask& task, const std::vector<std::string>& set) {
+  const bool module = task.file.extension() == ".py";
+  const std::string text = base::read_file(task.file);
+  const auto lines = base::split_lines(text);
+  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto assigns = [&](std::string_view line, std::string_view name) {
+    for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+      const auto rest = base::trim(line.substr(at + name.size()));
+      const bool whole = at == 0 || (!module && !word(line[at - 1]));
+      if (whole && ((rest.starts_with('=') && !rest.starts_with("==")) || (module && rest.starts_with(':')))) return true;
+    }
+    return false;
+  };
+  std::vector<std::string> result;
+  for (const std::string& each : set) {
+    const std::string name = each.substr(0, each.find('='));
+    if (std::any_of(lines.begin(), lines.end(), [&](std::string_view line) { return (module || line.starts_with("//@ size")) && assigns(line, name); }))
+      result.push_back(each);
+  }
+  return result;
 }
 
 std::vector<int> numbers(const std::vector<std::string>& texts, const std::string& option) {

@@ -28,6 +28,9 @@ struct Selection {
 // is none, bad_input when nothing is left.
 std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const Selection& selection);
 
+// Of `set` ("N=64"), what names a size of a kernel file, or is assigned at the top of a module.
+std::vector<std::string> settings_of(const SweepTask& task, const std::vector<std::string>& set);
+
 // "2", "1,3-5", as a list. Throws base::Error(usage).
 std::vector<int> numbers(const std::vector<std::string>& texts, const std::string& option);
 

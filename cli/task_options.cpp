@@ -51,25 +51,26 @@ void add_task_options(CLI::App& app, TaskOptions& options) {
   add_task_settings(app, options);
 }
 
-OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm) {
+OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm) {
   const bool simulated = choice.device == "sim";
   const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
   OpenTask open;
-  open.pytorch = std::move(warm);
   open.python = options.python;
   if (!pytorch::is_module(options.task)) {
     open.task = task::load(options.task, overrides(options.set), memory_bytes);
+    open.pytorch = std::move(warm);
     return open;
   }
   if (!choice.others.empty())
     throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one device; give --device {}, or in a sweep --jobs {}", options.task, choice.device, choice.others.size() + 1));
   const auto set = overrides(options.set);
   const base::Seconds began = base::now();
-  if (!open.pytorch)
-    open.pytorch = std::make_unique<pytorch::Host>(simulated ? pytorch::Options{options.python, "cpu", simulated_bytes}
+  if (!warm)
+    warm = std::make_unique<pytorch::Host>(simulated ? pytorch::Options{options.python, "cpu", simulated_bytes}
                                                              : pytorch::Options{options.python, choice.device, 0});
   open.start_seconds = (base::now() - began).count();
-  open.task = open.pytorch->open(options.task, set, memory_bytes);
+  open.task = warm->open(options.task, set, memory_bytes);
+  open.pytorch = std::move(warm);
   return open;
 }
 

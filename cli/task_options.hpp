@@ -37,8 +37,8 @@ struct OpenTask {
 };
 
 // The task, checked against the memory of the device or, on the simulator, of this machine. A host that is `warm` is
-// used again. Throws base::Error: bad_input for the file, usage for a --set that is none or where Python lacks PyTorch.
-OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host> warm = nullptr);
+// used again, and stays the caller's when the task cannot be read. Throws base::Error: bad_input for the file, usage for a --set that is none or where Python lacks PyTorch.
+OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm = nullptr);
 
 // The task gate of a module: finds what makes it a bad measure; the judge says it. Gives the reason why nothing can be
 // verified against one, because PyTorch does not agree with itself or its outputs are not finite.

@@ -142,11 +142,12 @@ tl::expected<TimeReply, Rejected> Judge::State::time_arms(DeviceHost& where, Tim
 
 // Pairs of one variant with each of several baselines: a few samples of PyTorch's and a few of the variant in turns.
 tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost& where, const Executable& executable, int pairs,
-                                                                     const std::vector<std::string>& baselines, const std::string& key) {
+                                                                     const std::vector<std::string>& baselines, const std::string& key,
+                                                                     std::size_t turn) {
   Turns result;
   if (auto filled = fill_versions(where); !filled) return tl::unexpected(std::move(filled.error()));   // PyTorch may read them too
   for (auto left = static_cast<std::size_t>(pairs); left > 0;) {
-    const std::size_t count = std::min(pytorch_turn, left);
+    const std::size_t count = std::min(turn, left);
     left -= count;
     std::vector<std::string> order;
     std::vector<double> theirs;
@@ -247,6 +248,7 @@ void Judge::State::start_beside() {
 // PyTorch's times for a torch line at the first workload, in turns with a variant that is right.
 std::vector<outcome::BaselineTiming> Judge::State::time_beside(DeviceHost& where, const Executable& executable, const std::string& key) {
   constexpr int beside_pairs = 24;
+  constexpr std::size_t beside_turn = 8;   // each begins with loading, which takes a variant longer than its samples do
   if (!beside) return {};
   const Step step(*this, "pytorch");
   const Beside::Ready& made = beside->ready();
@@ -259,7 +261,7 @@ std::vector<outcome::BaselineTiming> Judge::State::time_beside(DeviceHost& where
   if (names.empty()) return result;
   try {
     if (!where.alive()) start(where);
-    const auto turns = take_turns(where, executable, beside_pairs, names, key);
+    const auto turns = take_turns(where, executable, beside_pairs, names, key, beside_turn);
     if (!turns) return {};   // nothing wrong was found, and this is no check
     for (outcome::BaselineTiming& each : result) {
       if (!each.failed.empty()) continue;

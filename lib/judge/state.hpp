@@ -12,6 +12,7 @@
 #include "judge/candidate.hpp"
 #include "judge/device_host.hpp"
 #include "judge/judge.hpp"
+#include "judge/pytorch_turns.hpp"
 
 #include <functional>
 #include <map>
@@ -109,7 +110,8 @@ struct Judge::State {
     double tick_ms = 0;
   };
   tl::expected<Turns, Rejected> take_turns(DeviceHost& where, const Executable& executable, int pairs,
-                                           const std::vector<std::string>& baselines, const std::string& key);
+                                           const std::vector<std::string>& baselines, const std::string& key,
+                                           std::size_t turn = pytorch_turn);   // samples in a row
   void time_baselines(ReferenceFacts& result);
   std::unique_ptr<Beside> beside;               // a kernel file; empty: PyTorch is not wanted
   void start_beside();

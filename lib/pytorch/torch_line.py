@@ -12,6 +12,7 @@ from task_module import in_task, tensors_in
 
 ON_HOST = {"item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__len__", "__iter__", "nonzero", "unique"}
 UNCHANGED = {"contiguous", "clone", "detach", "requires_grad_", "data", "__deepcopy__", "alias"}
+MOVING = {"to", "cuda", "cpu"}   # from device to device, which changes nothing but for a type
 OVERWRITING = {"__setitem__", "copy_", "fill_", "zero_", "index_copy_", "scatter_", "masked_scatter_", "index_put_", "set_",
                "normal_", "uniform_", "bernoulli_", "random_"}
 OPERATORS = {"__radd__": "{1} + {0}", "__rsub__": "{1} - {0}", "rsub": "{1} - {0}", "__rmul__": "{1} * {0}",
@@ -68,7 +69,8 @@ class Recorder(TorchFunctionMode):
         if not results:
             return
         self.kept.extend(results)
-        if name in UNCHANGED and len(results) == 1 and inputs:
+        moved = name in MOVING and inputs and results[0].dtype == inputs[0].dtype
+        if (name in UNCHANGED or moved) and len(results) == 1 and inputs:
             self.names[id(results[0])] = self.name_of(inputs[0])
             return
         if name in OVERWRITING or "out" in kwargs and kwargs["out"] is not None:
@@ -131,7 +133,7 @@ class Recorder(TorchFunctionMode):
             return f"{self.text_of(args[0])}.{name}"
         if in_place and name.endswith("_") and not name.endswith("__"):
             name = name[:-1]
-        texts = [self.text_of(each) for each in args]
+        texts = [self.text_of(each) for each in args if not isinstance(each, torch.device)]
         texts += [f"{key}={self.text_of(each)}" for key, each in kwargs.items()
                   if key not in ("device", "inplace", "layout", "pin_memory", "memory_format", "generator") and each is not None]
         owner = self.owner_of(function, name)

@@ -122,29 +122,34 @@ std::string piped(const Table& table) {
 }
 
 std::string headline(const Sweep& sweep) {
-  int verified = 0, sound = 0;
+  int verified = 0, sound = 0, failed = 0;
   bool predicted = false;
   for (const SweepRow& row : sweep.rows) {
     verified += row.status == SweepRow::Status::verified ? 1 : 0;
-    sound += row.defects.empty() ? 1 : 0;
+    failed += row.status == SweepRow::Status::failed ? 1 : 0;
+    sound += row.defects.empty() && row.status != SweepRow::Status::failed ? 1 : 0;
     predicted = predicted || row.predicted;
   }
-  return fmt::format("{} tasks on {} with {}: {} verified; {} are sound measures. Ratios are baseline time / answer time{}", sweep.rows.size(), sweep.device, sweep.models,
-                     verified, sound, predicted ? ". Times are the simulator's predictions, not measurements" : "");
+  return fmt::format("{} task{} on {} with {}: {} verified{}; {}. Ratios are baseline time / answer time{}", sweep.rows.size(),
+                     sweep.rows.size() == 1 ? "" : "s", sweep.device, sweep.models, verified, failed == 0 ? "" : fmt::format(", {} failed", failed),
+                     sound == 1 ? "1 is a sound measure" : fmt::format("{} are sound measures", sound), predicted ? ". Times are the simulator's predictions, not measurements" : "");
 }
 
 std::string terminal(const Sweep& sweep) {
-  std::string out = headline(sweep) + "\n\n" + aligned(per_task(sweep, false)) + '\n' + reasons(sweep, "  ") +
-                    aligned(summary(leading(sweep))) + '\n' + aligned(fast_p(leading(sweep)));
+  std::string out = headline(sweep) + "\n\n" + aligned(per_task(sweep, false)) + '\n' + reasons(sweep, "  ");
+  if (const auto all = leading(sweep); !all.empty()) out += aligned(summary(all)) + '\n' + aligned(fast_p(all));
   for (const std::string& remark : sweep.remarks) out += '\n' + remark + '\n';
   return out;
 }
 
 std::string markdown(const Sweep& sweep) {
-  std::string out = "# Sweep\n\n" + headline(sweep) + ".\n\n" + piped(summary(figures(sweep))) +
-                    "\n`n` counts tasks with a ratio; `none=1` counts the others as 1.00. Sound "
-                    "tasks are those that the task gate finds fit to be a measure.\n\n" +
-                    piped(fast_p(figures(sweep))) + "\n## Tasks\n\n" + piped(per_task(sweep, true)) + '\n' + reasons(sweep, "- ");
+  std::string out = "# Sweep\n\n" + headline(sweep) + ".\n\n";
+  if (const auto all = figures(sweep); !all.empty())
+    out += piped(summary(all)) +
+           "\n`n` counts tasks with a ratio; `none=1` counts the others as 1.00. Sound "
+           "tasks are those that the task gate finds fit to be a measure.\n\n" +
+           piped(fast_p(all)) + '\n';
+  out += "## Tasks\n\n" + piped(per_task(sweep, true)) + '\n' + reasons(sweep, "- ");
   for (const std::string& remark : sweep.remarks) out += fmt::format("\n{}\n", remark);
   return out;
 }

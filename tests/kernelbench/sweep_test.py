@@ -266,7 +266,25 @@ class SweepTest(TaskTest):
         self.refuses("sweep", HERE, "--shard", "5/4", code=2, says=["I from 1 to N"])
         self.refuses("sweep", HERE, "--shard", "auto", code=2, says=["CUDAL1_SHARDS"], env={"JOB_COMPLETION_INDEX": "0"})
         self.sweep("--device", "sim", HERE / "level1" / "4_Swish.py", "--rounds", "1", "--samples", "1", "--out", "one")
-        self.refuses("sweep", HERE / "level1" / "4_Swish.py", *QUICK, "--seed", "2", "--out", "one", code=2, says=["another sweep", "--out"])
+        self.refuses("sweep", HERE / "level1" / "4_Swish.py", *QUICK, "--seed", "2", "--out", "one", code=2,
+                     says=["another sweep", "its options had seed 1 then, not seed 2;", "--out"])
+
+    def test_a_task_takes_the_constants_that_it_has(self):
+        self.write("tasks/add.cu", fixture.TASK)
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2\nrows: int = 4\n", "return [torch.rand(rows, 8)]", name="tasks/doubles.py")
+        result = self.run_cli("sweep", "tasks", *QUICK, "--set", "rows=16", "--set", "N=40", "--export", "torch", "--json", timeout=300)
+        self.assertEqual([row["status"] for row in result.json()["tasks"]], ["verified", "verified"])
+        self.assertIn("--set rows: 1 of 2 tasks have it", result.err)
+        self.assertIn("x: float32[16, 8]", (self.work / "cudal1-sweep/tasks/doubles.py/task.cu").read_text())
+        self.refuses("sweep", "tasks", *QUICK, "--set", "row=16", "--out", "other", code=2, says=["--set row", "none of the 2 tasks"])
+
+    def test_what_is_no_answer_to_show_has_no_table(self):
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x.nothing", name="tasks/1_fails.py")
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x +", name="tasks/2_fails.py")
+        result = self.run_cli("sweep", "tasks", *QUICK, "--shard", "auto", code=8)
+        self.assertIn("2 tasks on sim:H200 with builtin: 0 verified, 2 failed; 0 are sound measures.", result.out)
+        self.assertNotIn("geomean", result.out)
+        self.assertIn("shard 1/1 (nothing that names a shard is set)", result.err)
 
 
 if __name__ == "__main__":
