@@ -184,7 +184,7 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
                                                  : overlap ? std::vector<std::int64_t>{1, 2, 4}
                                                            : std::vector<std::int64_t>{1, 2});
   const bool deep = d.dim >= 0, planes_overlap = span(d) > d.window.stride && d.window.dilation == 1;
-  const std::string depths = deep && planes_overlap ? file.tune("OUT_PLANES", {2, 1, 4}) : "1";
+  const std::string depths = deep && planes_overlap ? file.tune("OUT_PLANES", {2, 1}) : "1";
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false);
   const std::string kernel = weighted ? arguments.pointer(buffers.at(node.operands[1]), node.dtype, false) : "";

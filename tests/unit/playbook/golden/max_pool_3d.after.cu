@@ -1,7 +1,7 @@
 //@ of      max_pool_3d.before.cu sha256:c0610014fad2eb70693bd2ca7ecd7dbd8e4a7f6ec64945cb269d2a3aa8c371b6
 //@ tune    THREADS = 128 | 256
 //@ tune    OUT_ROWS = 1 | 2 | 4
-//@ tune    OUT_PLANES = 2 | 1 | 4
+//@ tune    OUT_PLANES = 2 | 1
 //@ launch  pool<<<ceil_div(B * ceil_div((D - 1) / 2 + 1, OUT_PLANES) * ceil_div((H - 1) / 2 + 1, OUT_ROWS) * ceil_div((W - 1) / 2 + 1, 32) * 8, THREADS), THREADS>>>(X, Y, B, (((D - 1) / 2 + 1) * ((H - 1) / 2 + 1)) * ((W - 1) / 2 + 1), ((H - 1) / 2 + 1) * ((W - 1) / 2 + 1), (W - 1) / 2 + 1, H, W, (D - 1) / 2 + 1, (D * H) * W, (H - 1) / 2 + 1)
 // playbook: as written/fused
 
