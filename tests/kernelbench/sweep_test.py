@@ -15,7 +15,7 @@ import types
 import unittest
 from unittest import mock
 
-from tasks import HERE, TaskTest
+from tasks import HERE, PYTHON, TaskTest
 import fixture
 import torch
 from kernelbench_rules import judge, static_check
@@ -281,7 +281,10 @@ class SweepTest(TaskTest):
     def test_what_is_no_answer_to_show_has_no_table(self):
         self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x.nothing", name="tasks/1_fails.py")
         self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x +", name="tasks/2_fails.py")
-        result = self.run_cli("sweep", "tasks", *QUICK, "--shard", "auto", code=8)
+        python = self.write("python", f"#!/bin/sh\necho started >>{self.work}/starts\nexec {PYTHON} \"$@\"\n")
+        python.chmod(0o755)
+        result = self.run_cli("sweep", "tasks", *QUICK, "--shard", "auto", "--python", python, code=8)
+        self.assertEqual((self.work / "starts").read_text(), "started\n", "PyTorch stays from task to task")
         self.assertIn("2 tasks on sim:H200 with builtin: 0 verified, 2 failed; 0 are sound measures.", result.out)
         self.assertNotIn("geomean", result.out)
         self.assertIn("shard 1/1 (nothing that names a shard is set)", result.err)
