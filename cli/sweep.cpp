@@ -297,7 +297,7 @@ void say_settings(const std::vector<std::string>& set, const std::vector<SweepTa
     if (count == 0)
       throw base::Error(base::Fault::usage, fmt::format("--set {}: none of the {} tasks has a size or constant of this name", name, tasks.size()));
     if (count < static_cast<std::ptrdiff_t>(tasks.size()))
-      console.note(fmt::format("--set {}: {} of {} tasks have it", name, count, tasks.size()));
+      console.note(fmt::format("--set {} reaches {} of {} tasks", name, count, tasks.size()));
   }
 }
 

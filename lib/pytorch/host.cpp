@@ -186,7 +186,10 @@ void Host::pause(bool paused) {
   if (state_->worker) state_->worker->pause(paused);
 }
 
-void Host::import_compiler() { state_->ask({{"do", "import_compiler"}}); }
+void Host::import_compiler() {
+  state_->opened = nullptr;
+  state_->ask({{"do", "import_compiler"}});
+}
 
 void Host::hold(const std::string& name, const std::string& source) {
   state_->opened = nullptr;

@@ -66,7 +66,7 @@ class Host {
   void heed(std::stop_token stop);     // another one than in Options, from now on
   void pause(bool paused);             // the process, but for children of its own; from any thread
 
-  void import_compiler();              // what the first torch.compile would read; uses no GPU
+  void import_compiler();              // what the first torch.compile would read; uses no GPU, and opens no task again
   // A module's text of which only times are wanted: prepare() and time().
   void hold(const std::string& name, const std::string& source);
   const std::vector<std::string>& notes() const;   // of the open task: what a reader should know, one sentence each

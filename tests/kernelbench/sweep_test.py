@@ -274,7 +274,7 @@ class SweepTest(TaskTest):
         self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2\nrows: int = 4\n", "return [torch.rand(rows, 8)]", name="tasks/doubles.py")
         result = self.run_cli("sweep", "tasks", *QUICK, "--set", "rows=16", "--set", "N=40", "--export", "torch", "--json", timeout=300)
         self.assertEqual([row["status"] for row in result.json()["tasks"]], ["verified", "verified"])
-        self.assertIn("--set rows: 1 of 2 tasks have it", result.err)
+        self.assertIn("--set rows reaches 1 of 2 tasks", result.err)
         self.assertIn("x: float32[16, 8]", (self.work / "cudal1-sweep/tasks/doubles.py/task.cu").read_text())
         self.refuses("sweep", "tasks", *QUICK, "--set", "row=16", "--out", "other", code=2, says=["--set row", "none of the 2 tasks"])
 
