@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -288,20 +289,29 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
   result.note = first.precision;
   result.judgement.errors.reference_relative_l2 = first.errors.reference_relative_l2;
   std::vector<outcome::BaselineTiming> baselines;
-  std::vector<std::string> order;
   std::map<std::string, std::vector<device::Sample>> samples;
-  with_pytorch([&](pytorch::Host& pytorch) {
+  const auto usable = [](const outcome::BaselineTiming& each) { return each.failed.empty(); };
+  const auto prepare = [&](pytorch::Host& pytorch) {
+    baselines.clear();
     for (const std::string& name : names) baselines.push_back(pytorch.prepare(name));
-    for (std::size_t i = 0; i < first_samples; ++i)
-      for (const std::size_t index : shuffled(baselines.size(), random))
-        if (baselines[index].failed.empty()) order.push_back(baselines[index].name);
-    if (order.empty()) return;
-    const std::vector<double> ms = pytorch.time(order);
-    for (std::size_t i = 0; i < order.size(); ++i) samples[order[i]].push_back({0, 0, ms[i], ms[i]});
+    return std::count_if(baselines.begin(), baselines.end(), usable);
+  };
+  with_pytorch([&](pytorch::Host& pytorch) {
+    auto left = prepare(pytorch);
+    while (left > 0) try {
+        std::vector<std::string> order;
+        for (std::size_t i = 0; i < first_samples; ++i)
+          for (const std::size_t index : shuffled(baselines.size(), random))
+            if (usable(baselines[index])) order.push_back(baselines[index].name);
+        const std::vector<double> ms = pytorch.time(order);
+        for (std::size_t i = 0; i < order.size(); ++i) samples[order[i]].push_back({0, 0, ms[i], ms[i]});
+        return;
+      } catch (const base::Error&) {   // one that fails when it is timed is left out from then on
+        if (const auto before = std::exchange(left, prepare(pytorch)); left == before) throw;
+      }
   });
   for (outcome::BaselineTiming& each : baselines)
-    if (each.failed.empty()) each.ms = bench::median_ms(samples[each.name], 0);
-  const auto usable = [](const outcome::BaselineTiming& each) { return each.failed.empty(); };
+    if (usable(each)) each.ms = bench::median_ms(samples[each.name], 0);
   auto chosen = std::find_if(baselines.begin(), baselines.end(), usable);
   if (chosen == baselines.end())
     throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch cannot be timed: {}", task.file.name,

@@ -134,9 +134,13 @@ class Stopwatch:
             except ValueError:
                 raise
             except Exception as error:  # a baseline that cannot be had is a value
-                self.failed[name] = f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0][:200]}"
+                self.give_up(name, error)
                 torch.cuda.synchronize()
         return {"failed": self.failed[name]} if name in self.failed else {"seconds": self.held[name].seconds}
+
+    def give_up(self, name, error):
+        self.held.pop(name, None)
+        self.failed[name] = f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0][:200]}"
 
     def sample(self, name):
         baseline = self.held[name]
@@ -162,9 +166,16 @@ class Stopwatch:
         return max(begin.elapsed_time(end) - self.empty_ms, 1e-6), late
 
     def time(self, order):
-        """`order`: names, one sample each."""
+        """`order`: names, one sample each. What fails only now, as a graph does whose outputs the next call reads, is given
+        up: prepare() tells why from then on."""
         for name in set(order):
             if "failed" in self.prepare(name):
                 raise RuntimeError(f"{name}: {self.failed[name]}")
-        samples = [self.sample(name) for name in order]
+        samples = []
+        for name in order:
+            try:
+                samples.append(self.sample(name))
+            except Exception as error:
+                self.give_up(name, error)
+                raise RuntimeError(f"{name}: {self.failed[name]}") from error
         return {"ms": [ms for ms, _ in samples], "exposed": sum(late for _, late in samples)}

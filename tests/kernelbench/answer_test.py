@@ -238,6 +238,26 @@ class SlicesTest(unittest.TestCase):
             self.assertEqual(found["outputs"][0]["first"]["index"], [row, 5])
 
 
+class StopwatchTest(unittest.TestCase):
+    def test_a_baseline_that_fails_when_it_is_timed_is_given_up(self):
+        sys.path.insert(0, str(PROGRAMS))
+        from baselines import Stopwatch
+        watch = Stopwatch.__new__(Stopwatch)   # without a GPU's clock
+        watch.held, watch.failed = {"eager": unittest.mock.Mock(seconds=0.5), "graph": unittest.mock.Mock(seconds=1.5)}, {}
+
+        def sample(name):
+            if name == "graph":
+                raise ValueError("overwritten\nby the next call")
+            return 0.25, False
+
+        watch.sample = sample
+        self.assertEqual(watch.prepare("graph"), {"seconds": 1.5})
+        with self.assertRaisesRegex(RuntimeError, "^graph: ValueError: overwritten$"):
+            watch.time(["eager", "graph"])
+        self.assertEqual(watch.prepare("graph"), {"failed": "ValueError: overwritten"})
+        self.assertEqual(watch.time(["eager", "eager"]), {"ms": [0.25, 0.25], "exposed": 0})
+
+
 class DeviceTest(unittest.TestCase):
     def test_a_process_sees_its_own_gpu_only(self):
         sys.path.insert(0, str(PROGRAMS))
