@@ -76,8 +76,8 @@ void visit(Warp& w, const Instruction& i, int lane, u64 first, u64 last, u32 min
       writer = mine;
       tags.writer_at[g] = here;
     } else {
-      const bool another = epoch_of(reader) == epoch_of(mine) && reader != mine;
-      // A second reader hides the first; from then on any other warp's write is a race.
+      const bool another = epoch_of(reader) == epoch_of(mine) && warp_of(reader) != warp_of(mine);
+      // A second warp hides the first; from then on every warp's write is a race. Sides of one warp's branches hide each other.
       reader = another ? (mine & ~63u) | several : mine;
       tags.reader_at[g] = here;
     }
@@ -148,7 +148,7 @@ void shared_race_runs(Warp& w, const Instruction& i, u64 base0, u64 base1, u64 s
     } else {
       const u32 shared_key = (mine & ~63u) | several;
       for (u64 g = 0; g < count; ++g) {
-        reader[g] = (reader[g] & 0xffff0000u) == epoch && reader[g] != mine ? shared_key : mine;
+        reader[g] = (reader[g] & 0xffff0000u) == epoch && ((reader[g] ^ mine) & 63) != 0 ? shared_key : mine;
         reader_at[g] = here | static_cast<u32>((g * granule / bytes + static_cast<u64>(first_lane)) & 31);
       }
     }

@@ -241,6 +241,26 @@ KERNEL(shared_race_bytes_ok) {
   c[I] = s[63 - T];
 }
 
+KERNEL(shared_race_read_by_sides_bad) {
+  __shared__ volatile float s[64];
+  s[T] = a[I];
+  __syncwarp();
+  if (T & 1) c[I] = s[T ^ 1];
+  else c[I] = s[T] + 1;
+  __syncthreads();
+  if (T & 1) s[T ^ 1] = 2;
+  else c[I] = s[T];  // FAULT
+}
+KERNEL(shared_race_read_by_sides_ok) {
+  __shared__ volatile float s[64];
+  s[T] = a[I];
+  __syncwarp();
+  if (T & 1) c[I] = s[T ^ 1];
+  else c[I] = s[T] + 1;
+  __syncwarp();
+  s[T] = 2;
+}
+
 // ---- races between blocks ----
 KERNEL(global_race_same_word_bad) { if (T == 0) c[0] = a[I]; }  // FAULT
 KERNEL(global_race_same_word_ok) { if (T == 0) c[blockIdx.x] = a[I]; }
