@@ -84,7 +84,7 @@ std::vector<std::size_t> by_bandit(const Recorded& task) {
     std::map<std::string, std::pair<double, int>> arms;  // sum of log scores less their mean, tries
     for (const std::size_t tried : order)
       for (const auto& technique : task.candidates[tried].techniques) {
-        auto& [sum, tries] = arms[technique.name];
+        auto& [sum, tries] = arms[technique.name()];
         sum -= std::log(task.milliseconds[tried]) + mean;
         ++tries;
       }
@@ -95,7 +95,7 @@ std::vector<std::size_t> by_bandit(const Recorded& task) {
       const playbook::Candidate& candidate = task.candidates[i];
       double value = -std::log(playbook::expected_seconds(candidate, {}));
       for (const auto& technique : candidate.techniques) {
-        const auto& [sum, tries] = arms[technique.name];
+        const auto& [sum, tries] = arms[technique.name()];
         value += (sum + 0.3 * std::sqrt(std::log(1.0 + static_cast<double>(order.size())) * (tries + 1))) / (tries + 1) /
                  static_cast<double>(candidate.techniques.size());
       }
