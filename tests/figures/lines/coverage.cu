@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fifty torch lines for what the others leave out: several outputs, 16 bits, integers and truth values, parts and places, and
+// Fifty-two torch lines for what the others leave out: several outputs, 16 bits, integers and truth values, parts and places, and
 // every piece of algebra once more. At their check sizes every answer has to be right.
 
 //@ task    diag_both
@@ -811,4 +811,47 @@ __global__ void slope_by_channel_(const float* X, const float* W, float* Y, long
   RESULT(i, n);
   const float x = X[i];
   Y[i] = (x > 0 ? x : x * W[i / V / H % C]) + (x > 0 ? x : 0.7f * expm1f(x / 0.7f));
+}
+
+//@ task    smoothed_loss
+//@ torch   L = F.cross_entropy(X, T, weight=W, label_smoothing=0.1)
+//@ size    N = 32768, C = 1024
+//@ check   N = 7, C = 10
+//@ input   X: float32[N, C]
+//@ input   T: int64[N] ~ randint(0, 10)
+//@ input   W: float32[C] ~ uniform(0.5, 2)
+//@ output  L: float32
+//@ launch  smoothed_loss_<<<1, 256>>>(X, T, W, L, N, C)
+__global__ void smoothed_loss_(const float* X, const long long* T, const float* W, float* L, int N, int C) {
+  RESULT(i, 1);
+  float total = 0, weights = 0;
+  for (int r = 0; r < N; ++r) {
+    const float* x = X + 1ll * r * C;
+    float sum = 0, all = 0;
+    for (int c = 0; c < C; ++c) sum += expf(x[c]);
+    for (int c = 0; c < C; ++c) all += W[c] * (logf(sum) - x[c]);
+    total += 0.9f * W[T[r]] * (logf(sum) - x[T[r]]) + 0.1f / C * all;
+    weights += W[T[r]];
+  }
+  L[i] = total / weights;
+}
+
+//@ task    loss_of_probabilities
+//@ torch   L = F.cross_entropy(X, T)
+//@ size    N = 32768, C = 1024
+//@ check   N = 7, C = 10
+//@ input   X: float32[N, C]
+//@ input   T: float32[N, C] ~ uniform(0, 1)
+//@ output  L: float32
+//@ launch  loss_of_probabilities_<<<1, 256>>>(X, T, L, N, C)
+__global__ void loss_of_probabilities_(const float* X, const float* T, float* L, int N, int C) {
+  RESULT(i, 1);
+  float total = 0;
+  for (int r = 0; r < N; ++r) {
+    const float* x = X + 1ll * r * C;
+    float sum = 0;
+    for (int c = 0; c < C; ++c) sum += expf(x[c]);
+    for (int c = 0; c < C; ++c) total += T[1ll * r * C + c] * (logf(sum) - x[c]);
+  }
+  L[i] = total / N;
 }

@@ -178,6 +178,8 @@ TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns
 TEST_CASE("a scan computes what it scans when it loads it") { becomes("masked_scan", "as written/fused"); }
 TEST_CASE("a scan between two flips runs from the end") { becomes("reversed_scan", "reversed scan/fused"); }
 TEST_CASE("a cross entropy reads every row once, and the score of its class where it lies") { becomes("cross_entropy", "as written/fused"); }
+TEST_CASE("weights of classes and smoothed labels take another sum of the same pass") { becomes("smoothed_loss", "as written/fused"); }
+TEST_CASE("a cross entropy of probabilities is a sum over each row") { becomes("loss_of_probabilities", "as written/fused"); }
 TEST_CASE("a mean over rows is added up by the blocks that walk them") { becomes("total_of_rows", "as written/totals"); }
 TEST_CASE("several long sums of one pass are split over many blocks together") { becomes("split_sums", "strength/fused"); }
 TEST_CASE("a mean squared error is one long sum") { becomes("mse_loss", "as written/fused"); }
