@@ -162,8 +162,8 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
   }
   if (!task.torch) {
     result.list = own_kernel_candidates(task);
-    result.refusal =
-        "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
+    if (result.list.empty())
+      result.refusal = "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
     return result;
   }
   const auto sizes = task.assignments();
@@ -207,6 +207,11 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
       drafts.push_back(std::move(draft));
     }
   }
+  if (result.list.empty()) {
+    if (!task::is_module(task)) result.list = own_kernel_candidates(task);
+    return result;
+  }
+  result.refusal.clear();
   add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, names, task.workloads.size(), of); });
   // By expected time in steps of 5 %; within a step in the order of the styles.
   std::vector<std::pair<double, std::size_t>> order;

@@ -24,7 +24,7 @@ struct Candidate {
 
 struct Candidates {
   std::vector<Candidate> list;  // by expected gain
-  std::string refusal;          // one sentence when the list is empty
+  std::string refusal;          // one sentence when the list is empty, or of the task's own kernel although there is a torch line
 };
 
 // Everything the rules and families offer for the task's torch line, or for its own kernel when there is none. Where

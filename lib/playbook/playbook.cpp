@@ -41,9 +41,9 @@ class Playbook final : public model::Model {
       reply.text = write_reply(task_, candidates_.list[*chosen], question, candidates_.list);
     } else {
       reply.status = model::Reply::Status::exhausted;
-      reply.reason = candidates_.list.empty() && !candidates_.refusal.empty()
-                         ? fmt::format("the playbook has no rule for this task: {}", candidates_.refusal)
-                         : "the playbook has no further rule for this task";
+      reply.reason = candidates_.refusal.empty()  ? "the playbook has no further rule for this task"
+                     : candidates_.list.empty() ? fmt::format("the playbook has no rule for this task: {}; another model (--model) may know one", candidates_.refusal)
+                                                : fmt::format("the playbook has no further rule for the task's own kernel, and none for its torch line: {}", candidates_.refusal);
     }
     reply.seconds = base::now() - start;
     return reply;

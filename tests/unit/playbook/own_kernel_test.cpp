@@ -55,6 +55,12 @@ TEST_CASE("without a torch line geometry, read-only access and unrolling are tri
   becomes("own_unrolling", "own kernel/geometry, read-only, unrolling");
 }
 
+TEST_CASE("nothing is missed of a torch line where there is none") {
+  const auto candidates = playbook::candidates_for(task::load(playbook::golden("own_vectors.before.cu")));
+  CHECK_FALSE(candidates.list.empty());
+  CHECK(candidates.refusal.empty());
+}
+
 TEST_CASE("of a kernel's own changes each can be taken out again that does not carry another") {
   const auto candidates = playbook::candidates_for(task::load(playbook::golden("own_staging.before.cu"))).list;
   const auto without = [&](const std::vector<std::string>& undone) {

@@ -419,13 +419,20 @@ TEST_CASE("a failed answer is followed by the plainest form of the same algebra"
   CHECK_THAT(reply.text, containing("The last answer failed"));
 }
 
-TEST_CASE("what no rule covers is said by name") {
-  const task::Task task = task::from_source(
-      "//@ torch   Y = torch.logcumsumexp(X, dim=1)\n//@ size    N = 8, M = 8\n//@ input   X: float32[N, M]\n//@ output  Y: "
-      "float32[N, M]\n"
-      "//@ launch  k<<<1, 1>>>(X, Y)\n__global__ void k(const float* X, float* Y) {}\n",
-      "scan.cu");
-  const model::Reply reply = playbook::open(task)->answer(question(1, 1), {});
+TEST_CASE("what no rule covers is said by name, and leaves the task's own kernel to change") {
+  const auto task = [](const std::string& kernel) {
+    return task::from_source(
+        "//@ torch   Y = torch.logcumsumexp(X, dim=1)\n//@ size    N = 8, M = 8\n//@ input   X: float32[N, M]\n//@ output  Y: "
+        "float32[N, M]\n"
+        "//@ launch  k<<<1, 1>>>(X, Y)\n" + kernel,
+        "scan.cu");
+  };
+  const task::Task open_to_change = task("__global__ void k(const float* X, float* Y) {}\n"),
+                   as_it_is = task("__global__ void k(const float* __restrict__ X, float* __restrict__ Y) {}\n");
+  const auto model = playbook::open(open_to_change);
+  CHECK_THAT(model->answer(question(1, 1), {}).text, containing("// playbook: own kernel/read-only"));
+  CHECK_THAT(model->answer(question(9, 1), {}).reason, containing("none for its torch line: torch.logcumsumexp is not covered by the playbook"));
+  const model::Reply reply = playbook::open(as_it_is)->answer(question(1, 1), {});
   CHECK(reply.status == model::Reply::Status::exhausted);
-  CHECK_THAT(reply.reason, containing("torch.logcumsumexp is not covered by the playbook"));
+  CHECK_THAT(reply.reason, containing("no rule for this task: torch.logcumsumexp is not covered by the playbook; another model"));
 }
