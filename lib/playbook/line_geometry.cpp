@@ -98,10 +98,14 @@ void LineWriter::choose_geometry() {
   if (!resident()) threads_ = file_.tune("THREADS", threads);
   // All at once, or one after the other.
   if (!totals_.empty()) totals_blocks_ = file_.tune("BLOCKS", {most_totals_blocks, 1056, 528});
-  if (walk_ == Walk::columns)
+  if (walk_ == Walk::columns) {
+    std::vector<std::int64_t> lines = beside() ? std::vector<std::int64_t>{128, 64, 256} : std::vector<std::int64_t>{64, 32, 128};
+    // What is not tuned has the first of each.
+    std::stable_partition(lines.begin(), lines.end(), [&](std::int64_t count) { return count * threads.front() <= 1024 * beside_; });
     width_ = !cached_ ? "32"
-                      : file_.tune("LINES", beside() ? std::vector<std::int64_t>{128, 64, 256} : std::vector<std::int64_t>{64, 32, 128},
+                      : file_.tune("LINES", lines,
                                    fmt::format("LINES * {} <= {}", threads_, 1024 * beside_));
+  }
   const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
   if (cached_) items_ = fmt::format("({} + {} - 1) / ({})", most_columns_, step, step);
   if (threads_ != "THREADS") replace(items_, "THREADS", threads_);

@@ -294,6 +294,15 @@ TEST_CASE("every candidate for every example is a kernel file that binds and pla
   CHECK(count >= 10);
 }
 
+TEST_CASE("a form that is not tuned fits a block as well") {
+  const auto candidates = playbook::candidates_for(task::from_source("//@ torch   Y = torch.softmax(X, dim=0)\n//@ size    N = 300, M = 60\n"
+                                                                     "//@ input   X: float32[N, M]\n//@ output  Y: float32[N, M]\n"
+                                                                     "//@ launch  k<<<1, 1>>>(X, Y)\n__global__ void k(const float* X, float* Y) {}\n",
+                                                                     "columns.cu"));
+  REQUIRE(find(candidates, "as written/plain") != nullptr);
+  CHECK_THAT(find(candidates, "as written/plain")->source, containing("LINES = 32\n"));
+}
+
 TEST_CASE("a reply has the three sections, names its techniques and repeats for an equal question") {
   const task::Task task = task::load(golden("diagonal.before.cu"));
   const auto model = playbook::open(task);
