@@ -83,6 +83,7 @@ struct Sample {
   double span_ms = 0;                       // what the clock measured to get it: half a tick of error falls on this
   double clock_hz = 0;                      // of the multiprocessors, just before; 0: not known
   double stall_ms = 0;                      // the longest that a waiting kernel of ours was kept from running, just before
+  bool slope = false;                       // a difference of two spans, so that what the clock's events take drops out
 };
 
 // What the hardware counted over one execution of a plan that begins with empty caches.

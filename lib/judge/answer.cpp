@@ -70,9 +70,9 @@ class Trial {
         for (const std::size_t index : shuffled(baselines.size(), random_)) order.push_back(baselines[index]);
       std::vector<double> theirs;
       const bool pytorch_first = random_.below(2) == 0;
-      if (pytorch_first) theirs = host_.time(order);
+      if (pytorch_first) theirs = host_.time(order).ms;
       const pytorch::Answer::Times mine = answer_.time(pytorch_turn);
-      if (!pytorch_first) theirs = host_.time(order);
+      if (!pytorch_first) theirs = host_.time(order).ms;
       constexpr const char* where = "in an execution that was timed";
       if (auto found = misdeed(judgement, mine.wrong, where)) return found;
       if (auto unlike = afresh_ ? std::nullopt : fault(judgement, host_.compare(0, trial), where)) return unlike;

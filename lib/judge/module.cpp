@@ -151,7 +151,7 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
     const std::size_t count = std::min(turn, left);
     left -= count;
     std::vector<std::string> order;
-    std::vector<double> theirs;
+    pytorch::Host::Times theirs;
     for (std::size_t i = 0; i < count; ++i)
       for (const std::size_t index : shuffled(baselines.size(), random)) order.push_back(baselines[index]);
     const auto time_pytorch = [&] { with_pytorch([&](pytorch::Host& pytorch) { theirs = pytorch.time(order); }); };
@@ -177,11 +177,12 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
       const std::size_t pair = next[order[i]]++;
       if (pair >= mine->samples.size()) continue;
       device::Sample variant = mine->samples[pair];
+      const double events_ms = variant.slope ? 0 : theirs.empty_ms;   // both with what the clock takes, or both without
       variant.arm = 1;
       variant.span_ms = variant.ms;
       device::Sample baseline;
       baseline.set = variant.set;
-      baseline.ms = baseline.span_ms = theirs[i];
+      baseline.ms = baseline.span_ms = theirs.ms[i] + events_ms;
       auto& samples = result.samples[order[i]];
       samples.push_back(pytorch_first ? baseline : variant);
       samples.push_back(pytorch_first ? variant : baseline);
@@ -303,7 +304,7 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
         for (std::size_t i = 0; i < first_samples; ++i)
           for (const std::size_t index : shuffled(baselines.size(), random))
             if (usable(baselines[index])) order.push_back(baselines[index].name);
-        const std::vector<double> ms = pytorch.time(order);
+        const std::vector<double> ms = pytorch.time(order).ms;
         for (std::size_t i = 0; i < order.size(); ++i) samples[order[i]].push_back({0, 0, ms[i], ms[i]});
         return;
       } catch (const base::Error&) {   // one that fails when it is timed is left out from then on

@@ -298,7 +298,7 @@ void from(const json& value, task::Workload& workload) {
 }
 
 json to(const device::Sample& sample) {
-  return {sample.arm, sample.set, sample.ms, sample.span_ms, sample.clock_hz, sample.stall_ms};
+  return {sample.arm, sample.set, sample.ms, sample.span_ms, sample.clock_hz, sample.stall_ms, sample.slope};
 }
 
 void from(const json& value, device::Sample& sample) {
@@ -308,6 +308,7 @@ void from(const json& value, device::Sample& sample) {
   value.at(3).get_to(sample.span_ms);
   value.at(4).get_to(sample.clock_hz);
   value.at(5).get_to(sample.stall_ms);
+  value.at(6).get_to(sample.slope);
 }
 
 json to(const device::Lent& lent) { return {lent.handle, lent.path, lent.offset, lent.bytes}; }

@@ -95,7 +95,7 @@ class Baseline:
 class Stopwatch:
     """Times baselines as docs/measuring.md times kernels: queued behind a kernel that waits, so that no launch waits for
     Python while the clock runs, with the L2 cache overwritten before each call; what an empty measurement takes is
-    subtracted. `renew(i)` is called before each call on the inputs of set i."""
+    subtracted, and told: a time of somebody else's may have it. `renew(i)` is called before each call on the inputs of set i."""
 
     def __init__(self, device, build, sets, renew=None):
         self.device, self.build, self.sets, self.renew = device, build, sets, renew
@@ -178,4 +178,4 @@ class Stopwatch:
             except Exception as error:
                 self.give_up(name, error)
                 raise RuntimeError(f"{name}: {self.failed[name]}") from error
-        return {"ms": [ms for ms, _ in samples], "exposed": sum(late for _, late in samples)}
+        return {"ms": [ms for ms, _ in samples], "empty_ms": self.empty_ms, "exposed": sum(late for _, late in samples)}

@@ -258,8 +258,9 @@ outcome::BaselineTiming Host::prepare(const std::string& baseline) {
   return result;
 }
 
-std::vector<double> Host::time(const std::vector<std::string>& order) {
-  return state_->ask({{"do", "time"}, {"order", order}}).at("ms");
+Host::Times Host::time(const std::vector<std::string>& order) {
+  const json reply = state_->ask({{"do", "time"}, {"order", order}});
+  return {reply.at("ms"), reply.at("empty_ms")};
 }
 
 void Host::rest() {

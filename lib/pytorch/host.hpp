@@ -94,7 +94,11 @@ class Host {
   // Ways to run the open task on a GPU: "eager", "compile", "reduce-overhead", "graph"; "/fp32" or "/tf32" behind a name
   // instead of PyTorch's default flags. Made ready once; one that cannot be had says why.
   outcome::BaselineTiming prepare(const std::string& baseline);
-  std::vector<double> time(const std::vector<std::string>& order);   // ms, one sample per name
+  struct Times {
+    std::vector<double> ms;   // one sample per name, without what an empty measurement takes
+    double empty_ms = 0;      // what it takes
+  };
+  Times time(const std::vector<std::string>& order);
   void rest();                                                       // gives their memory back
 
   // What makes the open task unfit as a measure, most severe first; judged on the reference alone.

@@ -250,12 +250,12 @@ class StopwatchTest(unittest.TestCase):
                 raise ValueError("overwritten\nby the next call")
             return 0.25, False
 
-        watch.sample = sample
+        watch.sample, watch.empty_ms = sample, 0.002
         self.assertEqual(watch.prepare("graph"), {"seconds": 1.5})
         with self.assertRaisesRegex(RuntimeError, "^graph: ValueError: overwritten$"):
             watch.time(["eager", "graph"])
         self.assertEqual(watch.prepare("graph"), {"failed": "ValueError: overwritten"})
-        self.assertEqual(watch.time(["eager", "eager"]), {"ms": [0.25, 0.25], "exposed": 0})
+        self.assertEqual(watch.time(["eager", "eager"]), {"ms": [0.25, 0.25], "empty_ms": 0.002, "exposed": 0})
 
 
 class DeviceTest(unittest.TestCase):

@@ -214,6 +214,7 @@ class Timing {
         // Two readings of the clock; a slope below a tenth would be noise alone.
         sample.ms = std::max((twice - once) / static_cast<double>(planned.batch), 0.1 * sample.ms);
         sample.span_ms = 0.5 * once;
+        sample.slope = true;
       }
       samples.push_back(sample);
     }
