@@ -118,7 +118,7 @@ TEST_CASE("a run that ends does not wait for PyTorch, and leaves no process of i
     const double began = now();
     wish.reset();
     stage.beside.reset();
-    CHECK(now() - began < 1);
+    CHECK(now() - began < 10);
     CHECK((::kill(process, 0) == -1 && errno == ESRCH));
   }
 }
