@@ -145,6 +145,7 @@ class Sweeper {
   End sweep_one(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
     RunOptions run = options_.run;
     run.task.task = task.file.string();
+    run.task.time_limit = options_.time_limit;
     run.task.set = settings_of(task, run.task.set);
     run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
     const base::Seconds began = base::now();

@@ -65,9 +65,11 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
     throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one device; give --device {}, or in a sweep --jobs {}", options.task, choice.device, choice.others.size() + 1));
   const auto set = overrides(options.set);
   const base::Seconds began = base::now();
-  if (!warm)
-    warm = std::make_unique<pytorch::Host>(simulated ? pytorch::Options{options.python, "cpu", simulated_bytes}
-                                                             : pytorch::Options{options.python, choice.device, 0});
+  if (!warm) {
+    pytorch::Options host{options.python, simulated ? "cpu" : choice.device, simulated ? simulated_bytes : 0};
+    if (options.time_limit > 0) host.limit = base::Seconds(options.time_limit);
+    warm = std::make_unique<pytorch::Host>(std::move(host));
+  }
   open.start_seconds = (base::now() - began).count();
   open.task = warm->open(options.task, set, memory_bytes);
   open.pytorch = std::move(warm);

@@ -23,6 +23,7 @@ struct TaskOptions {
   std::string task;
   std::vector<std::string> set;  // "N=64"
   std::string python;            // interpreter for a module; empty: found by itself
+  double time_limit = 0;         // seconds, of one question to PyTorch about a module; 0: PyTorch's own limit
 };
 void add_task_options(CLI::App& app, TaskOptions& options);
 void add_task_settings(CLI::App& app, TaskOptions& options);  // these but for the task itself

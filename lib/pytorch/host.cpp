@@ -24,7 +24,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr base::Seconds answer_limit{1800};  // a large module on a CPU takes its time; a hang is the user's to see
+constexpr base::Seconds start_limit{1800};   // imports from a cold disk
 
 Interface::Tensor tensor_of(const json& value) {
   return {value.at("name"), value.at("dtype"), value.at("shape"), value.value("path", "")};
@@ -72,7 +72,7 @@ struct Host::State {
 bool Host::State::start(const std::string& python, std::string& why) {
   try {
     keep(std::make_unique<PythonProcess>(python, "host.py", "the process that holds PyTorch"));
-    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}}, answer_limit, options.stop);
+    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}}, start_limit, options.stop);
     if (reply.contains("missing")) {
       why = fmt::format("{}: {}", python, reply.at("missing").get<std::string>());
       keep(nullptr);
@@ -104,9 +104,9 @@ void Host::State::start() {
 json Host::State::ask(const json& request) {
   if (!worker || !worker->alive()) {
     start();
-    if (!opened.is_null()) worker->exchange(opened, answer_limit, options.stop);
+    if (!opened.is_null()) worker->exchange(opened, options.limit, options.stop);
   }
-  return worker->exchange(request, answer_limit, options.stop);
+  return worker->exchange(request, options.limit, options.stop);
 }
 
 Host::Host(Options options) : state_(std::make_unique<State>()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/random.hpp"
 #include "device/lender.hpp"
 #include "outcome/judgement.hpp"
@@ -23,6 +24,7 @@ struct Options {
   std::string device = "cpu";   // "cpu" or "cuda:N"
   std::size_t input_limit = 0;  // bytes of one set of inputs and weights; 0: none
   std::stop_token stop = {};    // ends a question, and the process with it
+  base::Seconds limit{1800};    // of one question about a task: a large module on a CPU takes its time
 };
 
 // Why a task is a bad measure.

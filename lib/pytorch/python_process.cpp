@@ -61,7 +61,7 @@ json PythonProcess::exchange(const json& request, base::Seconds limit, const std
     throw base::Error(base::Fault::bad_input,
                       fmt::format("{} {}{}{}", what_,
                                   stop.stop_requested()                    ? "was stopped"
-                                  : status == base::Channel::Status::timeout ? "does not answer"
+                                  : status == base::Channel::Status::timeout ? fmt::format("gave no answer in {:.0f} s", limit.count())
                                   : end.signal == 9                        ? "was killed (out of memory? try --set)"
                                                                            : "ended",
                                   words.empty() ? "" : ": ", words));

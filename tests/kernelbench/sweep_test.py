@@ -228,6 +228,15 @@ class SweepTest(TaskTest):
         self.assertIn("ended", rows["a_exits.py"]["message"])
         self.assertRegex(result.err, r"\[4/5\] .*about \d+ s left; \$0\.00\)")
 
+    def test_a_module_that_hangs_is_left_after_the_time_limit(self):
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        while True:\n            pass", name="tasks/a_hangs.py")
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/b_doubles.py")
+        began = time.time()
+        hangs, doubles = self.sweep("tasks", *QUICK, "--time-limit", "10", code=8)["tasks"]
+        self.assertLess(time.time() - began, 120)
+        self.assertEqual((hangs["status"], doubles["status"]), ("failed", "verified"))
+        self.assertIn("gave no answer in 10 s", hangs["message"])
+
     def test_a_task_that_failed_is_tried_again(self):
         self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/doubles.py")
         self.assertEqual(self.sweep("tasks", *QUICK, code=8, env={"CUDAL1_PYTHON": "/bin/false"})["tasks"][0]["status"], "failed")
