@@ -67,7 +67,7 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
   for (const auto& file : options.variants) sources.push_back(base::read_file(file));
   const auto choice = choose_device(options.device);
   auto open = open_task(options.task, choice);
-  console.note(choice.statement);
+  say_device(choice, options.workbench, console);
 
   require_fit(open, console);
   if (std::any_of(options.variants.begin(), options.variants.end(), [](const auto& file) { return pytorch::is_module(file); })) {

@@ -178,7 +178,7 @@ std::string place_arguments(const ModelOptions& options) {
 
 ExitCode run(const Options& options, const Console& console) {
   auto plan = make_plan(options);
-  console.note(plan.choice.statement);
+  say_device(plan.choice, options.run.workbench, console);
   if (options.dry_run) return dry_run(options, plan, console);
 
   int signal = 0;

@@ -319,7 +319,7 @@ ExitCode run(const Options& options, const Console& console) {
   say_settings(options.run.task.set, tasks, console);
   const auto choices = choose_devices(options.run.device, options.jobs);
   for (const auto& choice : choices) {
-    console.note(choice.statement);
+    say_device(choice, options.run.workbench, console);
     if (choice.device == "sim") break;   // one for all
   }
 

@@ -50,6 +50,11 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
 
 }  // namespace
 
+void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, const Console& console) {
+  console.note(choice.statement);
+  if (choice.device == "sim" && !options.baselines.empty()) console.note("--baseline is left out: PyTorch is timed on a GPU only");
+}
+
 std::vector<std::string> baselines(const WorkbenchOptions& options) {
   // By every way, at PyTorch's own flags and once at those of the precision class.
   const std::vector<std::string> usual{"eager", "compile", "reduce-overhead", "graph",

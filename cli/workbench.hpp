@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "console.hpp"
 #include "device_options.hpp"
 #include "task_options.hpp"
 
@@ -37,6 +38,9 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these an
 void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options);
 
 std::vector<std::string> baselines(const WorkbenchOptions& options);   // as judge::Options has them
+
+// Says on what the variants are judged, and what was asked for in vain there.
+void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, const Console& console);
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 outcome::Precision precision_of(const WorkbenchOptions& options);

@@ -13,6 +13,8 @@ class BesideTest(TaskTest):
         task, variant = self.write("task.cu", fixture.TASK), self.write("variant.cu", fixture.FASTER)
         self.assertNotIn("baselines", self.run_cli("bench", task, variant, "--device", "sim", "--json").json()["variants"][0]["judgement"])
         self.assertNotIn("PyTorch", self.run_cli("bench", task, variant, "--device", "sim").out)
+        asked = self.run_cli("bench", task, variant, "--device", "sim", "--baseline", "eager")
+        self.assertIn("--baseline is left out: PyTorch is timed on a GPU only", asked.err)
 
     @unittest.skipUnless(torch.cuda.is_available(), "PyTorch finds no GPU")
     def test_eager_and_compile_are_timed_on_a_gpu(self):
