@@ -106,11 +106,12 @@ DeviceChoice choose_device(const DeviceOptions& options) {
 
 std::vector<DeviceChoice> choose_devices(const DeviceOptions& options, int jobs) {
   const auto named = choose_device(options);
-  if (jobs == 1) return {named};
+  const auto count = static_cast<std::size_t>(jobs);
+  const auto first = gpu_index(named.device);
+  if (jobs == 1 || (!first && named.others.empty())) return std::vector<DeviceChoice>(count, named);
   std::vector<std::string> devices = {named.device};
   devices.insert(devices.end(), named.others.begin(), named.others.end());
-  const auto count = static_cast<std::size_t>(jobs);
-  if (const auto first = gpu_index(named.device)) {
+  if (first) {
     if (devices.size() == 1)
       for (std::size_t job = 1; job < count; ++job) devices.push_back(fmt::format("cuda:{}", *first + job));
     if (devices.size() < count)

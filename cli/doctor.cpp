@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "compile/compiler.hpp"
 #include "cuda/cuda.hpp"
+#include "pytorch/host.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -87,7 +88,7 @@ Finding sanitizer() {
 
 Finding torch() {
   std::string why = "python3 is not on PATH";
-  for (const char* name : {"python3", "/usr/bin/python3"}) try {
+  for (const char* name : pytorch::interpreters) try {
       const auto python = base::run({name, {"-c", "import torch; print(torch.__version__)"}}, "", base::Seconds(30));
       if (python.exit_code == 0) return {"PyTorch", there, false, fmt::format("{} ({})", base::trim(python.out), name), "", {}};
       why = "python3 has no module torch";

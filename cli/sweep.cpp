@@ -290,18 +290,6 @@ void write_summaries(const std::filesystem::path& folder, const report::Sweep& s
     base::write_file(folder / file, report::render(sweep, format));
 }
 
-// Tasks of one folder have constants of different names: each takes those that it has.
-void say_settings(const std::vector<std::string>& set, const std::vector<SweepTask>& tasks, const Console& console) {
-  for (const auto& [name, value] : overrides(set)) {
-    const std::vector<std::string> one{fmt::format("{}={}", name, value)};
-    const auto count = std::count_if(tasks.begin(), tasks.end(), [&](const SweepTask& task) { return !settings_of(task, one).empty(); });
-    if (count == 0)
-      throw base::Error(base::Fault::usage, fmt::format("--set {}: none of the {} tasks has a size or constant of this name", name, tasks.size()));
-    if (count < static_cast<std::ptrdiff_t>(tasks.size()))
-      console.note(fmt::format("--set {} reaches {} of {} tasks", name, count, tasks.size()));
-  }
-}
-
 ExitCode merge_folders(const Options& options, const Console& console) {
   const auto sweep = merge({options.roots.begin(), options.roots.end()});
   if (!options.folder.empty()) write_summaries(options.folder, sweep);

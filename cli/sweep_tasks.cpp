@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep_tasks.hpp"
 
+#include "task_options.hpp"
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "kernel/file.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fnmatch.h>
@@ -54,25 +59,36 @@ std::string SweepTask::folder() const {
 }
 
 std::vector<std::string> settings_of(const SweepTask& task, const std::vector<std::string>& set) {
-  const bool module = task.file.extension() == ".py";
+  if (set.empty()) return {};
   const std::string text = base::read_file(task.file);
-  const auto lines = base::split_lines(text);
-  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  const auto assigns = [&](std::string_view line, std::string_view name) {
-    for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-      const auto rest = base::trim(line.substr(at + name.size()));
-      const bool whole = at == 0 || (!module && !word(line[at - 1]));
-      if (whole && ((rest.starts_with('=') && !rest.starts_with("==")) || (module && rest.starts_with(':')))) return true;
+  std::set<std::string> names;
+  if (task.file.extension() == ".py") {
+    for (const std::string_view line : base::split_lines(text)) {
+      const auto end = std::find_if_not(line.begin(), line.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+      const auto rest = base::trim(line.substr(static_cast<std::size_t>(end - line.begin())));
+      if ((rest.starts_with('=') && !rest.starts_with("==")) || rest.starts_with(':')) names.emplace(line.begin(), end);
     }
-    return false;
-  };
-  std::vector<std::string> result;
-  for (const std::string& each : set) {
-    const std::string name = each.substr(0, each.find('='));
-    if (std::any_of(lines.begin(), lines.end(), [&](std::string_view line) { return (module || line.starts_with("//@ size")) && assigns(line, name); }))
-      result.push_back(each);
+  } else {
+    const auto file = kernel::parse(text, task.file.string());
+    if (!file) return set;
+    for (const kernel::SizeLine& line : file->sizes)
+      for (const auto& [name, value] : line.values) names.insert(name);
   }
+  std::vector<std::string> result;
+  for (const std::string& each : set)
+    if (names.count(each.substr(0, each.find('='))) > 0) result.push_back(each);
   return result;
+}
+
+void say_settings(const std::vector<std::string>& set, const std::vector<SweepTask>& tasks, const Console& console) {
+  for (const auto& [name, value] : overrides(set)) {
+    const std::vector<std::string> one{fmt::format("{}={}", name, value)};
+    const auto count = std::count_if(tasks.begin(), tasks.end(), [&](const SweepTask& task) { return !settings_of(task, one).empty(); });
+    if (count == 0)
+      throw base::Error(base::Fault::usage, fmt::format("--set {}: none of the {} tasks has a size or constant of this name", name, tasks.size()));
+    if (count < static_cast<std::ptrdiff_t>(tasks.size()))
+      console.note(fmt::format("--set {} reaches {} of {} tasks", name, count, tasks.size()));
+  }
 }
 
 std::vector<int> numbers(const std::vector<std::string>& texts, const std::string& option) {

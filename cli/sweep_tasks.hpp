@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "console.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -28,8 +30,13 @@ struct Selection {
 // is none, bad_input when nothing is left.
 std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const Selection& selection);
 
-// Of `set` ("N=64"), what names a size of a kernel file, or is assigned at the top of a module.
+// Of `set` ("N=64"), what names a size of a kernel file, or is assigned at the top of a module. Of a kernel file that
+// cannot be parsed all, for the task itself to complain.
 std::vector<std::string> settings_of(const SweepTask& task, const std::vector<std::string>& set);
+
+// Tasks of one folder have constants of different names: says how many take each of `set`. Throws base::Error(usage) for
+// one that none takes.
+void say_settings(const std::vector<std::string>& set, const std::vector<SweepTask>& tasks, const Console& console);
 
 // "2", "1,3-5", as a list. Throws base::Error(usage).
 std::vector<int> numbers(const std::vector<std::string>& texts, const std::string& option);

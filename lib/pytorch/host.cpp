@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -89,7 +90,7 @@ bool Host::State::start(const std::string& python, std::string& why) {
 
 void Host::State::start() {
   const std::vector<std::string> candidates =
-      options.python.empty() ? std::vector<std::string>{"python3", "/usr/bin/python3"} : std::vector{options.python};
+      options.python.empty() ? std::vector<std::string>(std::begin(interpreters), std::end(interpreters)) : std::vector{options.python};
   std::vector<std::string> reasons(candidates.size());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!start(candidates[i], reasons[i])) continue;

@@ -19,8 +19,11 @@
 
 namespace cudal1::pytorch {
 
+// Interpreters that may have PyTorch, in the order in which they are asked.
+inline constexpr const char* interpreters[] = {"python3", "/usr/bin/python3"};
+
 struct Options {
-  std::string python;           // the interpreter; empty: the first of python3 and /usr/bin/python3 that has PyTorch
+  std::string python;           // the interpreter; empty: the first of `interpreters` that has PyTorch
   std::string device = "cpu";   // "cpu" or "cuda:N"
   std::size_t input_limit = 0;  // bytes of one set of inputs and weights; 0: none
   std::stop_token stop = {};    // ends a question, and the process with it
