@@ -7,6 +7,7 @@ import time
 
 import torch
 
+from precision import flags
 from task_module import tensors_in
 
 MODES = ("eager", "compile", "reduce-overhead", "graph")
@@ -16,18 +17,6 @@ OWN_LIMIT = 2 << 30          # bytes of inputs of a task of which a baseline may
 EMPTY_PAIRS = 32
 SLEEP_LIMIT = 200_000_000    # cycles, a tenth of a second
 ATTEMPTS = 4
-
-
-@contextlib.contextmanager
-def flags(kind):
-    """PyTorch's default flags, or TF32 for matrix products and convolutions alike: "fp32" forbids it, "tf32" allows it."""
-    before = torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
-    if kind:
-        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
-    try:
-        yield
-    finally:
-        torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32 = before
 
 
 class Baseline:
@@ -61,7 +50,7 @@ class Baseline:
 
     @contextlib.contextmanager
     def running(self):
-        with flags(self.flags), torch.no_grad():
+        with flags(self.flags or "reference"), torch.no_grad():
             yield
 
     def capture(self):

@@ -20,8 +20,8 @@ using json = nlohmann::json;
 constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
 constexpr const char* sources[] = {"answer_export.py", "answer_host.py", "baselines.py", "comparison.py", "confine.py",
-                                   "device_memory.py", "expansions.py", "host.py",      "lent_cases.py", "protocol.py",
-                                   "task_cases.py",    "task_gate.py",   "task_module.py", "torch_line.py"};
+                                   "device_memory.py", "expansions.py", "host.py",      "lent_cases.py", "precision.py",
+                                   "protocol.py",      "task_cases.py",  "task_gate.py", "task_module.py", "torch_line.py"};
 
 // Python imports files, so the embedded ones are laid out once, in a folder named after their content.
 std::filesystem::path program_folder() {

@@ -170,6 +170,8 @@ class SizeGuard(TorchFunctionMode):
 
 
 class TaskModule:
+    precision = "reference"   # the run's class, as precision.py has them
+
     def __init__(self, path, source, overrides, device="cpu", limit=0):
         self.path, self.source, self.device = path, source, device
         self.constants = {}
