@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "playbook/candidate.hpp"
 
-#include "playbook/compose.hpp"
-#include "playbook/lower.hpp"
-#include "playbook/rule.hpp"
+#include "algebra/lower.hpp"
+#include "algebra/rule.hpp"
+#include "families/compose.hpp"
+#include "rewriter/rewriter.hpp"
 #include "task/module.hpp"
 
 #include <algorithm>
@@ -15,6 +16,14 @@
 
 namespace cudal1::playbook {
 namespace {
+
+using algebra::Dag;
+using algebra::Kind;
+using algebra::Node;
+using families::Names;
+using families::Style;
+using outcome::AppliedTechnique;
+using outcome::Technique;
 
 std::vector<Style> styles() {
   std::vector<Style> result;
@@ -74,7 +83,7 @@ struct Written {
 };
 
 tl::expected<Written, std::string> write(const Draft& draft, const Names& names, std::size_t workloads, const std::string& of) {
-  const auto file = compose(draft.dag, draft.style, names, workloads);
+  const auto file = families::compose(draft.dag, draft.style, names, workloads);
   if (!file) return tl::unexpected(file.error());
   Candidate candidate;
   candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.style.name);
@@ -146,6 +155,19 @@ void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, st
   for (const auto& [seconds, i] : order) list.push_back(std::move(found[i]));
 }
 
+// What the rules for a user's own kernels make of the task's.
+std::vector<Candidate> own_kernel_candidates(const task::Task& task) {
+  std::vector<Candidate> result;
+  for (rewriter::Rewriting& each : rewriter::rewritings(task)) {
+    Candidate candidate;
+    candidate.id = std::move(each.id);
+    candidate.source = std::move(each.source);
+    candidate.techniques = std::move(each.techniques);
+    result.push_back(std::move(candidate));
+  }
+  return result;
+}
+
 }  // namespace
 
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
@@ -177,9 +199,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
   std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
   for (Style style : styles()) {
-    LowerOptions options;
+    algebra::LowerOptions options;
     options.attention = style.attention;
-    const auto lowered = lower(*task.torch, *types, sizes, options);
+    const auto lowered = algebra::lower(*task.torch, *types, sizes, options);
     if (!lowered) {
       result.refusal = lowered.error();
       continue;
@@ -188,7 +210,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
       Dag dag = *lowered;
       std::string applied, identities;
       if (algebra)
-        for (const Rule& rule : rules())
+        for (const algebra::Rule& rule : algebra::rules())
           if (rule.apply(dag)) {
             applied += (applied.empty() ? "" : "+") + std::string(rule.name);
             identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);

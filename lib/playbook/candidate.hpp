@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "outcome/applied_technique.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/precision.hpp"
-#include "playbook/kernel_file.hpp"
 #include "task/task.hpp"
 
 #include <string>
@@ -15,7 +15,7 @@ namespace cudal1::playbook {
 struct Candidate {
   std::string id;                                 // "diagonal/fused": stands in the kernel file too
   std::string source;                             // the kernel file
-  std::vector<AppliedTechnique> techniques;  // labels, each with what it means here
+  std::vector<outcome::AppliedTechnique> techniques;  // labels, each with what it means here
   double bytes = 0, operations = 0;               // at the first workload
   double slowed_bytes = 0;                        // bytes, more where too few blocks ask for them
   int kernels = 0;                                // launches
@@ -30,9 +30,6 @@ struct Candidates {
 // Everything the rules and families offer for the task's torch line, or for its own kernel when there is none. Where
 // `precision` allows it, the tensor cores multiply operands rounded to TF32.
 Candidates candidates_for(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32);
-
-// Of the task's own kernel: what the rules of own_draft.hpp make of it.
-std::vector<Candidate> own_kernel_candidates(const task::Task& task);
 
 // What it should take on a device, in seconds, from bytes, operations and launches alone.
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device);

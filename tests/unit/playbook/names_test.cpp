@@ -4,7 +4,7 @@
 #include "base/file.hpp"
 #include "kernel/names.hpp"
 #include "playbook/candidate.hpp"
-#include "playbook/parameter_names.hpp"
+#include "families/parameter_names.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -4,8 +4,6 @@
 #include "playbook/candidate.hpp"
 #include "playbook/choice.hpp"
 #include "playbook/golden.hpp"
-#include "playbook/index_form.hpp"
-#include "playbook/kernel_tree.hpp"
 
 #include <set>
 #include <string>
@@ -70,25 +68,6 @@ TEST_CASE("of a kernel's own changes each can be taken out again that does not c
   CHECK(without({"read-only access"}) == "own kernel/staging");
   CHECK(without({"shared-memory tiling", "register tiling"}) == "own kernel/read-only");
   CHECK(without({"shared-memory tiling"}) == "none");  // several results a thread without tiles to read from
-}
-
-TEST_CASE("an index is a sum of products of names, and what is neither is only known by what it reads") {
-  playbook::Definitions definitions;
-  definitions["start"] = playbook::index_form("row * M", {});
-  const auto form = playbook::index_form("size_t(row) * K + (k + 3) - 2 * (1 + k) + start", definitions);
-  CHECK(form.terms == decltype(form.terms){{{}, 1}, {{"K", "row"}, 1}, {{"M", "row"}, 1}, {{"k"}, -1}});
-  CHECK(playbook::index_form("(size_t)i * 4 + threadIdx.x", {}).steps_by_one("threadIdx.x"));
-  CHECK_FALSE(playbook::index_form("i * 4 + j", {}).steps_by_one("i"));
-  CHECK_FALSE(playbook::index_form("i + i % M", {}).steps_by_one("i"));
-  CHECK_FALSE(playbook::index_form("i + start", {{"start", playbook::index_form("i / 2", {})}}).steps_by_one("i"));
-  CHECK(playbook::index_form("j / N + X[i]", {}).all_read() == std::set<std::string>{"X", "i", "j", "N"});
-}
-
-TEST_CASE("loads are certain where no condition stands before them") {
-  const auto tree = playbook::kernel_tree(
-      "__global__ void k(float* a) { float x = a[0] > 0 ? a[1] : a[2]; if (a[3] > 0) { x = a[4]; } for (int i = 0; i < 9; ++i) x += a[i]; a[5] = x; }", "k");
-  REQUIRE(tree.has_value());
-  CHECK(playbook::certain_accesses(tree->body) == std::set<std::string>{"a[0]", "a[3]", "a[5]"});
 }
 
 TEST_CASE("a kernel that is not plainly of a rule's form is left alone") {

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "algebra/lower.hpp"
+
+#include "algebra/lowering.hpp"
+#include "algebra/not_covered.hpp"
+#include "algebra/pointwise.hpp"
+#include "algebra/rule.hpp"
+#include "tensor/infer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace cudal1::algebra {
+namespace {
+
+using tensor::Attribute;
+
+const std::map<std::string_view, int (*)(Lowering&)>& rows() {
+  static const auto all = [] {
+    std::map<std::string_view, int (*)(Lowering&)> result;
+    for (const auto& family :
+         {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(),
+          product_lowerings(), attention_lowerings(), contraction_lowerings(), window_lowerings(), part_lowerings(),
+          place_lowerings(), loss_lowerings()})
+      for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
+    return result;
+  }();
+  return all;
+}
+
+}  // namespace
+
+Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes, const LowerOptions& options)
+    : graph_(graph), types_(types), sizes_(sizes), options_(options) {
+  for (const tensor::Type& type : types)
+    for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
+}
+
+// Numbers in sizes are written in Python; "$3.shape[0]" is an extent of a tensor.
+std::string Lowering::number_text(const std::string& python) const {
+  std::vector<std::map<std::string, tensor::Number>> values;
+  for (const tensor::Sizes& each : sizes_) {
+    values.emplace_back();
+    for (const auto& [name, value] : each) values.back().emplace(name, tensor::Number::of(value));
+  }
+  std::string text = tensor::read_size_text(python, tensor::names_of(values, types_)).items.at(0).text;
+  // A number takes the type that it is computed in.
+  for (std::size_t i = text.find("double("); i != std::string::npos; i = text.find("double(")) text.erase(i, 6);
+  return text;
+}
+
+Dag Lowering::run() {
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    source_ = &graph_.nodes[i];
+    type_ = &types_[i];
+    lowered_.push_back(lower(*source_));
+  }
+  for (const auto& [name, id] : graph_.outputs)
+    dag_.outputs.emplace_back(name, rounded(lowered_[static_cast<std::size_t>(id)], types_[static_cast<std::size_t>(id)].dtype));
+  return tidy(dag_);  // without what an attention that was spelt out has replaced
+}
+
+// An output in 16 bits; what stands before it keeps its values wide.
+int Lowering::rounded(int operand, tensor::Dtype dtype) {
+  Node node = at(operand);
+  if (node.dtype == dtype || dtype == wide(dtype)) return operand;
+  if (node.kind == Kind::reshape || node.kind == Kind::permute) {
+    node.operands[0] = rounded(node.operands[0], dtype);
+  } else {
+    node = {};
+    node.kind = Kind::pointwise;
+    node.function = "identity";
+    node.operands = {operand};
+    node.shape = at(operand).shape;
+  }
+  node.dtype = dtype;
+  return add(std::move(node));
+}
+
+int Lowering::lower(const tensor::Node& node) {
+  if (node.function == "input") {
+    Node input;
+    input.function = std::get<std::string>(node.attributes.at("name"));
+    input.dtype = type_->dtype;
+    input.shape = type_->shape;
+    return add(input);
+  }
+  if (node.function == "constant") {
+    const Attribute& value = node.attributes.at("value");
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      Node number;
+      number.kind = Kind::number;
+      number.function = std::to_string(*integer);
+      number.dtype = tensor::Dtype::int64;
+      return add(number);
+    }
+    if (const auto* real = std::get_if<double>(&value)) return literal_number(*real);
+    if (const auto* is = std::get_if<bool>(&value)) {
+      Node number;
+      number.kind = Kind::number;
+      number.function = *is ? "1" : "0";
+      number.dtype = tensor::Dtype::bool_;
+      return add(number);
+    }
+    if (const auto* text = std::get_if<tensor::SizeText>(&value)) {
+      if (const auto extent = tensor::resolve(graph_, types_, value, sizes_); extent.size() == 1) return size_number(extent[0], type_->dtype);
+      Node number;
+      number.kind = Kind::number;
+      number.function = number_text(text->text);
+      number.dtype = type_->dtype;
+      return add(number);
+    }
+    throw NotCovered{"a constant that is no number"};
+  }
+  if (const auto row = rows().find(node.function); row != rows().end()) return row->second(*this);
+  const PointwiseFunction* function = find_pointwise(node.function);
+  if (function != nullptr && static_cast<std::size_t>(function->operands) == node.operands.size()) {
+    std::vector<int> operands;
+    for (int id : node.operands) operands.push_back(lowered_[static_cast<std::size_t>(id)]);
+    return pointwise(node.function, operands, type_->dtype);
+  }
+  throw NotCovered{fmt::format("torch.{} is not covered by the playbook", node.function)};
+}
+
+int Lowering::literal_number(double value, tensor::Dtype dtype) {
+  if (std::isnan(value)) throw NotCovered{"a constant that is no number"};
+  Node number;
+  number.kind = Kind::number;
+  number.function = fmt::format("{}", value);
+  number.dtype = dtype;
+  return add(number);
+}
+
+int Lowering::size_number(const tensor::Extent& extent, tensor::Dtype dtype) {
+  Node number;
+  number.kind = Kind::number;
+  number.function = extent.text;
+  number.extent = extent;
+  number.dtype = dtype;
+  return add(number);
+}
+
+int Lowering::pointwise(const std::string& function, std::vector<int> operands) {
+  tensor::Dtype dtype = at(operands.front()).dtype;
+  for (int operand : operands)
+    if (at(operand).kind != Kind::number) dtype = at(operand).dtype;
+  if (find_pointwise(function)->truth) dtype = tensor::Dtype::bool_;
+  return pointwise(function, std::move(operands), dtype);
+}
+
+int Lowering::pointwise(const std::string& function, std::vector<int> operands, tensor::Dtype dtype) {
+  Node node;
+  node.kind = Kind::pointwise;
+  node.function = function;
+  node.dtype = wide(dtype);
+  std::size_t rank = 0;
+  for (int operand : operands) rank = std::max(rank, at(operand).shape.size());
+  node.shape.assign(rank, literal(1, assignments_));
+  for (int operand : operands) {
+    const tensor::Shape& shape = at(operand).shape;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (!algebra::is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
+  }
+  node.operands = std::move(operands);
+  return add(node);
+}
+
+int Lowering::reduce(const std::string& function, int operand, const std::vector<int>& dims) {
+  Node node;
+  node.kind = Kind::reduce;
+  node.function = function;
+  node.operands = {operand};
+  node.dims = dims;
+  node.dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : wide(at(operand).dtype);
+  node.shape = at(operand).shape;
+  if (dims.empty()) return operand;
+  for (int dim : dims) node.shape.at(static_cast<std::size_t>(dim)) = literal(1, assignments_);
+  return add(node);
+}
+
+int Lowering::reshape(int operand, const tensor::Shape& shape) {
+  if (at(operand).shape == shape) return operand;
+  Node node;
+  node.kind = Kind::reshape;
+  node.operands = {operand};
+  node.dtype = at(operand).dtype;
+  node.shape = shape;
+  return add(node);
+}
+
+int Lowering::permute(int operand, const std::vector<int>& dims) {
+  bool identity = true;
+  for (std::size_t i = 0; i < dims.size(); ++i) identity = identity && dims[i] == static_cast<int>(i);
+  if (identity) return operand;
+  const Node from = at(operand);
+  Node node;
+  node.kind = Kind::permute;
+  node.dims = dims;
+  node.operands = {operand};
+  if (from.kind == Kind::permute) {
+    for (std::size_t i = 0; i < dims.size(); ++i) node.dims[i] = from.dims[static_cast<std::size_t>(dims[i])];
+    return permute(from.operands[0], node.dims);
+  }
+  node.dtype = from.dtype;
+  for (int dim : dims) node.shape.push_back(from.shape[static_cast<std::size_t>(dim)]);
+  return add(node);
+}
+
+int Lowering::swap_last(int operand) {
+  std::vector<int> dims;
+  for (std::size_t i = 0; i < at(operand).shape.size(); ++i) dims.push_back(static_cast<int>(i));
+  std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+  return permute(operand, dims);
+}
+
+int Lowering::coordinate(const tensor::Extent& extent, std::size_t dim, std::size_t rank) {
+  Node node;
+  node.kind = Kind::coordinate;
+  node.dtype = tensor::Dtype::int64;
+  node.shape.assign(rank, literal(1, assignments_));
+  node.shape[dim] = extent;
+  return add(node);
+}
+
+int Lowering::mean(int operand, const std::vector<int>& dims) {
+  tensor::Extent count = literal(1, assignments_);
+  for (int dim : dims) count = times(count, at(operand).shape[static_cast<std::size_t>(dim)]);
+  const int sum = reduce("sum", operand, dims);
+  return pointwise("div", {sum, size_number(count, at(operand).dtype)});
+}
+
+int Lowering::expand(int operand, const tensor::Shape& shape) {
+  if (at(operand).shape == shape) return operand;
+  Node node;
+  node.kind = Kind::pointwise;
+  node.function = "identity";
+  node.operands = {operand};
+  node.dtype = at(operand).dtype;
+  node.shape = shape;
+  return add(node);
+}
+
+int Lowering::slice(int operand, std::size_t dim, const tensor::Extent& start, const tensor::Extent& extent, int step) {
+  Node node;
+  node.kind = Kind::slice;
+  node.operands = {operand};
+  node.dtype = at(operand).dtype;
+  node.shape = at(operand).shape;
+  node.dims.assign(node.shape.size(), 1);
+  node.starts.assign(node.shape.size(), literal(0, assignments_));
+  if (step == 1 && node.shape[dim] == extent) return operand;
+  node.shape[dim] = extent;
+  node.dims[dim] = step;
+  node.starts[dim] = start;
+  return add(std::move(node));
+}
+
+tensor::Dtype wide(tensor::Dtype dtype) {
+  return dtype == tensor::Dtype::float16 || dtype == tensor::Dtype::bfloat16 ? tensor::Dtype::float32 : dtype;
+}
+
+int Lowering::as(int operand, tensor::Dtype dtype) {
+  const Node node = at(operand);
+  if (node.dtype == dtype || node.dtype == wide(dtype)) return operand;
+  // A factor is turned where it is read, not where it is cast.
+  if (node.kind == Kind::permute) return permute(as(node.operands[0], dtype), node.dims);
+  return pointwise("identity", {operand}, dtype);
+}
+
+int Lowering::cat(const std::vector<int>& operands, std::size_t dim) {
+  Node node;
+  node.kind = Kind::cat;
+  node.function = "cat";
+  node.dims = {static_cast<int>(dim)};
+  for (int operand : operands) {
+    const tensor::Extent& extent = at(operand).shape[dim];
+    const bool empty = std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
+    if (!empty && std::any_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value <= 0; }))
+      throw NotCovered{"a part that is empty at some sizes"};
+    if (empty) continue;
+    if (node.operands.empty()) node.shape = at(operand).shape, node.dtype = at(operand).dtype;
+    else node.shape[dim] = plus(node.shape[dim], extent);
+    node.operands.push_back(operand);
+  }
+  return node.operands.size() == 1 ? node.operands[0] : add(std::move(node));
+}
+
+int Lowering::squeeze(int operand, const std::vector<int>& dims, bool keep) {
+  if (keep) return operand;
+  tensor::Shape shape;
+  for (std::size_t i = 0; i < at(operand).shape.size(); ++i)
+    if (std::find(dims.begin(), dims.end(), static_cast<int>(i)) == dims.end()) shape.push_back(at(operand).shape[i]);
+  return reshape(operand, shape);
+}
+
+int Lowering::product(int a, int b) {
+  a = as(a, wide(at(a).dtype));
+  b = as(b, wide(at(b).dtype));
+  if (at(a).shape.size() > 2 && at(b).shape.size() == 2) {
+    // One matrix for a whole batch: the batch is more rows.
+    tensor::Shape shape = at(a).shape;
+    const int rows = reshape(a, {product_of(shape, 0, shape.size() - 1, assignments_), shape.back()});
+    shape.back() = at(b).shape.back();
+    return reshape(product(rows, b), shape);
+  }
+  const tensor::Shape left = at(a).shape, right = at(b).shape;
+  // A product with a vector is bound by memory: a reduction of the larger factor.
+  if (algebra::is_one(right.back())) {
+    const int terms = pointwise("mul", {a, swap_last(b)});
+    return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 1});
+  }
+  if (algebra::is_one(left[left.size() - 2])) {
+    const int terms = pointwise("mul", {swap_last(a), b});
+    return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 2});
+  }
+  Node node;
+  node.kind = Kind::product;
+  node.function = "matmul";
+  node.operands = {a, b};
+  node.dtype = at(a).dtype;
+  const std::size_t rank = std::max(left.size(), right.size());
+  node.shape.assign(rank, literal(1, assignments_));
+  for (const tensor::Shape* shape : {&left, &right})
+    for (std::size_t i = 0; i + 2 < shape->size(); ++i)
+      if (!algebra::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
+  node.shape[rank - 2] = left[left.size() - 2];
+  node.shape[rank - 1] = right.back();
+  // A family takes factors that have all batch dimensions or none.
+  for (const tensor::Shape* shape : {&left, &right}) {
+    bool some = false, all = true;
+    for (std::size_t i = 0; i + 2 < rank; ++i) {
+      if (algebra::is_one(node.shape[i])) continue;
+      const bool has = i + shape->size() >= rank && !algebra::is_one((*shape)[i + shape->size() - rank]);
+      some = some || has;
+      all = all && has;
+    }
+    if (some && !all) return reshape(shared_batches(*this, a, b), node.shape);
+  }
+  return add(node);
+}
+
+tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes,
+                                     const LowerOptions& options) {
+  try {
+    return Lowering(graph, types, sizes, options).run();
+  } catch (const NotCovered& refusal) {
+    return tl::unexpected(refusal.reason);
+  }
+}
+
+}  // namespace cudal1::algebra

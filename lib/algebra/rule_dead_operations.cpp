@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "algebra/rule.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace cudal1::algebra {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Range {
+  double low = -infinity, high = infinity;
+};
+
+// A part of a sum of such: a softmax. Rounding takes it past 1 by a unit in the last place at most.
+bool is_share(const Dag& dag, const Node& node) {
+  if (node.kind != Kind::pointwise || (node.function != "div" && node.function != "mul")) return false;
+  const Node* total = &dag.nodes[static_cast<std::size_t>(node.operands[1])];
+  if (node.function == "mul" && total->function == "reciprocal") total = &dag.nodes[static_cast<std::size_t>(total->operands[0])];
+  else if (node.function == "mul") return false;
+  return total->kind == Kind::reduce && total->function == "sum" && total->operands[0] == node.operands[0];
+}
+
+// What the function makes of its operand without its sign, or of its own result, it makes of the operand.
+bool forgets_sign(const std::string& function) { return function == "abs" || function == "square" || function == "cos" || function == "cosh"; }
+bool idempotent(const std::string& function) {
+  return function == "floor" || function == "ceil" || function == "round" || function == "trunc" || function == "sign";
+}
+
+// What values an operation can have, whatever its inputs are. A NaN passes through every operation concerned.
+Range range(const Dag& dag, int id, int depth = 0) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(id)];
+  if (depth > 32) return {};
+  const auto of = [&](std::size_t operand) { return range(dag, node.operands[operand], depth + 1); };
+  const std::string& f = node.function;
+  if (node.kind == Kind::number) {
+    char* end = nullptr;
+    const double value = std::strtod(f.c_str(), &end);
+    return *end == '\0' ? Range{value, value} : Range{};
+  }
+  if (node.kind == Kind::reshape || node.kind == Kind::permute) return of(0);
+  if (node.kind == Kind::reduce && (f == "sum" || f == "prod")) return of(0).low >= 0 ? Range{0, infinity} : Range{};
+  if (node.kind == Kind::reduce) return f == "max" || f == "min" ? of(0) : Range{};
+  if (node.kind != Kind::pointwise) return {};
+  if (f == "identity") return of(0);
+  if (is_share(dag, node) && of(0).low >= 0) return {0, 1};
+  if (f == "sigmoid" || f == "hardsigmoid") return {0, 1};
+  if (f == "tanh" || f == "erf" || f == "softsign" || f == "sin" || f == "cos") return {-1, 1};
+  if (f == "exp" || f == "exp2" || f == "square" || f == "abs" || f == "softplus" || f == "sqrt" || f == "rsqrt")
+    return {0, infinity};
+  if (f == "neg") return {-of(0).high, -of(0).low};
+  if (f == "leaky_relu" || f == "elu" || f == "celu") return of(0).low >= 0 ? of(0) : Range{};
+  if (f == "add") return {of(0).low + of(1).low, of(0).high + of(1).high};
+  if ((f == "mul" || f == "div") && of(0).low >= 0 && of(1).low >= 0) return {0, infinity};
+  if (f == "where") return {std::min(of(1).low, of(2).low), std::max(of(1).high, of(2).high)};
+  if (f == "relu") return {std::max(0.0, of(0).low), std::max(0.0, of(0).high)};
+  if (f == "relu6") return {0, 6};
+  if (f == "maximum") return {std::max(of(0).low, of(1).low), std::max(of(0).high, of(1).high)};
+  if (f == "minimum") return {std::min(of(0).low, of(1).low), std::min(of(0).high, of(1).high)};
+  return {};
+}
+
+}  // namespace
+
+bool dead_operations(Dag& dag) {
+  bool any = false;
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    const Node& node = dag.nodes[i];
+    if (node.kind != Kind::pointwise) continue;
+    const Node& inner = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+    if (inner.kind == Kind::pointwise && inner.dtype == node.dtype) {
+      const bool both_signs = node.function == "neg" && inner.function == "neg";
+      const bool lost_sign = forgets_sign(node.function) && (inner.function == "neg" || inner.function == "abs");
+      if (both_signs) redirect(dag, static_cast<int>(i), inner.operands[0]);
+      if (lost_sign) dag.nodes[i].operands[0] = inner.operands[0];
+      any = any || both_signs || lost_sign;
+      if (both_signs || lost_sign) continue;
+    }
+    bool dead = inner.kind == Kind::pointwise && inner.function == node.function && idempotent(node.function);
+    if (node.function == "relu" || node.function == "abs" || node.function == "leaky_relu" || node.function == "elu" || node.function == "celu")
+      dead = range(dag, node.operands[0]).low >= 0;
+    if (node.function == "maximum")
+      dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number &&
+             range(dag, node.operands[1]).high <= range(dag, node.operands[0]).low;
+    if (node.function == "minimum")
+      dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number &&
+             range(dag, node.operands[1]).low >= range(dag, node.operands[0]).high;
+    if (!dead || dag.nodes[static_cast<std::size_t>(node.operands[0])].dtype != node.dtype) continue;
+    redirect(dag, static_cast<int>(i), node.operands[0]);
+    any = true;
+  }
+  if (any) dag = tidy(dag);
+  return any;
+}
+
+}  // namespace cudal1::algebra

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "algebra/builder.hpp"
+#include "algebra/rule.hpp"
+
+namespace cudal1::algebra {
+namespace {
+
+double volume(const tensor::Shape& shape) {
+  double result = 1;
+  for (const tensor::Extent& extent : shape) result *= static_cast<double>(extent.values[0]);
+  return result;
+}
+
+double cost(const Dag& dag, const Node& product) {
+  return volume(product.shape) *
+         static_cast<double>(dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.back().values[0]);
+}
+
+int uses(const Dag& dag, int id) {
+  int count = 0;
+  for (const Node& node : dag.nodes)
+    for (int operand : node.operands) count += operand == id ? 1 : 0;
+  for (const auto& [name, output] : dag.outputs) count += output == id ? 1 : 0;
+  return count;
+}
+
+Node product_of_two(const Dag& dag, int a, int b) {
+  const Node& left = dag.nodes[static_cast<std::size_t>(a)];
+  Node node;
+  node.kind = Kind::product;
+  node.function = "matmul";
+  node.operands = {a, b};
+  node.dtype = left.dtype;
+  node.shape = {left.shape[0], dag.nodes[static_cast<std::size_t>(b)].shape[1]};
+  return node;
+}
+
+bool plain(const Dag& dag, const Node& product) {
+  return product.kind == Kind::product && product.shape.size() == 2 &&
+         dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.size() == 2 &&
+         dag.nodes[static_cast<std::size_t>(product.operands[1])].shape.size() == 2;
+}
+
+// A product with a vector, sum_k M[i, k] * v[k] or sum_k v[k] * M[k, j], where M is itself the product A @ B: the vector
+// meets the nearer factor first, and no matrix is made.
+bool vector_first(Dag& dag) {
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    const Node sum = dag.nodes[i];
+    if (sum.kind != Kind::reduce || sum.function != "sum" || sum.shape.size() != 2 || sum.dims.size() != 1 || uses(dag, sum.operands[0]) != 1) continue;
+    const Node terms = dag.nodes[static_cast<std::size_t>(sum.operands[0])];
+    if (terms.kind != Kind::pointwise || terms.function != "mul") continue;
+    const int along = sum.dims[0], across = 1 - along;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const Node product = dag.nodes[static_cast<std::size_t>(terms.operands[side])];
+      const int vector = terms.operands[1 - side];
+      const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(vector)].shape;
+      if (!plain(dag, product) || !(product.shape == terms.shape) || uses(dag, terms.operands[side]) != 1 || shape.size() != 2 ||
+          !is_one(shape[static_cast<std::size_t>(across)]))
+        continue;
+      Builder build(dag);
+      const int near = product.operands[static_cast<std::size_t>(along)], far = product.operands[static_cast<std::size_t>(across)];
+      const int weights = build.swapped(build.sum(build.pointwise("mul", {near, vector}), {along}));
+      redirect(dag, static_cast<int>(i), build.sum(build.pointwise("mul", {far, weights}), {along}));
+      dag = tidy(dag);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// Groups a chain of matrices the cheaper way, as long as one regrouping pays.
+bool chain_order(Dag& dag) {
+  bool any = false;
+  while (vector_first(dag)) any = true;
+  for (int round = 0; round < 16; ++round) {
+    bool changed = false;
+    for (std::size_t i = 0; i < dag.nodes.size() && !changed; ++i) {
+      const Node outer = dag.nodes[i];
+      if (!plain(dag, outer)) continue;
+      for (int side = 0; side < 2 && !changed; ++side) {
+        const int inner_id = outer.operands[static_cast<std::size_t>(side)];
+        const Node inner = dag.nodes[static_cast<std::size_t>(inner_id)];
+        if (!plain(dag, inner) || uses(dag, inner_id) != 1) continue;
+        Dag trial = dag;
+        const int other = outer.operands[static_cast<std::size_t>(1 - side)];
+        // (a b) c = a (b c), and a (b c) = (a b) c.
+        const int middle = trial.add(side == 0 ? product_of_two(trial, inner.operands[1], other)
+                                               : product_of_two(trial, other, inner.operands[0]));
+        const Node whole = side == 0 ? product_of_two(trial, inner.operands[0], middle)
+                                     : product_of_two(trial, middle, inner.operands[1]);
+        if (cost(trial, trial.nodes[static_cast<std::size_t>(middle)]) + cost(trial, whole) >=
+            0.9 * (cost(dag, inner) + cost(dag, outer)))
+          continue;
+        redirect(trial, static_cast<int>(i), trial.add(whole));
+        dag = tidy(trial);
+        changed = any = true;
+      }
+    }
+    if (!changed) break;
+  }
+  return any;
+}
+
+bool transposed_product(Dag& dag) {
+  bool any = false;
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+    const Node node = dag.nodes[i];
+    if (node.kind != Kind::permute || node.dims != std::vector<int>{1, 0}) continue;
+    const Node product = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+    if (!plain(dag, product) || uses(dag, node.operands[0]) != 1) continue;
+    Builder build(dag);
+    const int left = build.swapped(product.operands[1]), right = build.swapped(product.operands[0]);
+    redirect(dag, static_cast<int>(i), dag.add(product_of_two(dag, left, right)));
+    any = true;
+  }
+  if (any) dag = tidy(dag);
+  return any;
+}
+
+}  // namespace cudal1::algebra

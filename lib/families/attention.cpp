@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/arguments.hpp"
+#include "families/attention_kernels.hpp"
+#include "families/families.hpp"
+#include "families/tensor_tiles.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+// Bound by arithmetic: the score matrix never exists; its rows are normalised as they pass (online softmax). Where the
+// queries are too few for a large GPU, blocks share them by their keys.
+void write_attention(int id, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(id)];
+  const std::size_t rank = node.shape.size();
+  const tensor::Extent length = node.shape[rank - 2], head = node.shape[rank - 1];
+  const std::int64_t widest = *std::max_element(head.values.begin(), head.values.end());
+  const std::int64_t padded = (widest + 15) / 16 * 16;
+  if (padded > 128) throw NotCovered{"attention with heads wider than 128"};
+  const tensor::Extent batches = product_of(node.shape, 0, rank - 2, head.values.size());
+  const bool tensor_cores = file.style().tensor && node.dtype == tensor::Dtype::float32;
+  const std::int64_t tile = tensor_cores ? 64 : 32, blocks = (length.values[0] + tile - 1) / tile * batches.values[0];
+  const bool split = file.style().split && blocks < 264 && length.values[0] >= 512;
+  std::vector<std::int64_t> queries;
+  if (tensor_cores) queries = split ? std::vector<std::int64_t>{64, 32} : std::vector<std::int64_t>{128, 64};
+  for (std::int64_t rows : {32, 64, 16})
+    if (!tensor_cores && 4 * ((rows + 64) * (padded + 4) + rows * 33) <= 48 * 1024) queries.push_back(rows);
+  if (split && queries.size() > 2) queries.resize(2);
+  const std::string name = file.unique(tensor_cores ? "tensor_attention" : "attention");
+  const std::string rows = file.tune("QUERIES", queries);
+  // Twice the queries of a warp share what it reads and cuts of keys and values; few blocks rather have more warps.
+  std::vector<std::int64_t> of_warp{16};
+  if (!split && padded <= 64) of_warp = {32, 16};
+  const std::string own = tensor_cores ? file.tune("WARP_QUERIES", of_warp) : "";
+  const std::string part = split ? file.tune("PART", {128, 256, 64}) : "";
+  const std::string parts = fmt::format("ceil_div({}, {})", length.text, part);
+
+  Arguments arguments(file.scalars()), sums(file.scalars());
+  const std::string q = arguments.pointer(buffers.at(node.operands[0]), node.dtype, false),
+                    k = arguments.pointer(buffers.at(node.operands[1]), node.dtype, false),
+                    v = arguments.pointer(buffers.at(node.operands[2]), node.dtype, false);
+  const std::string T = arguments.number(length), H = arguments.number(head);
+  const bool causal = std::get<bool>(node.attributes.at("is_causal"));
+  const std::string last = causal ? fmt::format("min({}, start + {})", T, rows) : T;
+  const std::string most = tensor_cores ? "largest[m][r] * scale" : "largest[r]", total = tensor_cores ? "total[m][r]" : "total[r]";
+  std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store, partial, totals;
+  if (split) {
+    range = fmt::format("  const int begin = blockIdx.z * {0}, end = min({1}, begin + {0});\n  if (begin >= end) return;\n",
+                        part, last);
+    tensor::Extent count = literal(2, batches.values.size());
+    partial = file.unique("S");
+    file.scratch(partial, "float32", {{parts, {}}, batches, length, head});
+    totals = file.unique("S");
+    file.scratch(totals, "float32", {{parts, {}}, batches, length, count});
+    const std::string to = arguments.pointer(partial, tensor::Dtype::float32, true),
+                      beside = arguments.pointer(totals, tensor::Dtype::float32, true);
+    row_store = fmt::format(
+        "    const size_t line = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * {} + row;\n"
+        "    if ({} == 0) {}[line * 2] = {}, {}[line * 2 + 1] = {};\n    float* to = {} + line * {};\n",
+        T, tensor_cores ? "lane % 4" : "tx", beside, most, beside, total, to, H);
+  } else {
+    row_store = fmt::format("    float* to = {} + matrix + size_t(row) * {};\n", arguments.pointer(output, node.dtype, true), H);
+  }
+  const std::string scale = node.operands.size() == 3 ? fmt::format("/ sqrtf(float({}))", H)
+                                                      : fmt::format("{} {}", std::get<bool>(node.attributes.at("divides")) ? "/" : "*",
+                                                                    arguments.number(dag.nodes[static_cast<std::size_t>(node.operands[3])]));
+  file.code(fmt::format(
+      fmt::runtime(tensor_cores ? tensor_attention_kernel : attention_kernel), fmt::arg("name", name),
+      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("own", own), fmt::arg("resident", padded > 64 ? 128 : 192),
+      fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q), fmt::arg("K", k), fmt::arg("V", v),
+      fmt::arg("scale", "1.44269504f " + scale),
+      fmt::arg("range", range), fmt::arg("row_store", row_store), fmt::arg("by", split ? "" : " / " + total),
+      fmt::arg("needed", causal ? fmt::format("    if (first >= start + warp_row + {}) continue;\n", own) : ""),
+      fmt::arg("may_mask", causal ? " || first + KEYS > start + warp_row + 1" : ""),
+      fmt::arg("masked", causal ? " || key > first_row + m * 16 + i / 2 * 8" : ""),
+      fmt::arg("masked0", causal ? " || first + tx > row" : ""),
+      fmt::arg("masked1", causal ? " || first + tx + 16 > row" : "")));
+  std::string grid = fmt::format("dim3(ceil_div({}, {})", length.text, rows);
+  if (split) grid += fmt::format(", {}, {}", batches.text, parts);
+  else if (!is_one(batches)) grid += ", " + batches.text;
+  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} / {} * 32, (128 + {} * {}) * {}>>>({})", name, grid, rows, own, file.style().exact ? 2 : 1, rows,
+                                         4 * (padded + 4), arguments.passed())
+                           : fmt::format("{}<<<{}), 256>>>({})", name, grid, arguments.passed()));
+  const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
+               b = static_cast<double>(batches.values[0]);
+  const double idle = split ? 1 : std::max(1.0, 132.0 / static_cast<double>(blocks));
+  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : file.style().exact ? 0.5 : 0.3) * (causal ? 2 : 4) * b * t * t * h * idle);
+  if (split) {
+    const std::string kernel = file.unique(name + "_total");
+    const std::string from = sums.pointer(partial, tensor::Dtype::float32, false),
+                      beside = sums.pointer(totals, tensor::Dtype::float32, false),
+                      to = sums.pointer(output, node.dtype, true);
+    const std::string length_of = sums.number(length), head_of = sums.number(head);
+    file.code(fmt::format(
+        fmt::runtime(attention_total_kernel), fmt::arg("name", kernel), fmt::arg("H", head_of), fmt::arg("R", beside),
+        fmt::arg("S", from), fmt::arg("O", to), fmt::arg("rows", sums.number(times(batches, length))),
+        fmt::arg("parts", causal ? fmt::format("int(row % {}) / {} + 1", length_of, part)
+                                 : fmt::format("({0} + {1} - 1) / {1}", length_of, part)),
+        fmt::arg("parameters", sums.parameters())));
+    file.launch(fmt::format("{}<<<ceil_div({}, 256), 256>>>({})", kernel,
+                            times(times(batches, length), head).text, sums.passed()));
+    file.traffic(4 * b * t * h * (2 + t / 256 * (causal ? 0.5 : 1)), 0);
+    file.technique(Technique::split_reduction,
+                   fmt::format("Too few queries for a large GPU: blocks of `{}` take {} keys each, `{}` adds them up.",
+                               name, part, kernel));
+  }
+  file.technique(
+      Technique::online_softmax,
+      fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
+  file.technique(Technique::shared_memory_tiling,
+                 "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
+  if (tensor_cores) {
+    use_tensor_cores(file, name, "queries, keys, weights and values");
+    file.helper(tensor_attention_functions);
+    file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
+  }
+  if (causal)
+    file.technique(Technique::work_skipping, "Tiles above the diagonal are not visited; blocks with the most keys start first.");
+  file.end_family();
+}
+
+}  // namespace cudal1::families

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/compose.hpp"
+
+#include "families/families.hpp"
+#include "families/line_kernel.hpp"
+#include "schedule/region.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+namespace {
+
+class Composer {
+ public:
+  Composer(Dag dag, KernelFile& file, std::size_t workloads)
+      : dag_(std::move(dag)), file_(file), workloads_(workloads) {}
+
+  void compose() {
+    for (std::size_t i = 0; i < dag_.nodes.size(); ++i)
+      if (dag_.nodes[i].kind == Kind::input) buffers_[static_cast<int>(i)] = dag_.nodes[i].function;
+    for (std::size_t i = 0; i < dag_.outputs.size(); ++i) {
+      const auto [name, id] = dag_.outputs[i];
+      if (done_.count(name) != 0) continue;
+      if (!write_together(i)) write(id, name);
+      buffers_.emplace(id, name);
+    }
+  }
+
+ private:
+  const Node& node(int id) const { return dag_.nodes[static_cast<std::size_t>(id)]; }
+
+  static std::set<std::string> reads(const Region& region) {
+    std::set<std::string> result;
+    for (const Instance& instance : region.instances)
+      if (instance.leaf && !instance.buffer.empty()) result.insert(instance.buffer);
+    return result;
+  }
+
+  // Outputs of one shape that read the same tensor, such as several norms of it, become one kernel.
+  bool write_together(std::size_t first) {
+    if (!file_.style().fuse) return false;
+    Results results{{dag_.outputs[first].second, dag_.outputs[first].first}};
+    Growth together = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    if (!together.region || together.region->producer >= 0) return false;
+    for (std::size_t i = first + 1; i < dag_.outputs.size(); ++i) {
+      const auto [name, id] = dag_.outputs[i];
+      if (done_.count(name) != 0 || buffers_.count(id) != 0 || !(node(id).shape == node(results[0].first).shape)) continue;
+      const Growth alone = grow(dag_, {{id, name}}, buffers_, true, file_.style().cut, workloads_);
+      if (!alone.region) continue;
+      const std::set<std::string> mine = reads(*alone.region), theirs = reads(*together.region);
+      if (std::none_of(mine.begin(), mine.end(), [&](const auto& buffer) { return theirs.count(buffer) != 0; })) continue;
+      results.emplace_back(id, name);
+      Growth more = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+      if (more.region && more.region->producer < 0) together = std::move(more);
+      else results.pop_back();
+    }
+    if (results.size() == 1) return false;
+    collapse(*together.region, dag_);
+    const Walk walk = walk_of(*together.region, dag_);
+    if (walk == Walk::pointwise && is_transposition(*together.region)) return false;
+    write_line_kernel(*together.region, dag_, walk, file_);
+    for (const auto& [id, name] : results) {
+      buffers_.emplace(id, name);
+      done_.insert(name);
+    }
+    return true;
+  }
+
+  void materialise(int id) {
+    if (++depth_ > 200) throw NotCovered{"the line has more steps than the playbook plans"};
+    // Views of a computed node share its memory.
+    const std::string name = file_.unique("S");
+    file_.scratch(name, tensor::name(node(id).dtype), node(id).shape);
+    write(id, name);
+    buffers_[id] = name;
+  }
+
+  // A part of a larger buffer.
+  struct Placement {
+    tensor::Shape strides;
+    tensor::Extent offset;
+  };
+
+  void write_producer(const Region& region) {
+    const Node& producer = node(region.producer);
+    const auto write_as_product = [&](const Region& of) {
+      return file_.style().tensor ? write_tensor_product(of, dag_, buffers_, file_) : write_product(of, dag_, buffers_, file_);
+    };
+    if (producer.kind == Kind::product) return write_as_product(region);
+    if (Region merged = region; file_.style().tiles && !file_.style().gather && is_product(producer) && merge_from(merged, 2))
+      return write_as_product(merged);
+    if (producer.kind == Kind::gather) return write_gather(region, dag_, buffers_, file_);
+    if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
+    if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
+    const bool windows = producer.kind == Kind::pool || producer.kind == Kind::convolution;
+    const bool by_columns = file_.style().columns && is_depthwise(producer);
+    if (file_.style().tiles && windows && !by_columns && makes_strips(producer, node(producer.operands[0])))
+      return write_strips(region, dag_, buffers_, file_);
+    if (file_.style().tiles && is_depthwise(producer)) return write_depthwise(region, dag_, buffers_, file_);
+    write_windows(region, dag_, buffers_, file_);
+  }
+
+  // Every operand goes to its own part of the result.
+  void write_cat(int id, const std::string& buffer) {
+    const Node cat = node(id);
+    const auto dim = static_cast<std::size_t>(cat.dims[0]);
+    const std::size_t assignments = cat.shape[dim].values.size();
+    tensor::Extent start;
+    for (int operand : cat.operands) {
+      const Kind kind = node(operand).kind;
+      if (kind == Kind::attention || kind == Kind::window_sums || kind == Kind::cat) have(operand);
+      Placement placement{strides_of(cat.shape, assignments), {}};
+      if (!start.values.empty())
+        placement.offset = times(start, product_of(cat.shape, dim + 1, cat.shape.size(), assignments));
+      write(operand, buffer, &placement);
+      const tensor::Extent& extent = node(operand).shape[dim];
+      start = start.values.empty() ? extent : plus(start, extent);
+    }
+  }
+
+  void write(int id, const std::string& buffer, const Placement* placement = nullptr) {
+    while (placement == nullptr && node(id).kind == Kind::reshape && buffers_.count(id) == 0 &&
+           buffers_.count(node(id).operands[0]) == 0) {
+      const int operand = node(id).operands[0];
+      write(operand, buffer);
+      buffers_[operand] = buffer;
+      return;
+    }
+    if (buffers_.count(id) == 0) {
+      if (node(id).kind == Kind::attention) {
+        for (std::size_t i = 0; i < 3; ++i) have(node(id).operands[i]);
+        return write_attention(id, buffer, dag_, buffers_, file_);
+      }
+      if (node(id).kind == Kind::window_sums) {
+        have(node(id).operands[0]);
+        return write_window_sums(id, buffer, dag_, buffers_, file_);
+      }
+      if (node(id).kind == Kind::cat) return write_cat(id, buffer);
+    }
+    for (int tries = 0; tries < 200; ++tries) {
+      Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.style().fuse, file_.style().cut, workloads_);
+      if (!growth.region) {
+        if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
+        if (file_.style().totals && total(id, growth.needs)) continue;
+        materialise(growth.needs);
+        continue;
+      }
+      if (placement != nullptr) {
+        Region::Root& root = growth.region->roots[0];
+        for (std::size_t i = 0; i < placement->strides.size(); ++i)
+          if (!is_zero(root.strides[i])) root.strides[i] = placement->strides[i];
+        root.offset = placement->offset;
+      }
+      if (growth.region->producer >= 0) return write_producer(*growth.region);
+      collapse(*growth.region, dag_);
+      const Walk walk = walk_of(*growth.region, dag_);
+      if (walk == Walk::pointwise) {
+        if (is_transposition(*growth.region)) write_transposition(*growth.region, dag_, file_);
+        else write_line_kernel(*growth.region, dag_, walk, file_);
+        return;
+      }
+      if (file_.style().split && split(*growth.region, walk)) continue;
+      return write_line_kernel(*growth.region, dag_, walk, file_);
+    }
+    throw NotCovered{"the line cannot be cut into kernels"};
+  }
+
+  std::string describe(int id) const {
+    const Node& of = node(id);
+    return of.function.empty() ? std::string("a view") : of.function;
+  }
+
+  void have(int id) {
+    if (buffers_.count(id) == 0) materialise(id);
+  }
+
+  // The region's reductions, when none waits for another and each can be finished from parts.
+  std::vector<int> divisible(const Region& region) const {
+    std::vector<int> result;
+    for (const Instance& instance : region.instances) {
+      if (instance.leaf || node(instance.node).kind != Kind::reduce) continue;
+      if (instance.phase != 1 || node(instance.node).function.rfind("arg", 0) == 0) return {};
+      if (!(node(instance.node).shape == node(result.empty() ? instance.node : result[0]).shape)) return {};
+      if (std::find(result.begin(), result.end(), instance.node) == result.end()) result.push_back(instance.node);
+    }
+    return result;
+  }
+
+  // Whether lines are read again for what is written, so that one kernel should hold them.
+  static bool writes_elements(const Region& region) {
+    return std::any_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) {
+      for (std::size_t i = 0; i < root.strides.size(); ++i)
+        if (region.element[i] && !is_zero(root.strides[i])) return true;
+      return false;
+    });
+  }
+
+  // Gives the first of several reductions kernels of its own.
+  bool set_apart(const Region& region) {
+    std::vector<int> reduces;
+    for (const Instance& instance : region.instances)
+      if (!instance.leaf && node(instance.node).kind == Kind::reduce) reduces.push_back(instance.node);
+    if (reduces.size() > 1) materialise(reduces.front());
+    return reduces.size() > 1;
+  }
+
+  // Turns the region's reductions into parts, written here, and reductions of the parts.
+  bool split(const Region& region, Walk walk) {
+    const std::vector<int> reduces = divisible(region);
+    const int splits = splits_of(region, walk);
+    if (splits <= 1) return false;
+    if (reduces.empty() || (reduces.size() > 1 && writes_elements(region))) return file_.style().apart && set_apart(region);
+    Results results;
+    for (int reduce : reduces) results.emplace_back(reduce, "");
+    Growth parts = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    if (!parts.region) return false;
+    collapse(*parts.region, dag_);
+    for (Region::Root& root : parts.region->roots) root.buffer = file_.unique("S");
+    write_line_kernel(*parts.region, dag_, walk, file_, splits);
+    for (std::size_t i = 0; i < reduces.size(); ++i)
+      finish_from_parts(reduces[i], parts.region->roots[i].buffer, literal(splits, region.assignments));
+    return true;
+  }
+
+  // What is reduced over all lines of a kernel that has yet to be written, `needed`, is reduced by its blocks as far as
+  // each walks lines, so that only a part per block goes through memory.
+  bool total(int id, int needed) {
+    Buffers pretended = buffers_;
+    pretended[needed] = "";
+    const Growth whole = grow(dag_, {{id, ""}}, pretended, true, file_.style().cut, workloads_);
+    if (needed == file_.style().cut || !whole.region || !whole.region->reduces || !is_one(whole.region->lines())) return false;
+    const std::vector<int> reduces = divisible(*whole.region);
+    Results results;
+    for (int reduce : reduces) {
+      const int operand = node(reduce).operands[0];
+      if (operand == file_.style().cut || !(node(operand).shape == node(node(reduces[0]).operands[0]).shape)) return false;
+      results.emplace_back(operand, "");
+    }
+    if (results.empty()) return false;
+    Growth lines = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    if (!lines.region || !lines.region->reduces) return false;
+    collapse(*lines.region, dag_);
+    if (walk_of(*lines.region, dag_) != Walk::rows) return false;
+    for (Region::Root& root : lines.region->roots) root.buffer = file_.unique("S");
+    const tensor::Extent blocks = write_total_kernel(*lines.region, dag_, reduces, file_);
+    for (std::size_t i = 0; i < reduces.size(); ++i) finish_from_parts(reduces[i], lines.region->roots[i].buffer, blocks);
+    return true;
+  }
+
+  // From here on a reduction takes `count` parts, one whole result after the other.
+  void finish_from_parts(int reduce, const std::string& buffer, const tensor::Extent& count) {
+    Node parts;
+    parts.kind = Kind::input;
+    parts.function = buffer;
+    parts.dtype = node(reduce).dtype;
+    parts.shape = node(reduce).shape;
+    parts.shape.insert(parts.shape.begin(), count);
+    file_.scratch(buffer, tensor::name(parts.dtype), parts.shape);
+    Node total = node(reduce);
+    total.shape = parts.shape;
+    total.shape[0] = literal(1, count.values.size());
+    total.operands = {dag_.add(parts)};
+    total.dims = {0};
+    buffers_[total.operands[0]] = buffer;
+    const int sum = dag_.add(total);
+    Node& view = dag_.nodes[static_cast<std::size_t>(reduce)];
+    view.kind = Kind::reshape;
+    view.function.clear();
+    view.operands = {sum};
+    view.dims.clear();
+  }
+
+  Dag dag_;
+  KernelFile& file_;
+  std::size_t workloads_;
+  Buffers buffers_;
+  std::set<std::string> done_;  // outputs that are written
+  int depth_ = 0;
+};
+
+}  // namespace
+
+tl::expected<KernelFile, std::string> compose(Dag dag, const Style& style, const Names& names, std::size_t workloads) {
+  KernelFile file(style, names.scalars, names.all);
+  try {
+    Composer(std::move(dag), file, workloads).compose();
+  } catch (const NotCovered& refusal) {
+    return tl::unexpected(refusal.reason);
+  }
+  return file;
+}
+
+}  // namespace cudal1::families

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/arranged_weights.hpp"
+#include "families/convolution_kernels.hpp"
+#include "families/epilogue.hpp"
+#include "families/families.hpp"
+#include "families/staged_rows.hpp"
+#include "families/tensor_tiles.hpp"
+#include "families/windows.hpp"
+
+#include <algorithm>
+
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+namespace cudal1::families {
+namespace {
+
+constexpr const char* axis_names[] = {"d", "h", "w"};
+constexpr const char* upper_names[] = {"D", "H", "W"};
+
+}  // namespace
+
+// A window of one element makes the weights a matrix, and the inputs of every sample another. Samples too small for
+// tiles of their own are better gathered.
+bool is_product(const Node& node) {
+  if (node.kind != Kind::convolution || node.function != "conv" || std::get<std::int64_t>(node.attributes.at("groups")) != 1) return false;
+  std::int64_t sample = 1;
+  for (const Node::Window& window : node.windows) {
+    if (!is_one(window.taps) || window.stride != 1 || window.padding != 0) return false;
+    sample *= window.outputs.values[0];
+  }
+  return node.shape[1].values[0] >= 8 && (sample >= 512 || sample % 64 == 0);
+}
+
+// Few results per weight are no product: those go through write_windows.
+bool is_tiled_convolution(const Node& node) {
+  if (node.kind != Kind::convolution) return false;
+  const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+  if (node.shape[1].values[0] / groups < 8) return false;
+  if (node.function == "conv_transpose")
+    for (const Node::Window& window : node.windows)
+      if (window.dilation != 1 && window.stride != 1) return false;
+  return true;
+}
+
+// Bound by arithmetic in fp32 where channels are many: an implicit product, whose gathered factor never exists in
+// memory. Of a transposed convolution each residue of the result's coordinates by the stride meets its own taps only,
+// so no product with a zero is computed.
+void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const Node &input = dag.nodes[static_cast<std::size_t>(node.operands[0])],
+             &weights = dag.nodes[static_cast<std::size_t>(node.operands[1])];
+  if (input.dtype != tensor::Dtype::float32) throw NotCovered{"convolutions are covered for float32 only"};
+  for (std::size_t i = 0; i < input.shape[0].values.size(); ++i) {
+    std::int64_t sample = 1, results = 1;
+    for (std::size_t k = 1; k < input.shape.size(); ++k) sample *= input.shape[k].values[i];
+    for (std::size_t k = 0; k < node.shape.size(); ++k) results *= k == 1 ? 1 : node.shape[k].values[i];
+    if (sample >= 1 << 28 || results >= 1 << 30)
+      throw NotCovered{"a convolution with more than 2^28 inputs per sample"};
+  }
+  const bool transposed = node.function == "conv_transpose";
+  const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+  const Windows windows = windows_of(node, input);
+  const auto per_group = [&](tensor::Extent extent) {
+    if (groups == 1) return extent;
+    extent.text = in_parentheses(extent.text) + fmt::format(" / {}", groups);
+    for (std::int64_t& value : extent.values) value /= groups;
+    return extent;
+  };
+  const tensor::Extent results = per_group(node.shape[1]), channels = per_group(input.shape[1]);
+  const std::int64_t o = results.values[0];
+  const bool tensor_cores = file.style().tensor && o > 16;
+  const std::string name = file.unique(fmt::format("{}{}convolution", tensor_cores ? "tensor_" : "", transposed ? "transposed_" : ""));
+  const bool wide = file.style().wide;
+  const std::string tile_o = file.tune("TILE_O", o <= 16   ? std::vector<std::int64_t>{16}
+                                                 : o <= 32 ? std::vector<std::int64_t>{32}
+                                                 : o <= 64 ? std::vector<std::int64_t>{64, 32}
+                                                 : wide || tensor_cores ? std::vector<std::int64_t>{128, 64}
+                                                           : std::vector<std::int64_t>{64, 128});
+  const std::string tile_p =
+      file.tune("TILE_P", wide && !tensor_cores ? std::vector<std::int64_t>{256, 128} : std::vector<std::int64_t>{128, 64});
+  double depth = static_cast<double>(channels.values[0]);
+  for (const Windows::Axis& axis : windows.axes) depth *= static_cast<double>(axis.window.taps.values[0]);
+  const std::string step =
+      tensor_cores ? "32" : file.tune("STEP", depth >= 96 ? std::vector<std::int64_t>{16, 8} : std::vector<std::int64_t>{8, 16});
+
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  const auto set = [&](const std::string& key, const std::string& value) {
+    store.push_back(fmt::arg(key.c_str(), value));
+  };
+  std::optional<StagedRows> rows;
+  if (tensor_cores && !file.style().gather) rows = staged_rows(node, input, windows, tile_p, 3);
+  const std::string stages = rows ? "3" : fmt::format("({} + {} > 192 ? 3 : 4)", tile_o, tile_p);
+  if (rows) {
+    // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
+    const std::string blocks = file.tune("BLOCKS", {2, 3}, fmt::format("{} * {} * BLOCKS <= 32768", tile_o, tile_p));
+    set("blocks", blocks);
+  }
+
+  std::optional<ArrangedWeights> arranged;
+  if (rows && transposed) arranged = arrange_weights(windows, groups, channels, results, buffers.at(node.operands[1]), file);
+
+  Arguments arguments(file.scalars());
+  const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
+                    k = arguments.pointer(arranged ? arranged->buffer : buffers.at(node.operands[1]), weights.dtype, false);
+  declare_epilogue(region, dag, arguments);
+  std::string part, there;
+  bool edges = transposed;  // where a tap may miss the input
+  part += groups == 1 ? "  constexpr int group = 0;\n" : fmt::format("  const int group = blockIdx.z % {};\n", groups);
+  std::string rest = groups == 1 ? "blockIdx.z" : fmt::format("blockIdx.z / {}", groups);
+  std::string classes;
+  for (std::size_t i = 3; i-- > 0;) {
+    const Windows::Axis& axis = windows.axes[i];
+    const std::string low = axis_names[i], up = upper_names[i];
+    const auto& [stride, padding, dilation, outputs, taps] = axis.window;
+    const std::string extent = arguments.number(axis.input), count = arguments.number(taps),
+                      wanted = arguments.number(outputs);
+    const bool split = transposed && stride > 1;
+    if (split) {
+      // Results r, r + stride, r + 2 stride, …; taps first, first + stride, …
+      part += fmt::format("  const int r_{0} = {1} % {2}, Q{3} = ({4} - r_{0} + {5}) / {2};\n", low, rest, stride, up,
+                          wanted, stride - 1);
+      part += fmt::format(
+          "  const int first_{0} = (r_{0} + {1}) % {2}, T{3} = ({4} - first_{0} + {5}) / {2}, add_{0} = (r_{0} + {1}) "
+          "/ {2};\n",
+          low, padding, stride, up, count, stride - 1);
+      rest += fmt::format(" / {}", stride);
+      classes += fmt::format("{}{}", classes.empty() ? "" : " * ", stride);
+    } else {
+      part += fmt::format("  {} int Q{} = {};\n", is_literal(wanted) ? "constexpr" : "const", up, wanted);
+      part += fmt::format("  {} int T{} = {};\n", is_literal(count) ? "constexpr" : "const", up, count);
+      part += fmt::format("  constexpr int first_{0} = 0, add_{0} = {1};\n", low, transposed ? padding : -padding);
+    }
+    set("times_" + low, std::to_string(transposed ? 1 : stride));
+    set("step_" + low, transposed ? fmt::format("-{}", split ? 1 : dilation) : std::to_string(dilation));
+    set("jump_" + low, std::to_string(split ? stride : 1));
+    const std::string coordinate = i == 0 ? "at / (QH * QW) % QD" : i == 1 ? "at / QW % QH" : "at % QW";
+    set("result_" + low, split ? fmt::format("{} * {} + r_{}", coordinate, stride, low) : coordinate);
+    const std::string own = i == 0 ? "line / QH % QD" : i == 1 ? "line % QH" : "w";
+    set("own_" + low, split ? fmt::format("{} * {} + r_{}", own, stride, low) : own);
+    if (i == 2 && rows) set("strips", fmt::format("({} + {}) / {}", split ? fmt::format("({} + {}) / {}", wanted, stride - 1, stride) : wanted, rows->strip - 1, rows->strip));
+    set("K" + up, count);
+    set(up, extent);
+    edges = edges || padding != 0;
+    if (axis.dim >= 0 || i == 2)
+      there = fmt::format("unsigned({}) < unsigned({})", low, extent) + (there.empty() ? "" : " && ") + there;
+  }
+  std::vector<std::string> at = {"at_b", "at_o"};
+  for (std::size_t i = 0; i < 3; ++i)
+    if (windows.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", axis_names[i]));
+  const std::string own = arguments.number(channels), O = arguments.number(results),
+                    batch = arguments.number(input.shape[0]);
+  const std::string taps = arguments.number(windows.taps());
+  const Epilogue after = epilogue(region, dag, at, 6, arguments);
+  set("name", name);
+  set("tile_o", tile_o);
+  set("tile_p", tile_p);
+  set("step", step);
+  set("stages", stages);
+  set("part", part);
+  set("channels", own);
+  set("all_channels", arguments.number(input.shape[1]));
+  set("batch", batch);
+  set("plane", arguments.number(product_of(input.shape, 2, input.shape.size(), region.assignments)));
+  set("weight_channel", transposed ? fmt::format("{} * {}", O, taps) : taps);
+  set("weight_result", transposed ? taps : fmt::format("{} * {}", own, taps));
+  set("weight_group",
+      transposed ? fmt::format("{} * {} * {}", own, O, taps) : fmt::format("{} * {} * {}", O, own, taps));
+  set("X", x);
+  set("K", k);
+  set("O", O);
+  set("there", edges ? there : "at.weight >= 0");
+  const std::string indent(tensor_cores ? 8 : 6, ' ');
+  set("window", edges ? indent + "const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;\n" : "");
+  if (rows) {
+    for (const auto& [axis, low] : {std::pair{&rows->h, "h"}, {&rows->w, "w"}}) {
+      set(fmt::format("span_{}", low), axis->span);
+      set(fmt::format("low_{}", low), axis->low);
+      set(fmt::format("row_{}", low), axis->row);
+      set(fmt::format("shift_{}", low), axis->shift);
+    }
+    set("strip", std::to_string(rows->strip));
+    set("line", std::to_string(rows->line));
+    set("lanes", std::to_string(rows->lanes));
+    set("packed", rows->packs ? arguments.number(windows.axes[2].input) + " % 4 == 0" : "false");
+    const std::string D = arguments.number(windows.axes[0].input), H = arguments.number(windows.axes[1].input), W = arguments.number(windows.axes[2].input);
+    set("inside", windows.axes[0].dim < 0
+                      ? "          const bool inside = at.from >= 0;\n          const float* x = inside ? from + at.from : from;\n"
+                      : fmt::format("          const int d = at.d + plane % TD * {};\n"
+                                    "          const bool inside = at.from >= 0 && unsigned(d) < unsigned({});\n"
+                                    "          const float* x = inside ? from + at.from + d * {} * {} : from;\n",
+                                    transposed ? fmt::format("-{}", windows.axes[0].window.stride > 1 ? 1 : windows.axes[0].window.dilation)
+                                               : std::to_string(windows.axes[0].window.dilation),
+                                    D, H, W));
+    const std::string row = arranged ? arguments.number(arranged->row) : "depth";
+    set("weights", arranged ? fmt::format("{} + size_t(blockIdx.z) * {} * {}", k, O, row) : fmt::format("{} + size_t(group) * {} * {}", k, O, row));
+    set("weight_row", row);
+  }
+  // Weights lie along the depth, unless the convolution is transposed.
+  set("copy_weights",
+      transposed ? fmt::format(R"(#pragma unroll 8
+      for (int line = threadIdx.x / STEP; line < {0}; line += 128 / STEP) {{
+        const int o = o_start + line, from = table[threadIdx.x % STEP].weight;
+        const bool inside = o < {1} && from >= 0;
+        copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + o * {2} + from : kernel, inside);
+      }}
+)",
+                               tile_o, O, taps)
+                 : fmt::format("      if (depth % 4 == 0) copy_tile<true, true, {0}, STEP>(left, kernel, o_start, {1}, step * STEP, depth);\n"
+                               "      else copy_tile<false, true, {0}, STEP>(left, kernel, o_start, {1}, step * STEP, depth);\n",
+                               tile_o, O));
+  set("epilogue", after.statements);
+  set("store", after.store);
+  set("parameters", arguments.parameters());
+  file.code(fmt::vformat(rows ? staged_convolution_kernel : tensor_cores ? gathered_convolution_kernel : convolution_kernel, store));
+  // The first residue has the most results.
+  tensor::Extent positions = input.shape[0];
+  for (const Windows::Axis& axis : windows.axes) {
+    tensor::Extent most = axis.window.outputs;
+    if (transposed && axis.window.stride > 1)
+      most.text = fmt::format("ceil_div({}, {})", most.text, axis.window.stride);
+    positions = times(positions, most);
+  }
+  std::string layers = classes;
+  if (groups != 1) layers += fmt::format("{}{}", layers.empty() ? "" : " * ", groups);
+  const std::string block = rows           ? fmt::format("128, ({} * {} * 36 + {} * 5 + 64 + {}) * 4", stages, tile_o, tile_p, rows->floats)
+                            : tensor_cores ? fmt::format("128, {} * ({} * 36 + 32 * ({} + 8)) * 4", stages, tile_o, tile_p)
+                                           : "256";
+  const std::string tiles = rows ? fmt::format("{} * ceil_div({}, {})", rows->strips, rows->positions, tile_p) : fmt::format("ceil_div({}, {})", positions.text, tile_p);
+  file.launch(fmt::format("{}<<<dim3({}, ceil_div({}, {}){}), {}>>>({})", name, tiles, results.text, tile_o, layers.empty() ? "" : ", " + layers, block,
+                          arguments.passed()));
+  double read = 4, written = 4, operations = 2 * depth;
+  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
+  for (const tensor::Extent& extent : node.shape)
+    written *= static_cast<double>(extent.values[0]), operations *= static_cast<double>(extent.values[0]);
+  if (transposed)
+    for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
+  // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
+  const double effort = !tensor_cores ? 1 : rows ? (file.style().exact ? 0.7 : 0.4) : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
+  file.traffic(read + written, effort * operations);
+  file.technique(Technique::implicit_product,
+                 rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "
+                                    "matrix of all taps never exists.",
+                                    name)
+                      : fmt::format("`{}` multiplies tiles of weights by tiles of gathered inputs in registers; the gathered matrix never exists.", name));
+  file.technique(Technique::shared_memory_tiling,
+                 fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name,
+                             tile_o, tile_p));
+  if (tensor_cores) {
+    use_tensor_cores(file, name, "weights and inputs");
+    file.helper(tensor_tiles);
+    file.technique(Technique::asynchronous_copy,
+                   "The next inputs are on their way to shared memory while the present ones are multiplied.");
+  }
+  if (transposed && !classes.empty())
+    file.technique(
+        Technique::work_skipping,
+        "Results with equal residues by the stride go together, so that only taps which meet an input are multiplied.");
+  if (region.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::families

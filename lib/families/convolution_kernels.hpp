@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace cudal1::families {
+
+// The kernels of convolutions that are products, with named holes.
+
+// In fp32, both factors through registers into shared memory.
+inline constexpr std::string_view convolution_kernel = R"(__global__ void __launch_bounds__(256) {name}({parameters}) {{
+  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
+  constexpr int TO = {tile_o} / 16, TP = {tile_p} / 16, NOWHERE = -(1 << 28);
+  struct Tap {{ int from, weight, d, h, w; }};
+  __shared__ __align__(16) float inputs[{step}][{tile_p} + 4], weights[{step}][{tile_o} + 4];
+  __shared__ Tap taps[{step}];
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+{part}  const int depth = {channels} * TD * TH * TW, positions = {batch} * QD * QH * QW;
+  if (int(blockIdx.x) * {tile_p} >= positions) return;
+  const int o_start = blockIdx.y * {tile_o};
+  const auto tap = [&](int k) {{
+    if (k >= depth) return Tap{{0, -1, 0, 0, NOWHERE}};
+    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
+    return Tap{{((channel * {D} + d * {step_d}) * {H} + h * {step_h}) * {W} + w * {step_w},
+               channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
+               d * {step_d}, h * {step_h}, w * {step_w}}};
+  }};
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % {tile_p}, position = min(int(blockIdx.x) * {tile_p} + own, positions - 1);
+  const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
+  const int w0 = position % QW * {times_w} + add_w;
+  const float* x = {X} + (size_t(position / (QD * QH * QW)) * {all_channels} + group * {channels}) * {plane};
+  const int base = (d0 * {H} + h0) * {W} + w0;
+  const float* kernel = {K} + size_t(group) * {weight_group};
+  float input_held[{tile_p} * {step} / 256], weight_held[({tile_o} * {step} + 255) / 256];
+  const auto fetch = [&]() {{
+#pragma unroll
+    for (int i = 0; i < {tile_p} * {step} / 256; ++i) {{
+      const Tap at = taps[i * (256 / {tile_p}) + threadIdx.x / {tile_p}];
+{window}      const bool there = {there};
+      input_held[i] = there ? x[base + at.from] : 0.0f;
+    }}
+#pragma unroll
+    for (int i = 0; i < ({tile_o} * {step} + 255) / 256; ++i) {{
+      const int o = o_start + (i * 256 + int(threadIdx.x)) / {step}, from = taps[threadIdx.x % {step}].weight;
+      weight_held[i] = o < {O} && from >= 0 ? kernel[o * {weight_result} + from] : 0.0f;
+    }}
+  }};
+  float sum[TO][TP] = {{}};
+  if (threadIdx.x < {step}) taps[threadIdx.x] = tap(threadIdx.x);
+  __syncthreads();
+  fetch();
+  __syncthreads();
+  for (int start = 0; start < depth; start += {step}) {{
+#pragma unroll
+    for (int i = 0; i < {tile_p} * {step} / 256; ++i) inputs[i * (256 / {tile_p}) + threadIdx.x / {tile_p}][own] = input_held[i];
+#pragma unroll
+    for (int i = 0; i < ({tile_o} * {step} + 255) / 256; ++i)
+      if (i * 256 + threadIdx.x < {tile_o} * {step}) weights[threadIdx.x % {step}][(i * 256 + threadIdx.x) / {step}] = weight_held[i];
+    if (threadIdx.x < {step}) taps[threadIdx.x] = tap(start + {step} + threadIdx.x);
+    __syncthreads();
+    if (start + {step} < depth) fetch();
+#pragma unroll
+    for (int k = 0; k < {step}; ++k) {{
+      float a[TO], b[TP];
+#pragma unroll
+      for (int i = 0; i < TO; ++i) a[i] = weights[k][ty * TO + i];
+#pragma unroll
+      for (int j = 0; j < TP; j += 4)
+        *reinterpret_cast<float4*>(&b[j]) = *reinterpret_cast<const float4*>(&inputs[k][j * 16 + tx * 4]);
+#pragma unroll
+      for (int i = 0; i < TO; ++i)
+#pragma unroll
+        for (int j = 0; j < TP; ++j) sum[i][j] += a[i] * b[j];
+    }}
+    __syncthreads();
+  }}
+#pragma unroll
+  for (int j = 0; j < TP; ++j) {{
+    const int at = blockIdx.x * {tile_p} + j / 4 * 64 + tx * 4 + j % 4;
+    if (at >= positions) break;
+    const int at_b = at / (QD * QH * QW), at_d = {result_d}, at_h = {result_h}, at_w = {result_w};
+#pragma unroll
+    for (int i = 0; i < TO; ++i) {{
+      if (o_start + ty * TO + i >= {O}) break;
+      const int at_o = group * {O} + o_start + ty * TO + i;
+      const float produced = sum[i][j];
+{epilogue}      {store}
+    }}
+  }}
+}}
+)";
+
+// On the tensor cores, every input copied once per tap; needs tensor_tiles, as the next one.
+inline constexpr std::string_view gathered_convolution_kernel = R"(__global__ void __launch_bounds__(128, 2) {name}({parameters}) {{
+  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
+  constexpr int STEP = 32, STAGES = {stages}, NOWHERE = -(1 << 28);
+  constexpr int LEFT = tile_floats<true, {tile_o}, STEP>, BOTH = LEFT + tile_floats<false, {tile_p}, STEP>;
+  struct Tap {{ int from, weight, d, h, w; }};
+  extern __shared__ __align__(16) float tiles[];
+  __shared__ Tap taps[2][STEP];
+{part}  const int depth = {channels} * TD * TH * TW, positions = {batch} * QD * QH * QW;
+  if (int(blockIdx.x) * {tile_p} >= positions) return;
+  const int o_start = blockIdx.y * {tile_o};
+  const auto tap = [&](int k) {{
+    if (k >= depth) return Tap{{0, -1, 0, 0, NOWHERE}};
+    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
+    return Tap{{((channel * {D} + d * {step_d}) * {H} + h * {step_h}) * {W} + w * {step_w},
+               channel * {weight_channel} + ((first_d + d * {jump_d}) * {KH} + first_h + h * {jump_h}) * {KW} + first_w + w * {jump_w},
+               d * {step_d}, h * {step_h}, w * {step_w}}};
+  }};
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % {tile_p}, position = min(int(blockIdx.x) * {tile_p} + own, positions - 1);
+  const int d0 = position / (QH * QW) % QD * {times_d} + add_d, h0 = position / QW % QH * {times_h} + add_h;
+  const int w0 = position % QW * {times_w} + add_w;
+  const float* x = {X} + (size_t(position / (QD * QH * QW)) * {all_channels} + group * {channels}) * {plane};
+  const int base = (d0 * {H} + h0) * {W} + w0;
+  const float* kernel = {K} + size_t(group) * {weight_group};
+  // The taps of a step are in their table one step before its copies start.
+  const auto tabulate = [&](int step) {{
+    if (threadIdx.x < STEP) taps[step % 2][threadIdx.x] = tap(step * STEP + threadIdx.x);
+  }};
+  const auto copy = [&](int step) {{
+    if (step * STEP < depth) {{
+      float *left = tiles + step % STAGES * BOTH, *right = left + LEFT;
+      const Tap* table = taps[step % 2];
+{copy_weights}#pragma unroll 8
+      for (int k = threadIdx.x / {tile_p}; k < STEP; k += 128 / {tile_p}) {{
+        const Tap at = table[k];
+{window}        const bool there = {there};
+        copy_async<4>(right + k * ({tile_p} + 8) + own, there ? x + (base + at.from) : {X}, there);
+      }}
+    }}
+    asm volatile("cp.async.commit_group;");
+  }};
+  for (int step = 0; step < STAGES - 1; ++step) {{
+    tabulate(step);
+    __syncthreads();
+    copy(step);
+  }}
+  tabulate(STAGES - 1);
+  float sum[{tile_o} / 32][{tile_p} / 16][4] = {{}};
+  for (int step = 0; step * STEP < depth; ++step) {{
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+    __syncthreads();
+    copy(step + STAGES - 1);
+    tabulate(step + STAGES);
+    const float* left = tiles + step % STAGES * BOTH;
+    multiply_tiles<true, false, {tile_o}, {tile_p}, STEP>(sum, left, left + LEFT);
+  }}
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < {tile_p} / 8; ++j) {{
+    const int at = blockIdx.x * {tile_p} + warp % 2 * ({tile_p} / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2;
+    if (at >= positions) continue;
+    const int at_b = at / (QD * QH * QW), at_d = {result_d}, at_h = {result_h}, at_w = {result_w};
+#pragma unroll
+    for (int i = 0; i < {tile_o} / 16; ++i) {{
+      const int o = o_start + warp / 2 * ({tile_o} / 2) + i * 8 + lane / 4;
+      if (o >= {O}) continue;
+      const int at_o = group * {O} + o;
+      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
+{epilogue}      {store}
+    }}
+  }}
+}}
+)";
+
+// The same sum with the inputs of a tile in shared memory once for all taps. Of the planes (of one channel; of a channel and
+// a tap along the first of three axes) only those are copied that no earlier step has met: they go round in a ring.
+inline constexpr std::string_view staged_convolution_kernel = R"(__global__ void __launch_bounds__(128, {blocks}) {name}({parameters}) {{
+  // Output channels by positions, summed over channels and taps: a product whose right factor is read out of rows of inputs
+  // that stand in shared memory once for all taps.
+  constexpr int STEP = 32, STAGES = {stages}, LEFT = tile_floats<true, {tile_o}, STEP>;
+  // Columns of results that a tile spans, floats from row to row, threads that copy a plane.
+  constexpr int STRIP = {strip}, LINE = {line}, LANES = {lanes};
+  struct Position {{ int b, d, h, w; }};
+  struct Element {{ int from, to, d; }};
+  // Tiles of weights; the tile's positions, and where their inputs start; where the inputs of a step's depths stand; the ring of
+  // planes; where the elements of a plane come from and go to.
+  extern __shared__ __align__(16) float tiles[];
+  Position* places = reinterpret_cast<Position*>(tiles + STAGES * LEFT);
+  int *starts = reinterpret_cast<int*>(places + {tile_p}), *shifts = starts + {tile_p};
+  float* ring = reinterpret_cast<float*>(shifts + 2 * STEP);
+{part}  const int span_h = {span_h}, span_w = {span_w}, pitch_h = min({times_h}, span_h), pitch_w = min({times_w}, span_w);
+  // As many planes are kept as the steps on their way meet.
+  const int window = TH * TW, slots = (STEP * STAGES - 1) / max(window, 1) + 2;
+  const int depth = {channels} * TD * window, positions = {batch} * QD * QH * STRIP;
+  const int strips = {strips}, start = blockIdx.x / strips * {tile_p}, column = blockIdx.x % strips * STRIP;
+  if (start >= positions || column >= QW) return;
+  const int o_start = blockIdx.y * {tile_o};
+  // The rows of all samples that such a strip needs lie one below the other.
+  const int height = (QH - 1) * pitch_h + span_h;
+  const auto row_of = [&](int position) {{ return position / STRIP / QH * height + position / STRIP % QH * pitch_h; }};
+  const int first_row = row_of(start), rows = row_of(min(start + {tile_p}, positions) - 1) + span_h - first_row;
+  // Packs of four are aligned where rows are.
+  const bool packed = {packed};
+  const int left_column = column * {times_w} + {low_w}, margin = packed ? left_column & 3 : 0;
+  if (threadIdx.x < {tile_p}) {{
+    const int position = start + threadIdx.x, line = position / STRIP, w = column + position % STRIP;
+    places[threadIdx.x] = Position{{position < positions && w < QW ? line / (QH * QD) : -1, {own_d}, {own_h}, {own_w}}};
+    starts[threadIdx.x] = ((row_of(min(position, positions - 1)) - first_row) * LINE + margin + position % STRIP * pitch_w) * 4;
+  }}
+  const int plane_floats = rows * LINE, line_packs = packed ? (STRIP * pitch_w - pitch_w + span_w + 6) / 4 : STRIP * pitch_w - pitch_w + span_w;
+  const int elements = rows * line_packs;
+  Element* table = reinterpret_cast<Element*>(ring + slots * plane_floats);
+  for (int e = threadIdx.x; e < elements; e += 128) {{
+    const int row = (first_row + e / line_packs) % height, sample = (first_row + e / line_packs) / height, at = e % line_packs * (packed ? 4 : 1);
+    const int h = {row_h} + {low_h}, w = {row_w} + left_column - margin;
+    const bool inside = sample < {batch} * QD && unsigned(h) < unsigned({H}) && unsigned(w) < unsigned({W});
+    table[e] = Element{{inside ? ((sample / QD * {all_channels} + group * {channels}) * {D} * {H} + h) * {W} + w : -1, e / line_packs * LINE + at,
+                       sample % QD * {times_d} + add_d}};
+  }}
+  __syncthreads();
+  const float* kernel = {weights};
+  const auto copy = [&](int step) {{
+    if (step * STEP < depth) {{
+      float* left = tiles + step % STAGES * LEFT;
+      if ({weight_row} % 4 == 0) {{
+#pragma unroll 4
+        for (int line = threadIdx.x / (STEP / 4); line < {tile_o}; line += 128 / (STEP / 4)) {{
+          const int k = threadIdx.x % (STEP / 4) * 4;
+          const bool inside = o_start + line < {O} && step * STEP + k < depth;
+          copy_async<16>(left + line * (STEP + 4) + k, inside ? kernel + (o_start + line) * {weight_row} + step * STEP + k : kernel, inside);
+        }}
+      }} else {{
+        const int k = step * STEP + threadIdx.x % STEP;
+#pragma unroll 4
+        for (int line = threadIdx.x / STEP; line < {tile_o}; line += 128 / STEP) {{
+          const bool inside = o_start + line < {O} && k < depth;
+          copy_async<4>(left + line * (STEP + 4) + threadIdx.x % STEP, inside ? kernel + (o_start + line) * {weight_row} + k : kernel, inside);
+        }}
+      }}
+      const int planes = (min(step * STEP + STEP, depth) + window - 1) / window;
+      for (int plane = (step * STEP + window - 1) / window + threadIdx.x / LANES; plane < planes; plane += 128 / LANES) {{
+        float* to = ring + plane % slots * plane_floats;
+        const float* from = {X} + size_t(plane / TD) * {plane};
+        for (int e = threadIdx.x % LANES; e < elements; e += LANES) {{
+          const Element at = table[e];
+{inside}          if (packed) copy_async<16>(to + at.to, x, inside);
+          else copy_async<4>(to + at.to, x, inside);
+        }}
+      }}
+    }}
+    asm volatile("cp.async.commit_group;");
+  }};
+  // Where the inputs of a step's depths stand, [bytes]. Depths beyond the last one meet weights of zero.
+  const auto tabulate = [&](int step) {{
+    if (threadIdx.x >= STEP) return;
+    const int k = min(step * STEP + int(threadIdx.x), depth - 1), h = k % window / TW, w = k % TW;
+    shifts[step % 2 * STEP + threadIdx.x] = (k / window % slots * plane_floats + {shift_h} * LINE + {shift_w}) * 4;
+  }};
+  for (int step = 0; step < STAGES - 1; ++step) copy(step);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int own[{tile_p} / 16];
+#pragma unroll
+  for (int i = 0; i < {tile_p} / 16; ++i) own[i] = starts[warp % 2 * ({tile_p} / 2) + i * 8 + lane / 4];
+  if (depth > 0) tabulate(0);
+  float sum[{tile_o} / 32][{tile_p} / 16][4] = {{}};
+  for (int step = 0; step * STEP < depth; ++step) {{
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+    __syncthreads();
+    copy(step + STAGES - 1);
+    tabulate(step + 1);
+    multiply_fragments<true, {tile_o}, {tile_p}, STEP>(sum, tiles + step % STAGES * LEFT, [&](int j, int k, unsigned (&high)[4], unsigned (&low)[4]) {{
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {{
+        const int at = own[j * 2 + i % 2] + shifts[step % 2 * STEP + k + lane % 4 + i / 2 * 4];
+        halves(*reinterpret_cast<const float*>(reinterpret_cast<const char*>(ring) + at), high[i], low[i]);
+      }}
+    }});
+  }}
+#pragma unroll
+  for (int j = 0; j < {tile_p} / 8; ++j) {{
+    const Position at = places[warp % 2 * ({tile_p} / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2];
+    if (at.b < 0) continue;
+    const int at_b = at.b, at_d = at.d, at_h = at.h, at_w = at.w;
+#pragma unroll
+    for (int i = 0; i < {tile_o} / 16; ++i) {{
+      const int o = o_start + warp / 2 * ({tile_o} / 2) + i * 8 + lane / 4;
+      if (o >= {O}) continue;
+      const int at_o = group * {O} + o;
+      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
+{epilogue}      {store}
+    }}
+  }}
+}}
+)";
+
+}  // namespace cudal1::families

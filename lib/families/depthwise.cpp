@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/epilogue.hpp"
+#include "families/families.hpp"
+#include "families/windows.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+namespace {
+
+constexpr std::string_view code = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
+  // Neighbouring threads make neighbouring columns of {rows} results below each other, which share their inputs.
+  const {index} index = {index}(blockIdx.x) * {threads} + threadIdx.x;
+  if (index >= {count}) return;
+{coordinates}  const int first = {first}, group = {o} / ({O} / {groups});
+  const float* x = {X} + (size_t({b}) * {C} + group * {own}) * {plane};
+  const float* weights = {W} + size_t({o}) * {own} * {taps};
+  float sums[{rows}] = {{}};
+  for (int channel = 0; channel < {own}; ++channel, x += {plane}, weights += {taps}) {{
+    float held[{taps}];
+#pragma unroll
+    for (int k = 0; k < {taps}; ++k) held[k] = weights[k];
+#pragma unroll
+    for (int a = 0; a < {KD}; ++a) {{
+      const int d = {d} + a * {dilation_d};
+      const float* layer = x + d * {H} * {width};
+#pragma unroll
+      for (int r = 0; r < {rows_read}; ++r) {{
+        const int h = first * {stride_h} - {padding_h} + r;
+#pragma unroll
+        for (int c = 0; c < {KW}; ++c) {{
+          const int w = {w} + c * {dilation_w};
+          const bool there = unsigned(d) < unsigned({D}) && unsigned(h) < unsigned({H}) && unsigned(w) < unsigned({width});
+          const float value = there ? layer[h * {width} + w] : 0.0f;
+#pragma unroll
+          for (int i = 0; i < {rows}; ++i)
+            if (r - i * {stride_h} >= 0 && r - i * {stride_h} < {KH}) sums[i] += value * held[(a * {KH} + r - i * {stride_h}) * {KW} + c];
+        }}
+      }}
+    }}
+  }}
+#pragma unroll
+  for (int i = 0; i < {rows}; ++i) {{
+    const int row = first + i;
+    if (row >= {OH}) break;
+    const float produced = sums[i];
+{epilogue}    {store}
+  }}
+}}
+)";
+
+// How many results of a column a thread makes; 1: too few results for that.
+int rows_of(const Node& node) {
+  double results = 1;
+  for (const tensor::Extent& extent : node.shape) results *= static_cast<double>(extent.values[0]);
+  const std::int64_t height = node.shape[node.shape.size() - 2].values[0];
+  for (const int rows : {8, 4, 2})
+    if (results / rows >= 132 * 2048 && height >= 2 * rows) return rows;
+  return 1;
+}
+
+}  // namespace
+
+bool is_depthwise(const Node& node) {
+  if (node.kind != Kind::convolution || node.function == "conv_transpose" || node.windows.size() < 2) return false;
+  if (std::get<std::int64_t>(node.attributes.at("groups")) == 1 || is_tiled_convolution(node)) return false;
+  std::int64_t taps = 1;
+  for (const Node::Window& window : node.windows) {
+    const auto& counts = window.taps.values;
+    if (std::any_of(counts.begin(), counts.end(), [&](std::int64_t count) { return count != counts[0]; })) return false;
+    taps *= counts[0];
+  }
+  return taps <= 49 && node.windows[node.windows.size() - 2].dilation == 1 && rows_of(node) > 1;
+}
+
+// Bound by memory: an input is loaded once for all the results of a column that it belongs to, where a thread per result
+// would load it once for each.
+void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const Node &input = dag.nodes[static_cast<std::size_t>(node.operands[0])],
+             &weights = dag.nodes[static_cast<std::size_t>(node.operands[1])];
+  if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
+  const Windows windows = windows_of(node, input);
+  const std::size_t rank = node.shape.size(), h_dim = rank - 2;
+  const int rows = rows_of(node);
+  const std::string name = file.unique("depthwise_convolution");
+  const std::string threads = file.tune("THREADS", {256, 128, 512});
+  Arguments arguments(file.scalars());
+  const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
+                    weight = arguments.pointer(buffers.at(node.operands[1]), weights.dtype, false);
+  declare_epilogue(region, dag, arguments);
+  tensor::Shape columns = node.shape;
+  columns[h_dim].text = fmt::format("ceil_div({}, {})", columns[h_dim].text, rows);
+  for (std::int64_t& value : columns[h_dim].values) value = (value + rows - 1) / rows;
+  const tensor::Extent total = product_of(columns, 0, rank, region.assignments);
+  const std::string count = arguments.number(total);
+  std::vector<std::string> at;
+  const std::string taken_apart = coordinates(columns, "index", at, arguments);
+  const auto coordinate = [&](std::size_t i) { return at[i].empty() ? std::string("0") : at[i]; };
+  const auto start = [&](std::size_t axis) {
+    const Windows::Axis& each = windows.axes[axis];
+    return each.dim < 0 ? std::string("0")
+                        : fmt::format("{} * {} - {}", coordinate(static_cast<std::size_t>(each.dim)), each.window.stride,
+                                      each.window.padding);
+  };
+  const std::string first = fmt::format("{} * {}", coordinate(h_dim), rows), w = start(2), d = start(0),
+                    o = coordinate(1), b = coordinate(0);
+  at[h_dim] = "row";
+  const Epilogue after = epilogue(region, dag, at, 4, arguments);
+  const std::string O = arguments.number(node.shape[1]), C = arguments.number(input.shape[1]),
+                    own = arguments.number(weights.shape[1]), OH = arguments.number(node.shape[h_dim]),
+                    plane = arguments.number(product_of(input.shape, 2, rank, region.assignments)),
+                    D = arguments.number(windows.axes[0].input), H = arguments.number(windows.axes[1].input),
+                    width = arguments.number(windows.axes[2].input);
+  const std::int64_t stride = windows.axes[1].window.stride, high = windows.axes[1].window.taps.values[0];
+  const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+  file.code(fmt::format(
+      fmt::runtime(code), fmt::arg("threads", threads), fmt::arg("name", name), fmt::arg("rows", rows),
+      fmt::arg("index", index_type(*std::max_element(total.values.begin(), total.values.end()))), fmt::arg("count", count),
+      fmt::arg("coordinates", taken_apart), fmt::arg("first", first), fmt::arg("o", o), fmt::arg("b", b), fmt::arg("d", d),
+      fmt::arg("w", w), fmt::arg("X", x), fmt::arg("W", weight), fmt::arg("O", O),
+      fmt::arg("C", C), fmt::arg("own", own),
+      fmt::arg("groups", groups), fmt::arg("plane", plane),
+      fmt::arg("taps", windows.taps().text), fmt::arg("KD", windows.axes[0].window.taps.text),
+      fmt::arg("KH", windows.axes[1].window.taps.text), fmt::arg("KW", windows.axes[2].window.taps.text),
+      fmt::arg("D", D), fmt::arg("H", H),
+      fmt::arg("width", width), fmt::arg("dilation_d", windows.axes[0].window.dilation),
+      fmt::arg("dilation_w", windows.axes[2].window.dilation), fmt::arg("stride_h", stride),
+      fmt::arg("padding_h", windows.axes[1].window.padding), fmt::arg("rows_read", (rows - 1) * stride + high),
+      fmt::arg("OH", OH), fmt::arg("epilogue", after.statements),
+      fmt::arg("store", after.store), fmt::arg("parameters", arguments.parameters())));
+  file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
+  double read = 4, results = 1;
+  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
+  for (const tensor::Extent& extent : node.shape) results *= static_cast<double>(extent.values[0]);
+  file.traffic(read + 4 * results, 2 * results * static_cast<double>(windows.taps().values[0] * weights.shape[1].values[0]));
+  file.technique(Technique::register_tiling, fmt::format("A thread of `{}` makes {} results below each other and loads what they share once.", name, rows));
+  file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
+  if (region.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::families

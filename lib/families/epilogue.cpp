@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/epilogue.hpp"
+
+#include "algebra/pointwise.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments) {
+  const auto dtype = [&](int id) { return dag.nodes[static_cast<std::size_t>(id)].dtype; };
+  for (const Instance& instance : region.instances)
+    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, dtype(instance.node), false);
+  const Region::Root& root = region.roots[0];
+  arguments.pointer(root.buffer, dtype(region.instances[static_cast<std::size_t>(root.instance)].node), true);
+}
+
+std::string address(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at,
+                    Arguments& arguments) {
+  std::string text = start.values.empty() ? "" : arguments.number(start);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (is_zero(strides[i]) || at[i].empty()) continue;
+    text += text.empty() ? "" : " + ";
+    text += is_one(strides[i]) ? at[i] : fmt::format("size_t({}) * {}", at[i], arguments.number(strides[i]));
+  }
+  return text.empty() ? std::string("0") : text;
+}
+
+Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
+                  Arguments& arguments, const std::map<std::size_t, std::string>& loaded) {
+  const std::string margin(indent, ' ');
+  Spelling result;
+  std::vector<std::string> names(region.instances.size());
+  for (std::size_t i = 0; i < region.instances.size(); ++i) {
+    const Instance& instance = region.instances[i];
+    const Node& from = dag.nodes[static_cast<std::size_t>(instance.node)];
+    const std::string type = compute_type(from.dtype);
+    names[i] = fmt::format("v{}", i);
+    const auto say = [&](const std::string& text) {
+      result.statements += fmt::format("{}const {} v{} = {};\n", margin, type, i, text);
+    };
+    if (instance.node == region.producer) {
+      names[i] = "produced";
+    } else if (instance.leaf && from.kind == Kind::number) {
+      names[i] = arguments.number(from);
+    } else if (instance.leaf && from.kind == Kind::coordinate) {
+      say(converted(type, address(instance.strides, {}, at, arguments)));
+    } else if (const auto found = loaded.find(i); found != loaded.end()) {
+      say(converted(type, found->second));
+    } else if (instance.leaf) {
+      say(converted(type, fmt::format("{}[{}]", arguments.pointer(instance.buffer, from.dtype, false),
+                                      address(instance.strides, instance.offset, at, arguments))));
+    } else {
+      std::vector<std::string> operands;
+      for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
+      say(spelt(*find_pointwise(from.function), operands));
+    }
+  }
+  result.value = names[static_cast<std::size_t>(region.roots[0].instance)];
+  return result;
+}
+
+Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
+                  Arguments& arguments) {
+  const auto [statements, value] = spelling(region, dag, at, indent, arguments);
+  const Region::Root& root = region.roots[0];
+  const Instance& last = region.instances[static_cast<std::size_t>(root.instance)];
+  const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(last.node)].dtype;
+  const std::string type(tensor::cuda_name(dtype));
+  return {statements, fmt::format("{}[{}] = {};", arguments.pointer(root.buffer, dtype, true),
+                                  address(root.strides, root.offset, at, arguments),
+                                  type == compute_type(dtype) ? value : converted(type, value))};
+}
+
+std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,
+                        Arguments& arguments) {
+  at.assign(shape.size(), "");
+  std::string text, rest = index;
+  std::size_t first = 0;
+  while (first < shape.size() && is_one(shape[first])) ++first;
+  for (std::size_t i = shape.size(); i-- > first;) {
+    if (is_one(shape[i])) continue;
+    at[i] = fmt::format("at{}", i);
+    const std::string extent = arguments.number(shape[i]);
+    text += fmt::format("  const int at{} = {};\n", i, i == first ? rest : fmt::format("{} % {}", rest, extent));
+    rest = fmt::format("{} / {}", rest, extent);
+  }
+  return text;
+}
+
+}  // namespace cudal1::families

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "families/arguments.hpp"
+#include "schedule/region.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cudal1::families {
+
+using namespace schedule;
+
+// One element of a region's first root: what computes it, and its name or number.
+struct Spelling {
+  std::string statements;  // each line indented by `indent`
+  std::string value;
+};
+
+// `at` names the coordinate along each dimension of the space; empty where it has extent 1. `loaded` says of instances in
+// memory how to read them where that is not at their address.
+Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
+                  Arguments& arguments, const std::map<std::size_t, std::string>& loaded = {});
+
+// "N + size_t(row) * M + column"; dimensions without a name are left out.
+std::string address(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at,
+                    Arguments& arguments);
+
+// What follows the results of a region's producer, one element at a time, while they are in registers.
+struct Epilogue {
+  std::string statements;  // read `produced`
+  std::string store;       // "Y[row * M + column] = v3;"
+};
+
+// Declares the pointers that an epilogue reads and writes; the family's own come before.
+void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments);
+Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
+                  Arguments& arguments);
+
+// Statements that take a row-major `index` apart: "const int at0 = …;". The names go to `at`.
+std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,
+                        Arguments& arguments);
+
+}  // namespace cudal1::families

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/factors.hpp"
+
+#include "families/families.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers) {
+  const auto node = [&](int id) -> const Node& { return dag.nodes[static_cast<std::size_t>(id)]; };
+  const Node& product = node(region.producer);
+  const std::size_t rank = product.shape.size();
+  const auto factor = [&](int id) {
+    Factor result;
+    const Node& operand = node(id);
+    if (operand.dtype != tensor::Dtype::float32) throw NotCovered{"products are covered for float32 only"};
+    int stored = id;
+    if (buffers.count(id) == 0) {
+      result.swapped = true;
+      stored = operand.operands[0];
+    }
+    result.buffer = buffers.at(stored);
+    bool any = false, all = true;
+    const std::size_t own = operand.shape.size();
+    for (std::size_t i = 0; i + 2 < rank; ++i) {
+      if (is_one(product.shape[i])) continue;
+      const bool has = i + own >= rank && !is_one(operand.shape[i + own - rank]);
+      any = any || has;
+      all = all && has;
+    }
+    if (any && !all) throw NotCovered{"a product whose factors share some batch dimensions"};
+    result.stride = any ? times(operand.shape[own - 2], operand.shape[own - 1]) : literal(0, region.assignments);
+    return result;
+  };
+  Factors result;
+  if (product.kind == Kind::convolution) {
+    // Of the weights by the inputs of a sample.
+    const auto [x, weights] = std::pair{product.operands[0], product.operands[1]};
+    if (product.dtype != tensor::Dtype::float32) throw NotCovered{"convolutions are covered for float32 only"};
+    result.n = region.space[1];
+    result.m = region.space[2];
+    result.depth = node(x).shape[1];
+    result.batches = region.space[0];
+    result.left = {buffers.at(weights), false, literal(0, region.assignments), {}};
+    result.right = {buffers.at(x), false, times(result.depth, result.m), {}};
+    return result;
+  }
+  result.left = factor(product.operands[0]);
+  result.right = factor(product.operands[1]);
+  for (const auto& [name, of] : {std::pair{"left", &result.left}, {"right", &result.right}})
+    for (const bool lower : {true, false})
+      if (const auto found = product.attributes.find(fmt::format("{}_{}", name, lower ? "lower" : "upper")); found != product.attributes.end())
+        of->triangle = Factor::Triangle{lower, std::get<std::int64_t>(found->second)};
+  result.n = product.shape[rank - 2];
+  result.m = product.shape[rank - 1];
+  result.depth = node(product.operands[0]).shape.back();
+  result.batches = product_of(product.shape, 0, rank - 2, region.assignments);
+  return result;
+}
+
+std::string Factor::at_batch(const std::string& pointer, Arguments& arguments) const {
+  return is_zero(stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(stride));
+}
+
+std::string Factors::whole(Arguments& arguments) const {
+  std::string text;
+  for (const std::string& each :
+       {arguments.number(left.swapped ? n : depth), arguments.number(right.swapped ? depth : m)})
+    if (text.find(each + " %") == std::string::npos)
+      text += fmt::format("{}{} % 4 == 0", text.empty() ? "" : " && ", each);
+  for (const Factor* each : {&left, &right})
+    if (!is_zero(each->stride)) text += fmt::format(" && {} % 4 == 0", arguments.number(each->stride));
+  return text;
+}
+
+std::string Factors::needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const {
+  std::string begin = "0", end = all;
+  const auto moved = [](const std::string& from, std::int64_t by) { return by == 0 ? from : fmt::format("{} {} {}", from, by < 0 ? '-' : '+', std::abs(by)); };
+  const auto least = [&](const std::string& other) { begin = begin == "0" ? other : fmt::format("max({}, {})", begin, other); };
+  const auto most = [&](const std::string& other) { end = fmt::format("min({}, {})", end, other); };
+  if (left.triangle && left.triangle->lower) most(moved("row_start + " + rows, left.triangle->diagonal));
+  if (left.triangle && !left.triangle->lower) least(moved("row_start", left.triangle->diagonal));
+  if (right.triangle && right.triangle->lower) least(moved("column_start", -right.triangle->diagonal));
+  if (right.triangle && !right.triangle->lower) most(moved("column_start + " + columns, -right.triangle->diagonal));
+  if (!left.triangle && !right.triangle) return "";
+  if (begin != "0") begin = fmt::format("max(0, {}) / {} * {}", begin, step, step);
+  return fmt::format("  // The other depths meet zeros of a triangular factor.\n  const int begin = {}, end = {};\n", begin, end);
+}
+
+double Factors::operations(std::int64_t parts) const {
+  const std::int64_t tiles = (n.values[0] + 63) / 64 * ((m.values[0] + 63) / 64) * batches.values[0] * parts;
+  const double needed = left.triangle && right.triangle ? 1.0 / 3 : left.triangle || right.triangle ? 0.5 : 1;
+  return needed * 2.0 * static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) *
+         static_cast<double>(m.values[0]) * static_cast<double>(depth.values[0]) *
+         std::max(1.0, 132.0 / static_cast<double>(tiles));
+}
+
+double Factors::bytes() const {
+  const auto rows = static_cast<double>(n.values[0]), columns = static_cast<double>(m.values[0]);
+  return 4.0 * static_cast<double>(batches.values[0]) *
+         (rows * columns + static_cast<double>(depth.values[0]) * (rows + columns));
+}
+
+}  // namespace cudal1::families

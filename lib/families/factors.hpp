@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "families/arguments.hpp"
+#include "schedule/region.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cudal1::families {
+
+using namespace schedule;
+
+// One factor of a product of matrices, as it lies in memory.
+struct Factor {
+  std::string buffer;
+  bool swapped = false;   // stored with its last two dimensions the other way round
+  tensor::Extent stride;  // between matrices of a batch; 0: one for all
+  // Zero where column - row is beyond this diagonal: above it (lower) or below it.
+  struct Triangle {
+    bool lower = true;
+    std::int64_t diagonal = 0;
+  };
+  std::optional<Triangle> triangle;
+
+  // Its pointer at the batch that blockIdx.z names.
+  std::string at_batch(const std::string& pointer, Arguments& arguments) const;
+};
+
+// [batches, n, depth] times [batches, depth, m] in float32. Neighbours of the left factor lie along the depth unless
+// it is swapped; of the right one only then.
+struct Factors {
+  Factor left, right;
+  tensor::Extent n, m, depth, batches;
+
+  // The condition under which packs of four elements are aligned and never cross an edge.
+  std::string whole(Arguments& arguments) const;
+  // `begin` and `end` of those of `all` depths that a tile's results need, as declarations; empty where that is all of them.
+  std::string needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const;
+  // At the first workload; more where the tiles of 64 by 64, `parts` of each, are too few for a large GPU's 132
+  // multiprocessors.
+  double operations(std::int64_t parts = 1) const;
+  double bytes() const;  // each factor and the result once
+};
+
+// Of the product, or convolution whose windows are one element, that is the region's producer; throws NotCovered.
+Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers);
+
+}  // namespace cudal1::families

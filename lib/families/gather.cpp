@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/epilogue.hpp"
+#include "families/families.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+// Bound by memory: neighbouring threads copy neighbours of one row, or of one row of the result where columns are named.
+void write_gather(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const Node &table = dag.nodes[static_cast<std::size_t>(node.operands[0])], &named = dag.nodes[static_cast<std::size_t>(node.operands[1])];
+  const bool rows = node.dims[0] == 0;
+  const std::string name = file.unique("gather");
+  const std::string items = file.tune("ITEMS", {4, 2, 8});
+  Arguments arguments(file.scalars());
+  const std::string x = arguments.pointer(buffers.at(node.operands[0]), table.dtype, false),
+                    which = arguments.pointer(buffers.at(node.operands[1]), named.dtype, false);
+  declare_epilogue(region, dag, arguments);
+  const tensor::Extent all = times(node.shape[0], node.shape[1]);
+  const std::string count = arguments.number(all), M = arguments.number(node.shape[1]), K = arguments.number(table.shape[rows ? 0 : 1]);
+  const Epilogue after = epilogue(region, dag, {"row", "column"}, 4, arguments);
+  const std::string type = index_type(*std::max_element(all.values.begin(), all.values.end()) * 2);
+  file.code(fmt::format(R"(__global__ void __launch_bounds__(256) {name}({parameters}) {{
+#pragma unroll
+  for (int item = 0; item < {items}; ++item) {{
+    const {type} index = ({type}(blockIdx.x) * {items} + item) * 256 + threadIdx.x;
+    if (index >= {count}) return;
+    const {type} row = index / {M}, column = index % {M};
+    const long long at = {which}[{named}], from = at < 0 ? at + {K} : at;
+    const {value} produced = from >= 0 && from < {K} ? {loaded} : {zero};
+{epilogue}    {store}
+  }}
+}}
+)",
+                        fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()), fmt::arg("items", items), fmt::arg("type", type == "int" ? "int" : "size_t"),
+                        fmt::arg("count", count), fmt::arg("M", M), fmt::arg("which", which), fmt::arg("named", rows ? "row" : "column"),
+                        fmt::arg("K", K), fmt::arg("value", compute_type(node.dtype)),
+                        fmt::arg("loaded", converted(compute_type(node.dtype), fmt::format("{}[size_t({}) * {} + {}]", x, rows ? "from" : "row", rows ? M : K, rows ? "column" : "from"))),
+                        fmt::arg("zero", converted(compute_type(node.dtype), "0")), fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
+  file.launch(fmt::format("{}<<<ceil_div({}, 256 * {}), 256>>>({})", name, in_parentheses(all.text), items, arguments.passed()));
+  const double elements = static_cast<double>(all.values[0]), element = static_cast<double>(tensor::size_of(node.dtype));
+  file.traffic(2 * element * elements + 8.0 * static_cast<double>(node.shape[rows ? 0 : 1].values[0]), 0);
+  file.technique(Technique::coalesced_access, fmt::format("`{}` reads each named {} where it lies; neighbouring threads write neighbours.", name, rows ? "row" : "column"));
+  if (region.instances.size() > 1) file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::families

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/kernel_file.hpp"
+
+#include "families/parameter_names.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cudal1::families {
+
+std::string KernelFile::unique(const std::string& name) {
+  std::string result = name;
+  for (int i = 2; !names_.insert(result).second; ++i) result = fmt::format("{}_{}", name, i);
+  return result;
+}
+
+std::string KernelFile::tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition) {
+  const std::string result = unique(name);
+  if (!style_.tune || family_taken_) values.resize(1);
+  tunables_.push_back({result, values, values.size() == 1 ? "" : condition});
+  return result;
+}
+
+void KernelFile::scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape,
+                         const std::string& initial) {
+  std::vector<std::string> extents;
+  for (const tensor::Extent& extent : shape) extents.push_back(extent.text);
+  if (extents.empty()) extents.push_back("1");
+  scratches_.push_back(fmt::format("{}: {}[{}]{}", name, dtype, fmt::join(extents, ", "), initial.empty() ? "" : " = " + initial));
+}
+
+void KernelFile::helper(std::string_view text) {
+  if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
+}
+
+void KernelFile::code(const std::string& text) { code_ += without_marks(text) + "\n"; }
+
+std::string KernelFile::members() const {
+  KernelFile ordered = *this;
+  for (Tunable& each : ordered.tunables_) std::sort(each.values.begin(), each.values.end());
+  return ordered.text("", "");
+}
+
+std::string KernelFile::text(const std::string& of, const std::string& id) const {
+  std::string result = fmt::format("//@ of      {}\n", of);
+  for (const Tunable& each : tunables_)
+    result += fmt::format("//@ tune    {} = {}{}\n", each.name, fmt::join(each.values, " | "),
+                          each.condition.empty() ? "" : " if " + each.condition);
+  for (const std::string& each : scratches_) result += fmt::format("//@ scratch {}\n", each);
+  for (const std::string& each : launches_) result += fmt::format("//@ launch  {}\n", each);
+  result += fmt::format("// playbook: {}\n", id);
+  for (const std::string& each : includes_) result += fmt::format("#include <{}>\n", each);
+  result += "\n";
+  for (const std::string& each : helpers_) result += each + "\n";
+  result += code_;
+  while (result.size() > 1 && result[result.size() - 2] == '\n') result.pop_back();
+  return result;
+}
+
+}  // namespace cudal1::families

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/line_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+// Which iteration dimension is the element's, when there is only one.
+int LineWriter::single_element_dim() const {
+  int found = -1;
+  for (std::size_t i = 0; i < region_.space.size(); ++i)
+    if (region_.element[i]) found = found == -1 ? static_cast<int>(i) : -2;
+  return found;
+}
+
+// Whether the elements of a line lie one behind the other.
+bool LineWriter::unit_stride(const tensor::Shape& strides) const {
+  tensor::Extent step = literal(1, region_.assignments);
+  bool any = false;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    if (!region_.element[i] || is_one(region_.space[i])) continue;
+    if (!(strides[i] == step)) return false;
+    step = times(region_.space[i], step);
+    any = true;
+  }
+  return any;
+}
+
+// Whether neighbouring elements are neighbours in memory, be it that a line lies there in pieces, as a channel of a batch does.
+bool LineWriter::in_packs(const tensor::Shape& strides) const {
+  for (std::size_t i = strides.size(); i-- > 0;)
+    if (region_.element[i] && !is_one(region_.space[i])) return is_one(strides[i]) && (pieces_ || unit_stride(strides));
+  return false;
+}
+
+// How many elements of a line lie one behind the other at least.
+tensor::Extent LineWriter::piece() const {
+  for (std::size_t i = region_.space.size(); i-- > 0;)
+    if (region_.element[i] && !is_one(region_.space[i])) return region_.space[i];
+  return literal(1, region_.assignments);
+}
+
+bool LineWriter::varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted) {
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    if ((which[i] != 0) == (wanted != 0) && !is_zero(strides[i])) return true;
+  return false;
+}
+
+// Whether whole packs read one value, as weights of channels are read along positions.
+bool LineWriter::same_in_pack(const tensor::Shape& strides) const {
+  if (!vectorised() || single_element_dim() >= 0 || strides.empty()) return false;
+  for (std::size_t i = region_.space.size(); i-- > 0;)
+    if (region_.element[i]) return is_zero(strides[i]);
+  return false;
+}
+
+void LineWriter::line_coordinates() {
+  line_at_.assign(region_.space.size(), "");
+  std::vector<int> dims;
+  for (std::size_t i = 0; i < region_.space.size(); ++i)
+    if (!region_.element[i]) dims.push_back(static_cast<int>(i));
+  if (dims.size() == 1) {
+    line_at_[static_cast<std::size_t>(dims[0])] = "line";
+    return;
+  }
+  std::string rest = "line";
+  for (std::size_t k = dims.size(); k-- > 0;) {
+    const auto dim = static_cast<std::size_t>(dims[k]);
+    line_at_[dim] = fmt::format("at{}", dim);
+    const std::string extent = arguments_.number(region_.space[dim]);
+    if (k == 0) {
+      line(fmt::format("const {} at{} = {};", line_index_, dim, rest));
+    } else {
+      line(fmt::format("const {} at{} = {} % {};", line_index_, dim, rest, extent));
+      rest = fmt::format("{} / {}", rest, extent);
+    }
+  }
+}
+
+std::string LineWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
+  std::string result = start.values.empty() ? "" : " + " + arguments_.number(start);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (region_.element[i] || is_zero(strides[i]) || is_one(region_.space[i])) continue;
+    result += " + ";
+    result +=
+        is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i]));
+  }
+  return result;
+}
+
+std::string LineWriter::element_offset(const tensor::Shape& strides, const std::string& column) {
+  const int single = single_element_dim();
+  if (single >= 0) {
+    const tensor::Extent& stride = strides[static_cast<std::size_t>(single)];
+    if (is_zero(stride)) return "0";
+    return is_one(stride) ? column : fmt::format("size_t({}) * {}", column, arguments_.number(stride));
+  }
+  std::string result, rest = column;
+  for (std::size_t i = region_.space.size(); i-- > 0;) {
+    if (!region_.element[i]) continue;
+    const std::string extent = arguments_.number(region_.space[i]);
+    const bool first = std::none_of(region_.element.begin(), region_.element.begin() + static_cast<std::ptrdiff_t>(i),
+                                    [](char e) { return e != 0; });
+    if (!is_zero(strides[i])) {
+      const std::string here = first ? in_parentheses(rest) : fmt::format("({} % {})", in_parentheses(rest), extent);
+      result += (result.empty() ? "" : " + ") +
+                (is_one(strides[i]) ? here : fmt::format("size_t({}) * {}", here, arguments_.number(strides[i])));
+    }
+    rest = fmt::format("{} / {}", in_parentheses(rest), extent);
+  }
+  return result.empty() ? "0" : result;
+}
+
+// Names what an instance is read from, and loads what a whole line shares.
+void LineWriter::bind(int id) {
+  const Instance& instance = at(id);
+  names_.resize(region_.instances.size());
+  std::string& name = names_[static_cast<std::size_t>(id)];
+  const Node& from = node(id);
+  if (!instance.leaf) {
+    name = fmt::format("v{}{}", id, beside() && instance.level == Level::line ? ".at[i]" : "");
+    return;
+  }
+  if (from.kind == Kind::number) {
+    name = arguments_.number(from);
+    return;
+  }
+  if (from.kind == Kind::coordinate) {
+    name = fmt::format("v{}", id);
+    if (instance.level == Level::line) {
+      std::string text = "0";
+      for (std::size_t i = 0; i < instance.strides.size(); ++i)
+        if (!is_zero(instance.strides[i])) text = line_at_[i];
+      line(fmt::format("const {} {} = {};", compute_type(from.dtype), name,
+                       converted(compute_type(from.dtype), text)));
+    }
+    return;
+  }
+  const std::string pointer = arguments_.pointer(instance.buffer, from.dtype, false);
+  name = fmt::format("{}_{}", pointer, id);
+  if (instance.named >= 0) return;  // read_named()
+  if (instance.level == Level::line) {
+    const std::string where = offset(instance.strides, instance.offset);
+    if (beside() && varies_beside(instance.strides)) {
+      line(fmt::format("Pack<{}, VEC> {};", compute_type(from.dtype), name));
+      each_line(fmt::format("{}.at[i] = {};", name, converted(compute_type(from.dtype), fmt::format("{}[{} + i]", pointer, where.substr(3)))));
+      name += ".at[i]";
+      return;
+    }
+    line(fmt::format(
+        "const {} {} = {};", compute_type(from.dtype), name,
+        converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
+    return;
+  }
+  line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
+                   offset(instance.strides, instance.offset)));
+}
+
+// The one element of a line that another leaf names; zero where it names none.
+void LineWriter::read_named(int id) {
+  const Instance& instance = at(id);
+  const Node& from = node(id);
+  const std::string which = names_[static_cast<std::size_t>(instance.named)], type = compute_type(from.dtype);
+  const std::string element = is_one(instance.step) ? which : fmt::format("{} * {}", which, arguments_.number(instance.step));
+  line(fmt::format("const {} {} = {} >= 0 && {} < {} ? {} : {};", type, names_[static_cast<std::size_t>(id)], which, which, columns_,
+                   converted(type, fmt::format("{}[{}{}]", arguments_.pointer(instance.buffer, from.dtype, false), element,
+                                               offset(instance.strides, instance.offset))),
+                   converted(type, "0")));
+}
+
+void LineWriter::join_team() {
+  line(fmt::format("const int rank = blockIdx.x % {};", team_));
+  int reductions = 0;
+  for (const Instance& instance : region_.instances)
+    reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
+  if (meets_once()) reductions = 1;
+  const std::string exchanges = fmt::format("{}{}", in_parentheses(region_.lines().text), reductions == 1 ? "" : fmt::format(" * {}", reductions));
+  parts_ = file_.unique("parts");
+  file_.scratch(parts_, "int64", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}}, "0");
+  parts_ = arguments_.pointer(parts_, tensor::Dtype::int64, true);
+  if (meets_once()) return shares();
+  parts_ = fmt::format("{} + (line * {}", parts_, reductions);
+}
+
+// The first line of a block starts on its way to shared memory; every thread copies what it will read itself, so that
+// no barrier is needed.
+void LineWriter::fetch_ahead() {
+  std::set<int> leaves;
+  for (int id : targets(0)) collect(id, 0, true, leaves);
+  for (int id : leaves)
+    if (unit_stride(at(id).strides) && varies(at(id).strides, region_.element, 0) && tensor::size_of(node(id).dtype) == 4)
+      ahead_.push_back(id);
+  if (ahead_.empty()) return;
+  line("extern __shared__ float4 ahead[];");
+  line(fmt::format("const auto fetch = [&]({} line) {{", line_index_));
+  indent_ += 2;
+  line_coordinates();
+  for (int id : ahead_) bind(id);
+  line("#pragma unroll");
+  line("for (int item = 0; item < ITEMS; ++item) {");
+  indent_ += 2;
+  line(fmt::format("const {} column = {};", index_, column_of_item()));
+  for (std::size_t i = 0; i < ahead_.size(); ++i)
+    line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", ahead_at(i),
+                     names_[static_cast<std::size_t>(ahead_[i])], columns_, columns_));
+  indent_ -= 2;
+  line("}");
+  line(R"(asm volatile("cp.async.commit_group;" ::: "memory");)");
+  indent_ -= 2;
+  line("};");
+  line(fmt::format("if (WHOLE && blockIdx.x < {}) fetch(blockIdx.x);", lines_));
+}
+
+std::string LineWriter::ahead_at(std::size_t which) const {
+  return fmt::format("&ahead[({} * ITEMS + item) * {} + threadIdx.x]", which, threads_);
+}
+
+void LineWriter::prepare() {
+  const tensor::Extent lines = region_.lines(), columns = region_.elements();
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+    const Instance& instance = region_.instances[i];
+    if (instance.leaf && !instance.buffer.empty())
+      arguments_.pointer(instance.buffer, node(static_cast<int>(i)).dtype, false);
+  }
+  for (const Region::Root& root : region_.roots) arguments_.pointer(root.buffer, node(root.instance).dtype, true);
+  columns_ = arguments_.number(columns);
+  lines_ = arguments_.number(lines);
+  index_ = index_type(*std::max_element(columns.values.begin(), columns.values.end()));
+  line_index_ = index_type(*std::max_element(lines.values.begin(), lines.values.end()));
+  indent_ = 2;
+  if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", vec_));
+  if (walk_ == Walk::columns) {
+    if (beside()) line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + (part * {2} + {0}(threadIdx.x)) * VEC;", line_index_, width_, lanes()));
+    else line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + threadIdx.x;", line_index_, width_));
+    line(fmt::format("const bool live = first < {};", lines_));
+    line(fmt::format("const {} line = live ? first : {} - {};  // idle threads keep the barriers whole", line_index_,
+                     lines_, beside() ? "VEC" : "1"));
+    lane_ = "threadIdx.y";
+    if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+  } else if (resident()) {
+    line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
+    const std::string each = team_.empty() ? "" : " / " + team_;
+    if (team_.empty()) fetch_ahead();
+    else join_team();
+    if (trails()) {
+      line(fmt::format("const {} teams = gridDim.x / {};", line_index_, team_));
+      line(fmt::format("for ({} step = blockIdx.x / {}; step < {} + teams; step += teams) {{", line_index_, team_, lines_));
+      indent_ += 2;
+      line(fmt::format("if (step < {}) {{", lines_));
+      indent_ += 2;
+      line(fmt::format("const {} line = step;", line_index_));
+    } else {
+      line(fmt::format("for ({0} line = blockIdx.x{1}; line < {2}; line += gridDim.x{1}) {{", line_index_, each, lines_));
+      indent_ += 2;
+    }
+    lane_ = "threadIdx.x";
+  } else if (walk_ == Walk::rows) {
+    line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
+    if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+    if (!totals_.empty()) begin_totals();
+    if (has_lines()) {
+      line(totals_.empty() ? fmt::format("const {0} first = {0}(blockIdx.x) * ROWS + threadIdx.y;", line_index_)
+                           : fmt::format("const {} first = base + threadIdx.y;", line_index_));
+      line(fmt::format("const bool live = first < {};", lines_));
+      line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
+                       lines_));
+    } else {
+      line("const bool live = blockIdx.x * ROWS + threadIdx.y == 0;");
+    }
+    lane_ = "threadIdx.x";
+  } else {
+    lane_ = "threadIdx.x";
+    if (rows_per_block_) {
+      line(fmt::format("constexpr int ITEMS = {};", items_));
+      if (has_lines()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
+    }
+    const std::string tile = fmt::format("(ITEMS * {} * VEC)", threads_);
+    std::string chunk_tile = tile;
+    if (!rows_per_block_) replace(chunk_tile, "ITEMS", items_);
+    line(fmt::format("constexpr int TILE = {};", chunk_tile.substr(1, chunk_tile.size() - 2)));
+    if (has_lines()) {
+      line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
+      if (rows_per_block_)
+        line(fmt::format("const {0} line = {0}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_));
+      else line(fmt::format("const {0} line = {0}(blockIdx.x / chunks);", line_index_));
+      if (rows_per_block_) line(fmt::format("if (line >= {}) return;", lines_));
+      line(fmt::format("const {0} start = {0}(blockIdx.x % chunks) * TILE + {0}(threadIdx.x) * VEC;", index_));
+    } else {
+      if (rows_per_block_) line("if (threadIdx.y > 0) return;");
+      line(fmt::format("const {0} start = {0}(blockIdx.x) * TILE + {0}(threadIdx.x) * VEC;", index_));
+    }
+  }
+  line_coordinates();
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) bind(static_cast<int>(i));
+}
+}  // namespace cudal1::families

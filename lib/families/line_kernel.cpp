@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/line_writer.hpp"
+
+#include "families/device_functions.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+void LineWriter::write() {
+  choose_geometry();
+  prepare();
+  for (int phase = 0; phase <= last_phase_; ++phase) pass(phase);
+  finish();
+}
+
+void LineWriter::finish() {
+  if (!totals_.empty()) finish_totals();
+  for (const Region::Root& root : region_.roots) {
+    if (!totals_.empty() || (varies(root.strides, region_.element, 1) && splits_ == 1)) continue;
+    const std::string type(tensor::cuda_name(node(root.instance).dtype));
+    std::string where = offset(root.strides, root.offset);
+    if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
+    const std::string text = names_[static_cast<std::size_t>(root.instance)];
+    line(fmt::format(
+        "if ({}) {}[{}] = {};",
+        walk_ == Walk::pointwise ? "start == 0"
+        : !team_.empty()         ? "rank == 0 && threadIdx.x == 0"
+        : resident()             ? "threadIdx.x == 0"
+                                 : fmt::format("live && {} == 0", lane_),
+        arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.empty() ? "0" : where.substr(3),
+        type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
+  }
+  if (trails()) body_ += "    }\n";
+  if (resident()) body_ += "  }\n";
+  emit();
+}
+
+void LineWriter::emit() {
+  const bool reduces = region_.reduces;
+  file_.helper(device_functions::pack);
+  if (once()) file_.helper(device_functions::pack_once);
+  if (!ahead_.empty()) file_.helper(device_functions::copy_ahead);
+  if (reduces) {
+    file_.helper(device_functions::exchange);
+    file_.helper(device_functions::operations);
+    for (const Instance& instance : region_.instances)
+      if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
+        file_.helper(device_functions::found);
+    if (beside()) file_.helper(device_functions::each);
+    file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
+    if (!totals_.empty()) file_.helper(device_functions::reduce_rows);
+    if (meets_once()) {
+      file_.helper(device_functions::parts);
+      file_.helper(meeting_.centre >= 0 ? device_functions::moments : device_functions::powers);
+    } else if (!team_.empty()) {
+      file_.helper(device_functions::reduce_team);
+    }
+  }
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
+  const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", lanes(), threads_)
+                            : resident()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
+                            : rows_per_block_      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
+                                                   : threads_;
+  const std::string bounds = fmt::format("__launch_bounds__({})", block);
+  if (vectorised()) {
+    file_.code(fmt::format("template <bool WHOLE>\n__device__ __forceinline__ void {}_body({}) {{\n{}}}\n", name_,
+                           arguments_.parameters(), body_));
+    file_.code(fmt::format(
+        "__global__ void {} {}({}) {{\n  if ({}) {}_body<true>({});\n  else {}_body<false>({});\n}}\n", bounds, name_,
+        arguments_.parameters(), aligned(), name_, arguments_.forwarded(), name_, arguments_.forwarded()));
+  } else if (beside()) {
+    file_.code(fmt::format("template <int VEC>\n__device__ __forceinline__ void {}_body({}, int part) {{\n{}}}\n", name_, arguments_.parameters(), body_));
+    file_.code(fmt::format("__global__ void {0} {1}({2}) {{\n  if ({3}) {1}_body<{4}>({5}, 0);\n  else\n"
+                           "    for (int part = 0; part < {4}; ++part) {1}_body<1>({5}, part);\n}}\n",
+                           bounds, name_, arguments_.parameters(), aligned_beside(), beside_, arguments_.forwarded()));
+  } else {
+    file_.code(fmt::format("__global__ void {} {}({}) {{\n{}}}\n", bounds, name_, arguments_.parameters(), body_));
+  }
+  launch();
+  account();
+}
+
+void LineWriter::include(tensor::Dtype dtype) {
+  if (dtype == tensor::Dtype::float16) file_.include("cuda_fp16.h");
+  if (dtype == tensor::Dtype::bfloat16) file_.include("cuda_bf16.h");
+}
+
+// Rows start at aligned addresses when every stride between them is a multiple of the pack.
+std::string LineWriter::aligned() {
+  std::vector<std::string> numbers{columns_};
+  const auto insert = [&](const std::string& number) {
+    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+  };
+  const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
+    if (strides.empty() || !in_packs(strides)) return;
+    if (!start.values.empty()) insert(arguments_.number(start));
+    const bool pieces = !unit_stride(strides);
+    if (pieces) insert(arguments_.number(piece()));
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      if (!is_zero(strides[i]) && (region_.element[i] ? pieces && !is_one(strides[i]) : true)) insert(arguments_.number(strides[i]));
+  };
+  for (const Instance& instance : region_.instances) {
+    if (!instance.leaf || instance.buffer.empty()) continue;
+    consider(instance.strides, instance.offset);
+    if (!same_in_pack(instance.strides)) continue;
+    for (std::size_t i = 0; i < region_.space.size(); ++i)
+      if (region_.element[i] && i + 1 == region_.space.size()) insert(arguments_.number(region_.space[i]));
+  }
+  for (const Region::Root& root : region_.roots) consider(root.strides, root.offset);
+  std::string result;
+  for (const std::string& number : numbers)
+    result += fmt::format("{}{} % {} == 0", result.empty() ? "" : " && ", number, vec_);
+  return result;
+}
+
+void LineWriter::launch() {
+  const std::string lines = region_.lines().text, columns = region_.elements().text;
+  std::string grid, block;
+  if (walk_ == Walk::columns) {
+    grid = fmt::format("ceil_div({}, {})", lines, width_);
+    block = fmt::format("dim3({}, {})", lanes(), threads_);
+  } else if (resident()) {
+    grid = team_.empty() ? blocks_ : fmt::format("{0} / {1} * {1}", blocks_, team_);
+    block = threads_;
+    if (!ahead_.empty())
+      block += fmt::format(", ceil_div({0}, {1}) * {1} * {2}", (most_columns_ + vec_ - 1) / vec_, threads_, 16 * ahead_.size());
+  } else if (walk_ == Walk::rows) {
+    grid = totals_.empty() ? fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_) : totals_blocks_;
+    block = fmt::format("dim3({0}, max(1, 256 / {0}))", threads_);
+  } else {
+    const std::string tile = vec_ == 1 ? fmt::format("{} * {}", rows_per_block_ ? "1" : items_, threads_)
+                                       : fmt::format("{} * {} * {}", rows_per_block_ ? "1" : items_, threads_, vec_);
+    grid = fmt::format("ceil_div({}, {})", columns, tile);
+    if (has_lines())
+      grid = fmt::format(
+          "{} * {}", rows_per_block_ ? fmt::format("ceil_div({}, 256 / {})", lines, threads_) : in_parentheses(lines),
+          grid);
+    block = rows_per_block_ ? fmt::format("dim3({0}, 256 / {0})", threads_) : threads_;
+  }
+  if (splits_ > 1) grid = fmt::format("dim3({}, {})", grid, splits_);
+  file_.launch(fmt::format("{}<<<{}, {}>>>({}){}", name_, grid, block, arguments_.passed(),
+                           team_.empty() ? "" : " cooperative"));
+}
+void write_line_kernel(const Region& region, const Dag& dag, Walk walk, KernelFile& file, int splits) {
+  LineWriter(region, dag, walk, file, splits).write();
+  file.end_family();
+}
+
+}  // namespace cudal1::families

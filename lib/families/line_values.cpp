@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/line_writer.hpp"
+
+#include "algebra/pointwise.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+void LineWriter::load(int id, const std::string& to, const std::string& column) {
+  const Instance& instance = at(id);
+  const bool once = this->once() && varies(instance.strides, region_.element, 0);
+  if (unit_stride(instance.strides)) {
+    line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", whole(),
+                     names_[static_cast<std::size_t>(id)], column, columns_, column));
+    return;
+  }
+  const bool same = same_in_pack(instance.strides), packs = vectorised() && in_packs(instance.strides);
+  if (packs) {
+    line("if (WHOLE) {");
+    line(fmt::format("  {} = load{}<true, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", names_[static_cast<std::size_t>(id)],
+                     in_parentheses(element_offset(instance.strides, column)), columns_, column));
+    line("} else {");
+  } else if (same) {
+    line("if (WHOLE) {");
+    line(fmt::format("  const auto same = {0} < {1} ? {2}_line[{3}] : {2}_line[0];", column, columns_,
+                     names_[static_cast<std::size_t>(id)], element_offset(instance.strides, column)));
+    line("#pragma unroll");
+    line(fmt::format("  for (int i = 0; i < VEC; ++i) {}.at[i] = same;", to));
+    line("} else {");
+  }
+  line("#pragma unroll");
+  line(fmt::format("for (int i = 0; i < VEC; ++i)"));
+  line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to,
+                   names_[static_cast<std::size_t>(id)], element_offset(instance.strides, "(" + column + " + i)")));
+  if (same || packs) line("}");
+}
+
+// The value of an instance at one element, as a name; writes the statements that it takes.
+std::string LineWriter::value(int id, int phase, Spot& spot) {
+  const Instance& instance = at(id);
+  const Node& from = node(id);
+  if (const auto found = spot.known.find(id); found != spot.known.end()) return found->second;
+  if (instance.level == Level::line) return names_[static_cast<std::size_t>(id)];
+  if (instance.leaf && from.kind == Kind::coordinate) {
+    line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id,
+                     converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
+    return spot.known[id] = fmt::format("v{}", id);
+  }
+  if (instance.leaf) {
+    const std::string& name = names_[static_cast<std::size_t>(id)];
+    std::string text;
+    const bool pack = beside() && varies_beside(instance.strides);
+    if (walk_ == Walk::columns)
+      text = spot.cached ? fmt::format("{}_kept[item]{}", name, pack ? ".at[i]" : "")
+                         : fmt::format("{}_line[{}{}]", name, element_offset(instance.strides, spot.element), pack ? " + i" : "");
+    else
+      text = spot.cached && passing_.count(id) == 0 ? fmt::format("{}_kept[item].at[i]", name)
+                                                     : fmt::format("{}_pack.at[i]", name);
+    line(fmt::format("const {0} v{1} = {2};", compute_type(from.dtype), id,
+                     compute_type(from.dtype) == tensor::cuda_name(from.dtype)
+                         ? text
+                         : converted(compute_type(from.dtype), text)));
+    return spot.known[id] = fmt::format("v{}", id);
+  }
+  const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
+  const std::string place = fmt::format("k{}[item]{}", id, walk_ == Walk::columns && !beside() ? "" : ".at[i]");
+  if (kept && first_pass_.at(id) < phase) {
+    line(fmt::format("const {} v{} = {}{};", compute_type(from.dtype), id, place, meets_once() && id == meeting_.powers ? " * again" : ""));
+    return spot.known[id] = fmt::format("v{}", id);
+  }
+  line(statement(id, [&](int operand) { return value(operand, phase, spot); }));
+  if (kept) line(fmt::format("{} = v{};", place, id));
+  return spot.known[id] = fmt::format("v{}", id);
+}
+
+std::string LineWriter::statement(int id, const std::function<std::string(int)>& operand_of) {
+  const Node& from = node(id);
+  const PointwiseFunction* function = find_pointwise(from.function);
+  std::vector<std::string> operands;
+  for (int operand : at(id).operands) {
+    std::string text = operand_of(operand);
+    const Node& source = node(operand);
+    if (source.kind == Kind::number) {
+      // A number takes the type that the operation computes in.
+      const std::string type =
+          compute_type(function->truth && at(id).operands.size() > 1 ? node(at(id).operands[0]).dtype : from.dtype);
+      text = is_literal(source.function)
+                 ? c_literal(source.function, function->truth ? node(at(id).operands[0]).dtype : from.dtype)
+                 : converted(type, text);
+    } else if (from.function == "div" && !tensor::is_floating(source.dtype)) {
+      text = converted(compute_type(from.dtype), text);
+    }
+    operands.push_back(text);
+  }
+  return fmt::format("const {} v{} = {};", compute_type(from.dtype), id, spelt(*function, operands));
+}
+
+// Line-level values that become known with `phase`.
+void LineWriter::line_values(int phase) {
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+    const int id = static_cast<int>(i);
+    const Instance& instance = at(id);
+    if (instance.named >= 0 && instance.phase == phase) read_named(id);
+    if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce)
+      continue;
+    const std::string text = statement(id, [&](int operand) { return names_[static_cast<std::size_t>(operand)]; });
+    if (beside()) {
+      line(fmt::format("Pack<{}, VEC> v{};", compute_type(node(id).dtype), id));
+      each_line(fmt::format("v{}.at[i] {}", id, text.substr(text.find("= "))));
+    } else line(text);
+  }
+}
+
+// Everything that one pass does with one element.
+void LineWriter::element(int phase, Spot spot) {
+  std::vector<std::pair<int, std::string>> sums;
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
+    const int id = static_cast<int>(i);
+    if (reducing(phase, id)) sums.emplace_back(id, value(at(id).operands[0], phase, spot));
+  }
+  if (!sums.empty()) {
+    const bool guard = walk_ != Walk::columns || spot.cached;
+    if (guard) {
+      line(fmt::format("if ({} < {}) {{",
+                       vectorised() ? fmt::format("{} + (WHOLE ? 0 : i)", spot.column) : spot.element, columns_));
+      indent_ += 2;
+    }
+    for (const auto& [id, text] : sums) {
+      const Node& reduce = node(id);
+      const std::string place = fmt::format("acc{}{}", id, beside() ? ".at[i]" : "");
+      if (finds_index(reduce))
+        line(fmt::format("{}::take(acc{}, {}, {});", first(reduce), id, text, converted(index_, spot.element)));
+      else if (reduce.function == "sum" || reduce.function == "prod")
+        line(fmt::format("{} {}= {};", place, reduce.function == "sum" ? "+" : "*", text));
+      else
+        line(fmt::format("{0} = {1}({0}, {2});", place, combine(reduce), converted(accumulator_type(id), text)));
+    }
+    if (guard) {
+      indent_ -= 2;
+      line("}");
+    }
+  }
+  if (phase != last_phase_ || splits_ > 1) return;
+  for (std::size_t r = 0; r < region_.roots.size(); ++r) {
+    const Region::Root& root = region_.roots[r];
+    if (!varies(root.strides, region_.element, 1)) continue;
+    const std::string text = value(root.instance, phase, spot);
+    const std::string type(tensor::cuda_name(node(root.instance).dtype));
+    const std::string stored = type == compute_type(node(root.instance).dtype) ? text : converted(type, text);
+    if (walk_ == Walk::columns && !beside())
+      line(fmt::format("if (live{}) out{}_line[{}] = {};", spot.cached ? " && column < " + columns_ : "", r,
+                       element_offset(root.strides, spot.element), stored));
+    else line(fmt::format("out{}.at[i] = {};", r, stored));
+  }
+}
+
+void LineWriter::stores(const std::string& column) {
+  for (std::size_t r = 0; r < region_.roots.size(); ++r) {
+    const Region::Root& root = region_.roots[r];
+    if (!varies(root.strides, region_.element, 1)) continue;
+    const bool always = walk_ == Walk::pointwise || resident();
+    const std::string live = always ? "" : "if (live) ";
+    if (unit_stride(root.strides)) {
+      line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,
+                       once() ? "_once" : "", whole(), r, column, r, columns_, column));
+      continue;
+    }
+    const bool packs = vectorised() && in_packs(root.strides);
+    if (packs) {
+      line("if (WHOLE) {");
+      line(fmt::format("  {}store{}<true, VEC>(out{}_line + {}, out{}, {} - {});", live, once() ? "_once" : "", r,
+                       in_parentheses(element_offset(root.strides, column)), r, columns_, column));
+      line("} else {");
+    }
+    line("#pragma unroll");
+    line("for (int i = 0; i < VEC; ++i)");
+    line(fmt::format("  if ({}{} + i < {}) out{}_line[{}] = out{}.at[i];", always ? "" : "live && ", column, columns_, r,
+                     element_offset(root.strides, "(" + column + " + i)"), r));
+    if (packs) line("}");
+  }
+}
+
+void LineWriter::pack_loop(int phase, const Spot& spot) {
+  const bool writes = phase == last_phase_ && splits_ == 1;
+  if (writes)
+    for (std::size_t r = 0; r < region_.roots.size(); ++r)
+      if (varies(region_.roots[r].strides, region_.element, 1))
+        line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
+  line("#pragma unroll");
+  line("for (int i = 0; i < VEC; ++i) {");
+  indent_ += 2;
+  element(phase, spot);
+  indent_ -= 2;
+  line("}");
+  if (writes) stores(spot.column);
+}
+
+std::string LineWriter::column_of_item() const {
+  if (walk_ == Walk::pointwise) return fmt::format("start + item * {} * VEC", threads_);
+  if (!team_.empty())
+    return fmt::format("((item * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, index_);
+  return fmt::format("(item * {} + {}(threadIdx.x)) * VEC", threads_, index_);
+}
+}  // namespace cudal1::families

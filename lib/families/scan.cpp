@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/device_functions.hpp"
+#include "families/epilogue.hpp"
+#include "families/families.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+namespace {
+
+constexpr std::string_view along_rows = R"(template <bool WHOLE>
+__device__ __forceinline__ void {name}_body({parameters}) {{
+  // A row passes in pieces; every thread scans four neighbours, the warps their totals, and the carry goes on.
+  __shared__ {type} part[{threads} / 32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+{coordinates}{lines}  {type} carry = {neutral};
+  for (int start = 0; start < {M}; start += {threads} * 4) {{
+    const int from = start + threadIdx.x * 4, left = {M} - from;
+    {type} value[4];
+    if (WHOLE) {{
+{packs}#pragma unroll
+      for (int i = 0; i < 4; ++i) {{
+        const int item = {item}, along = {where} + item;
+{from_packs}      }}
+    }} else {{
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {{
+        value[i] = {neutral};
+        if (i >= left) continue;
+        const int along = {element};
+{from_elements}      }}
+    }}
+#pragma unroll
+    for (int i = 1; i < 4; ++i) value[i] {op}= value[i - 1];
+    {type} total = value[3];
+#pragma unroll
+    for (int offset = 1; offset < 32; offset *= 2) {{
+      const {type} before = __shfl_up_sync(0xffffffffu, total, offset);
+      if (lane >= offset) total {op}= before;
+    }}
+    __syncthreads();
+    if (lane == 31) part[warp] = total;
+    __syncthreads();
+    {type} before = __shfl_up_sync(0xffffffffu, total, 1);
+    if (lane == 0) before = {neutral};
+    before {op}= carry;
+    for (int other = 0; other < {threads} / 32; ++other) {{
+      if (other < warp) before {op}= part[other];
+      carry {op}= part[other];
+    }}
+#pragma unroll
+    for (int i = 0; i < 4; ++i) value[i] {op}= before;
+{stores}  }}
+}}
+
+__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
+  if ({aligned}) {name}_body<true>({forwarded});
+  else {name}_body<false>({forwarded});
+}}
+)";
+
+constexpr std::string_view across_columns = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
+  const int index = blockIdx.x * {threads} + threadIdx.x;
+  if (index >= {count}) return;
+  const int front = index / {inner}, back = index % {inner};
+{coordinates}{lines}  {type} produced = {neutral};
+#pragma unroll 8
+  for (int k = 0; k < {M}; ++k) {{
+    const int along = {along};
+    {{
+{from_elements}      produced {op}= {value};
+    }}
+{epilogue}    {store}
+  }}
+}}
+)";
+
+// What a scan reads, spelt out: lines of `x`, each a pointer to where its part of a tensor in memory begins.
+struct Reads {
+  std::string lines;                                // their declarations
+  std::map<std::size_t, std::string> elements;      // of instances: the element `along`
+  std::map<std::size_t, std::string> packs, items;  // of those whose neighbours lie side by side: four of them, and one
+  std::vector<std::string> strides;                 // between the starts of those
+  double bytes = 0;
+};
+
+Reads reads_of(const Region& operand, const Dag& dag, std::size_t dim, std::vector<std::string> at, const std::string& where,
+               Arguments& arguments) {
+  Reads reads;
+  at[dim].clear();
+  for (std::size_t i = 0; i < operand.instances.size(); ++i) {
+    const Instance& instance = operand.instances[i];
+    if (!instance.leaf || instance.buffer.empty()) continue;
+    const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(instance.node)].dtype;
+    const std::string start = address(instance.strides, instance.offset, at, arguments), type(tensor::cuda_name(dtype));
+    reads.lines += fmt::format("  const {}* x{} = {}{};\n", type, i, arguments.pointer(instance.buffer, dtype, false),
+                               start == "0" ? "" : " + " + start);
+    double bytes = static_cast<double>(tensor::size_of(dtype));
+    for (std::size_t d = 0; d < instance.strides.size(); ++d)
+      if (!is_zero(instance.strides[d])) bytes *= static_cast<double>(operand.space[d].values[0]);
+    reads.bytes += bytes;
+    const tensor::Extent& stride = instance.strides[dim];
+    reads.elements[i] = is_zero(stride)  ? fmt::format("x{}[0]", i)
+                        : is_one(stride) ? fmt::format("x{}[along]", i)
+                                         : fmt::format("x{}[size_t(along) * {}]", i, arguments.number(stride));
+    reads.items[i] = reads.elements[i];
+    if (!is_one(stride)) continue;
+    reads.packs[i] = fmt::format("      const Pack<{}, 4> pack{} = load<true, 4>(x{} + {}, left);\n", type, i, i, where);
+    reads.items[i] = fmt::format("pack{}.at[item]", i);
+    if (!instance.offset.values.empty()) reads.strides.push_back(arguments.number(instance.offset));
+    for (std::size_t d = 0; d < instance.strides.size(); ++d)
+      if (d != dim && !is_zero(instance.strides[d])) reads.strides.push_back(arguments.number(instance.strides[d]));
+  }
+  return reads;
+}
+
+}  // namespace
+
+// Bound by memory: one pass, in which what is scanned is computed too. Along the last dimension a block takes a row; along
+// another one a thread takes a column, beside its neighbours.
+void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const std::string type = compute_type(node.dtype);
+  const auto dim = static_cast<std::size_t>(node.dims[0]);
+  const std::size_t rank = node.shape.size();
+  const bool reverse = std::get<bool>(node.attributes.at("reverse"));
+  const tensor::Extent inner = product_of(node.shape, dim + 1, rank, region.assignments),
+                       outer = product_of(node.shape, 0, dim, region.assignments);
+  const bool rows = is_one(inner);
+  const std::string name = file.unique("scan");
+  const std::string threads = file.tune(
+      "THREADS", rows ? std::vector<std::int64_t>{256, 512, 128, 1024} : std::vector<std::int64_t>{128, 64, 256});
+  Arguments arguments(file.scalars());
+  const Region operand = *grow(dag, {{node.operands[0], ""}}, buffers, true, -1, region.workloads).region;
+  for (const Instance& instance : operand.instances)
+    if (instance.leaf && !instance.buffer.empty())
+      arguments.pointer(instance.buffer, dag.nodes[static_cast<std::size_t>(instance.node)].dtype, false);
+  declare_epilogue(region, dag, arguments);
+  const std::string M = arguments.number(node.shape[dim]);
+  const bool sum = node.function == "sum";
+  std::vector<std::string> at, behind;
+  const tensor::Shape front_shape(node.shape.begin(), node.shape.begin() + node.dims[0]),
+      back_shape(node.shape.begin() + node.dims[0] + 1, node.shape.end());
+  std::string before = coordinates(front_shape, rows ? "blockIdx.x" : "front", at, arguments);
+  std::string text = coordinates(back_shape, "back", behind, arguments);
+  for (std::size_t i = back_shape.size(); i-- > 0;) {  // named by their place behind the scanned one
+    const std::string from = fmt::format("at{} =", i), to = fmt::format("at{} =", i + dim + 1);
+    if (const std::size_t found = text.find(from); found != std::string::npos) text.replace(found, from.size(), to);
+    if (!behind[i].empty()) behind[i] = fmt::format("at{}", i + dim + 1);
+  }
+  before += text;
+  at.push_back("along");
+  at.insert(at.end(), behind.begin(), behind.end());
+  const std::string where = reverse ? M + " - 4 - from" : "from";
+  const Reads reads = reads_of(operand, dag, dim, at, where, arguments);
+  const Spelling from_elements = spelling(operand, dag, at, rows ? 8 : 6, arguments, reads.elements);
+  const Epilogue after = epilogue(region, dag, at, rows ? 6 : 4, arguments);
+  if (rows) {
+    file.helper(device_functions::pack);
+    std::string stores = fmt::format(
+        "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
+        "      const {} produced = value[i];\n{}      {}\n    }}\n",
+        reverse ? M + " - 1 - from - i" : "from + i", type, after.statements, after.store);
+    std::string aligned = M + " % 4 == 0", packs;
+    const auto require = [&](const std::string& number) {
+      const std::string condition = number + " % 4 == 0";
+      if (aligned.find(condition) == std::string::npos) aligned += " && " + condition;
+    };
+    for (const std::string& stride : reads.strides) require(stride);
+    for (const auto& [instance, load] : reads.packs) packs += load;
+    const Region::Root& root = region.roots[0];
+    if (root.strides == strides_of(node.shape, region.assignments)) {
+      if (!root.offset.values.empty()) require(arguments.number(root.offset));
+      const Spelling value = spelling(region, dag, at, 8, arguments);
+      const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(region.instances[static_cast<std::size_t>(root.instance)].node)].dtype;
+      const std::string stored(tensor::cuda_name(dtype));
+      std::vector<std::string> start = at;
+      start[dim] = "along";
+      stores = fmt::format(
+                   "    if (WHOLE) {{\n      if (left <= 0) continue;\n      Pack<{0}, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) {{\n"
+                   "        const int item = {1}, along = {2} + item;\n        const {7} produced = value[i];\n{3}"
+                   "        out.at[item] = {4};\n      }}\n      const int along = {2};\n      store<true, 4>({5} + {6}, out, left);\n"
+                   "      continue;\n    }}\n",
+                   stored, reverse ? "3 - i" : "i", where, value.statements,
+                   stored == compute_type(dtype) ? value.value : converted(stored, value.value),
+                   arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments), type) +
+               stores;
+    }
+    const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
+    file.code(fmt::format(
+        fmt::runtime(along_rows), fmt::arg("name", name), fmt::arg("type", type), fmt::arg("parameters", arguments.parameters()),
+        fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("coordinates", before),
+        fmt::arg("lines", reads.lines), fmt::arg("M", M), fmt::arg("neutral", sum ? "0" : "1"), fmt::arg("op", sum ? "+" : "*"),
+        fmt::arg("where", where), fmt::arg("item", reverse ? "3 - i" : "i"), fmt::arg("aligned", aligned), fmt::arg("packs", packs),
+        fmt::arg("from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)),
+        fmt::arg("from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)),
+        fmt::arg("element", reverse ? M + " - 1 - from - i" : "from + i"), fmt::arg("stores", stores)));
+    file.launch(fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed()));
+  } else {
+    const tensor::Extent lines = times(outer, inner);
+    const std::string count = arguments.number(lines), step = arguments.number(inner);
+    file.code(fmt::format(fmt::runtime(across_columns), fmt::arg("name", name), fmt::arg("type", type),
+                          fmt::arg("parameters", arguments.parameters()), fmt::arg("threads", threads),
+                          fmt::arg("count", count), fmt::arg("inner", step), fmt::arg("M", M),
+                          fmt::arg("coordinates", before), fmt::arg("lines", reads.lines), fmt::arg("neutral", sum ? "0" : "1"),
+                          fmt::arg("from_elements", from_elements.statements), fmt::arg("value", from_elements.value),
+                          fmt::arg("along", reverse ? M + " - 1 - k" : "k"), fmt::arg("op", sum ? "+" : "*"),
+                          fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
+    file.launch(
+        fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, lines.text, threads, threads, arguments.passed()));
+  }
+  double elements = 1;
+  for (const tensor::Extent& extent : node.shape) elements *= static_cast<double>(extent.values[0]);
+  const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
+  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
+  file.technique(
+      Technique::parallel_scan,
+      rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "
+                         "carry in order.",
+                         name)
+           : fmt::format("Every thread of `{}` scans a line beside its neighbours, so that all accesses are coalesced.",
+                         name));
+  if (operand.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("`{}` computes what it scans when it loads it.", name));
+  if (region.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::families

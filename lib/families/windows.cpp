@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/windows.hpp"
+
+#include "families/epilogue.hpp"
+#include "families/families.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+Windows windows_of(const Node& node, const Node& input) {
+  const std::size_t spatial = node.windows.size(), assignments = node.shape[0].values.size();
+  const std::size_t front = node.shape.size() - spatial;
+  Windows result;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (i + spatial < 3) {
+      const tensor::Extent one = literal(1, assignments);
+      result.axes.push_back({one, Node::Window{1, 0, 1, one, one}, -1});
+      continue;
+    }
+    const std::size_t axis = i + spatial - 3;
+    result.axes.push_back({input.shape[front + axis], node.windows[axis], static_cast<int>(front + axis)});
+  }
+  for (Windows::Axis& axis : result.axes) {
+    axis.fixed = std::all_of(axis.window.taps.values.begin(), axis.window.taps.values.end(),
+                             [&](std::int64_t value) { return value == axis.window.taps.values[0]; });
+    if (axis.fixed) axis.window.taps.text = std::to_string(axis.window.taps.values[0]);
+  }
+  return result;
+}
+
+tensor::Extent Windows::taps() const {
+  tensor::Extent result = literal(1, axes[0].window.taps.values.size());
+  for (const Axis& axis : axes) result = times(result, axis.window.taps);
+  const bool constant = std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.fixed; });
+  return constant ? literal(result.values[0], result.values.size()) : result;
+}
+
+constexpr const char* input_names[] = {"d", "h", "w"};
+
+std::string divisor(const Node& node, const Windows& windows, const std::vector<std::string>& at, std::size_t indent,
+                    Arguments& arguments, std::string& before) {
+  if (const auto fixed = node.attributes.find("divisor_override"); fixed != node.attributes.end())
+    return fmt::format("{}.0f", std::get<std::int64_t>(fixed->second));
+  const bool include = std::get<bool>(node.attributes.at("count_include_pad"));
+  const std::string margin(indent, ' ');
+  std::string result;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Windows::Axis& axis = windows.axes[i];
+    if (axis.dim < 0) continue;
+    const auto& [stride, padding, dilation, outputs, taps] = axis.window;
+    bool whole = include || padding == 0;  // no window is cut
+    for (std::size_t k = 0; k < outputs.values.size(); ++k)
+      whole = whole && (outputs.values[k] - 1) * stride + taps.values[k] <= axis.input.values[k] + 2 * padding;
+    std::string count = arguments.number(taps);
+    if (!whole) {
+      const std::string start = fmt::format("start_{}", input_names[i]);
+      const std::string extent = arguments.number(axis.input);
+      before +=
+          fmt::format("{}const int {} = {} * {} - {};\n", margin, start,
+                      at[static_cast<std::size_t>(axis.dim)].empty() ? "0" : at[static_cast<std::size_t>(axis.dim)],
+                      stride, padding);
+      before += fmt::format("{5}const int count_{0} = min({1} + {2}, {3}) - {4};\n", input_names[i], start, count,
+                            include ? fmt::format("{} + {}", extent, padding) : extent,
+                            include ? start : fmt::format("max({}, 0)", start), margin);
+      count = fmt::format("count_{}", input_names[i]);
+    }
+    result += (result.empty() ? "" : " * ") + count;
+  }
+  return fmt::format("float({})", result);
+}
+
+namespace {
+
+constexpr const char* tap_names[] = {"a", "b", "c"};
+
+// Loops over the taps of one result; `body` sees the inputs' coordinates d, h, w and the taps a, b, c.
+std::string tap_loops(const Windows& windows, const std::vector<std::string>& at, bool transposed,
+                      const std::string& body, Arguments& arguments) {
+  std::string open, close;
+  std::string margin = "    ";
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Windows::Axis& axis = windows.axes[i];
+    if (axis.dim < 0) continue;
+    const std::string extent = arguments.number(axis.input), taps = arguments.number(axis.window.taps);
+    const std::string result =
+        at[static_cast<std::size_t>(axis.dim)].empty() ? "0" : at[static_cast<std::size_t>(axis.dim)];
+    const bool unroll = axis.fixed && axis.window.taps.values[0] <= 16;
+    if (unroll) open += "#pragma unroll\n";
+    open += fmt::format("{0}for (int {1} = 0; {1} < {2}; ++{1}) {{\n", margin, tap_names[i], taps);
+    close = margin + "}\n" + close;
+    margin += "  ";
+    const auto& [stride, padding, dilation, outputs, count] = axis.window;
+    const std::string step = dilation == 1 ? tap_names[i] : fmt::format("{} * {}", tap_names[i], dilation);
+    if (!transposed) {
+      const std::string start = stride == 1 ? result : fmt::format("{} * {}", result, stride);
+      open += fmt::format("{}const int {} = {}{} + {};\n", margin, input_names[i], start,
+                          padding == 0 ? "" : fmt::format(" - {}", padding), step);
+      open += fmt::format("{}if ({}{} >= {}) continue;\n", margin,
+                          padding == 0 ? "" : fmt::format("{} < 0 || ", input_names[i]), input_names[i], extent);
+    } else {
+      open += fmt::format("{0}const int from_{1} = {2}{3} - {4}, {1} = from_{1} / {5};\n", margin, input_names[i],
+                          result, padding == 0 ? "" : fmt::format(" + {}", padding), step, stride);
+      open += fmt::format("{0}if (from_{1} < 0 || from_{1} % {2} != 0 || {1} >= {3}) continue;\n", margin,
+                          input_names[i], stride, extent);
+    }
+  }
+  std::string indented;
+  for (std::size_t start = 0; start < body.size();) {
+    const std::size_t end = body.find('\n', start) + 1;
+    indented += margin + body.substr(start, end - start);
+    start = end;
+  }
+  return open + indented + close;
+}
+
+// "(d * H + h) * W + w" over the axes that there are.
+std::string flat(const Windows& windows, const char* const* names, bool taps, Arguments& arguments) {
+  std::string text;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (windows.axes[i].dim < 0) continue;
+    const std::string extent = arguments.number(taps ? windows.axes[i].window.taps : windows.axes[i].input);
+    text = text.empty() ? names[i] : fmt::format("({}) * {} + {}", text, extent, names[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+// Bound by memory, or by the cache that serves overlapping windows: a thread per result, neighbours beside each other.
+void write_windows(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+  if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
+  const bool pool = node.kind == Kind::pool, transposed = node.function == "conv_transpose";
+  const Windows windows = windows_of(node, input);
+  const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
+  const std::string name = file.unique(pool ? "pool" : transposed ? "transposed_convolution" : "direct_convolution");
+  const std::string threads = file.tune("THREADS", {256, 128, 512});
+  Arguments arguments(file.scalars());
+  const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false);
+  const std::string weight = pool ? "" : arguments.pointer(buffers.at(node.operands[1]), node.dtype, false);
+  declare_epilogue(region, dag, arguments);
+  const tensor::Extent total = product_of(node.shape, 0, rank, region.assignments);
+  const std::string count = arguments.number(total);
+  std::vector<std::string> at;
+  std::string body = coordinates(node.shape, "index", at, arguments);
+  const auto coordinate = [&](std::size_t i) { return at[i].empty() ? std::string("0") : at[i]; };
+  const std::string plane = arguments.number(product_of(input.shape, front, rank, region.assignments));
+  const std::string here = flat(windows, input_names, false, arguments);
+  if (pool) {
+    const bool most = node.function == "max";
+    const std::string results = arguments.number(product_of(node.shape, front, rank, region.assignments));
+    body += fmt::format("  const float* x = {} + size_t(index / {}) * {};\n", x, results, plane);
+    body += fmt::format("  float produced = {};\n", most ? "__int_as_float(0xff800000)" : "0");
+    std::string loops = tap_loops(
+        windows, at, false,
+        fmt::format("const float value = x[{}];\n{}\n", here,
+                    most ? "produced = value > produced || value != value ? value : produced;" : "produced += value;"),
+        arguments);
+    body += loops;
+    if (!most) {
+      const std::string by = divisor(node, windows, at, 2, arguments, body);
+      body += fmt::format("  produced /= {};\n", by);
+    }
+  } else {
+    const Node& weights = dag.nodes[static_cast<std::size_t>(node.operands[1])];
+    const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+    const std::string channels = arguments.number(input.shape[1]);
+    const std::string taps = arguments.number(windows.taps());
+    const std::string own = arguments.number(weights.shape[1]);  // of a group: inputs, or results when transposed
+    const std::string results = arguments.number(node.shape[1]);
+    const std::string o = coordinate(1);
+    const std::string each = transposed ? (groups == 1 ? channels : fmt::format("({} / {})", channels, groups)) : own;
+    const std::string group = groups == 1  ? "0"
+                              : transposed ? fmt::format("{} / {}", o, own)
+                                           : fmt::format("{} / ({} / {})", o, results, groups);
+    body += fmt::format("  const int group = {};\n", group);
+    body += fmt::format("  const float* x = {} + (size_t({}) * {} + group * {}) * {};\n", x, coordinate(0), channels,
+                        each, plane);
+    body += transposed
+                ? fmt::format("  const float* weights = {} + (size_t(group) * {} * {} + ({} - group * {})) * {};\n",
+                              weight, each, own, o, own, taps)
+                : fmt::format("  const float* weights = {} + size_t({}) * {} * {};\n", weight, o, own, taps);
+    body += "  float produced = 0;\n";
+    body += fmt::format("  for (int channel = 0; channel < {}; ++channel, x += {}, weights += {}) {{\n", each, plane,
+                        transposed ? fmt::format("{} * {}", own, taps) : taps);
+    body += tap_loops(
+        windows, at, transposed,
+        fmt::format("produced += x[{}] * weights[{}];\n", here, flat(windows, tap_names, true, arguments)), arguments);
+    body += "  }\n";
+  }
+  const Epilogue after = epilogue(region, dag, at, 2, arguments);
+  const std::string index = index_type(*std::max_element(total.values.begin(), total.values.end()));
+  file.code(fmt::format(
+      "__global__ void __launch_bounds__({}) {}({}) {{\n  const {} index = {}(blockIdx.x) * {} + threadIdx.x;\n"
+      "  if (index >= {}) return;\n{}{}  {}\n}}\n",
+      threads, name, arguments.parameters(), index, index, threads, count, body, after.statements, after.store));
+  file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
+  double read = 4, taps = 1;
+  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
+  for (const Windows::Axis& axis : windows.axes) taps *= static_cast<double>(axis.window.taps.values[0]);
+  const double results = static_cast<double>(total.values[0]);
+  double operations = pool ? 0
+                           : 2 * taps * results * static_cast<double>(input.shape[1].values[0]) /
+                                 static_cast<double>(std::get<std::int64_t>(node.attributes.at("groups")));
+  if (transposed)
+    for (const Windows::Axis& axis : windows.axes) operations /= static_cast<double>(axis.window.stride);
+  // A thread has one accumulator: every product waits for loads through the cache, which a pool's inputs pass once per tap.
+  file.traffic(read + 4 * results, 6 * operations, pool ? 0.5 : 1);
+  file.technique(Technique::coalesced_access,
+                 fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
+  file.technique(Technique::unrolling,
+                 fmt::format("The taps of `{}` are unrolled, so that their loads are in flight together.", name));
+  if (region.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
+  file.end_family();
+}
+
+}  // namespace cudal1::families

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/region.hpp"
+
+#include <algorithm>
+
+namespace cudal1::schedule {
+
+namespace {
+
+// A sum of zeros and of the one element whose coordinate is named, as losses of classes have it, is that element.
+void pick(Region& region, const Dag& dag) {
+  const auto node = [&](const Instance& instance) -> const Node& { return dag.nodes[static_cast<std::size_t>(instance.node)]; };
+  const auto at = [&](int id) -> const Instance& { return region.instances[static_cast<std::size_t>(id)]; };
+  const auto computes = [&](const Instance& instance, Kind kind, const char* function) {
+    return !instance.leaf && node(instance).kind == kind && node(instance).function == function;
+  };
+  const auto along = std::find(region.element.begin(), region.element.end(), 1) - region.element.begin();
+  if (!region.reduces || std::count(region.element.begin(), region.element.end(), 1) != 1) return;
+  for (Instance& sum : region.instances) {
+    if (!computes(sum, Kind::reduce, "sum") || !computes(at(sum.operands[0]), Kind::pointwise, "where")) continue;
+    const Instance& choice = at(sum.operands[0]);
+    const Instance &hit = at(choice.operands[0]), &from = at(choice.operands[1]), &otherwise = at(choice.operands[2]);
+    if (!computes(hit, Kind::pointwise, "eq") || !from.leaf || from.buffer.empty() || from.level != Instance::Level::element) continue;
+    if (!otherwise.leaf || node(otherwise).kind != Kind::number || node(otherwise).function != "0") continue;
+    const Instance &coordinate = at(hit.operands[0]), &named = at(hit.operands[1]);
+    if (!coordinate.leaf || node(coordinate).kind != Kind::coordinate || coordinate.level != Instance::Level::element) continue;
+    if (!named.leaf || named.buffer.empty() || named.level != Instance::Level::line) continue;
+    Instance element = from;
+    element.named = hit.operands[1];
+    std::swap(element.step, element.strides[static_cast<std::size_t>(along)]);
+    element.strides[static_cast<std::size_t>(along)] = literal(0, region.assignments);
+    sum = std::move(element);
+  }
+  // Its address must arrive before it can be asked for: what the first pass loads should be on its way by then.
+  const int phase = std::any_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) {
+    return !instance.leaf && node(instance).kind == Kind::reduce;
+  });
+  for (Instance& instance : region.instances)
+    if (instance.named >= 0) instance.phase = phase;
+  set_levels(region, dag);
+}
+
+void erase(Region& region, std::size_t i) {
+  const auto at = static_cast<std::ptrdiff_t>(i);
+  region.space.erase(region.space.begin() + at);
+  region.element.erase(region.element.begin() + at);
+  for (Instance& instance : region.instances)
+    if (!instance.strides.empty()) instance.strides.erase(instance.strides.begin() + at);
+  for (Region::Root& root : region.roots) root.strides.erase(root.strides.begin() + at);
+}
+
+// Whether every access walks dimension i and the next one as one.
+bool merges(const Region& region, std::size_t i) {
+  const auto walks = [&](const tensor::Shape& strides) {
+    if (strides.empty() || (is_zero(strides[i]) && is_zero(strides[i + 1]))) return true;
+    if (is_zero(strides[i]) || is_zero(strides[i + 1])) return false;
+    return strides[i] == times(strides[i + 1], region.space[i + 1]);
+  };
+  return std::all_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) { return walks(instance.strides); }) &&
+         std::all_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) { return walks(root.strides); });
+}
+
+}  // namespace
+
+bool is_zero(const tensor::Extent& extent) {
+  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
+}
+
+tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments) {
+  tensor::Shape result;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    result.push_back(is_one(shape[i]) ? literal(0, assignments) : product_of(shape, i + 1, shape.size(), assignments));
+  return result;
+}
+
+tensor::Extent Region::lines() const {
+  tensor::Extent result = literal(1, assignments);
+  for (std::size_t i = 0; i < space.size(); ++i)
+    if (!element[i]) result = times(result, space[i]);
+  return result;
+}
+
+tensor::Extent Region::elements() const {
+  tensor::Extent result = literal(1, assignments);
+  for (std::size_t i = 0; i < space.size(); ++i)
+    if (element[i]) result = times(result, space[i]);
+  return result;
+}
+
+int Region::phases() const {
+  int last = 0;
+  for (const Root& root : roots) last = std::max(last, instances[static_cast<std::size_t>(root.instance)].phase);
+  return last;
+}
+
+void set_levels(Region& region, const Dag& dag) {
+  for (Instance& instance : region.instances) {
+    if (region.producer >= 0 && instance.node == region.producer) continue;
+    instance.level = Instance::Level::line;
+    if (instance.named < 0) instance.phase = 0;
+    for (std::size_t i = 0; i < instance.strides.size(); ++i)
+      if (region.element[i] && !is_zero(instance.strides[i])) instance.level = Instance::Level::element;
+    for (int operand : instance.operands) {
+      const Instance& from = region.instances[static_cast<std::size_t>(operand)];
+      if (from.level == Instance::Level::element) instance.level = Instance::Level::element;
+      instance.phase = std::max(instance.phase, from.phase);
+    }
+    if (!instance.leaf && dag.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce) {
+      instance.level = Instance::Level::line;
+      ++instance.phase;
+    }
+  }
+}
+
+void collapse(Region& region, const Dag& dag) {
+  for (std::size_t i = region.space.size(); i-- > 0;)
+    if (is_one(region.space[i]) && region.space.size() > 1) {
+      const bool was_last_element = !region.reduces && region.element[i] != 0;
+      erase(region, i);
+      if (was_last_element) region.element.back() = 1;
+    }
+  for (std::size_t i = region.space.size(); i-- > 1;) {
+    const std::size_t left = i - 1;
+    if (region.reduces && region.element[left] != region.element[i]) continue;
+    if (!merges(region, left)) continue;
+    region.space[i] = times(region.space[left], region.space[i]);
+    erase(region, left);
+  }
+  set_levels(region, dag);
+  pick(region, dag);
+}
+
+bool merge_from(Region& region, std::size_t first) {
+  for (std::size_t i = region.space.size() - 1; i > first; --i) {
+    if (!merges(region, i - 1)) return false;
+    region.space[i] = times(region.space[i - 1], region.space[i]);
+    erase(region, i - 1);
+  }
+  return true;
+}
+
+}  // namespace cudal1::schedule

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/walk.hpp"
+
+#include <algorithm>
+
+namespace cudal1::schedule {
+
+Walk walk_of(const Region& region, const Dag& dag) {
+  if (!region.reduces) return Walk::pointwise;
+  // The largest operand decides.
+  double most = -1;
+  bool neighbours = true;
+  for (const Instance& instance : region.instances) {
+    if (!instance.leaf || instance.buffer.empty() || instance.level != Instance::Level::element) continue;
+    double elements = 1;
+    for (const tensor::Extent& extent : dag.nodes[static_cast<std::size_t>(instance.node)].shape)
+      elements *= static_cast<double>(extent.values[0]);
+    if (elements <= most) continue;
+    most = elements;
+    for (std::size_t i = 0; i < region.space.size(); ++i)
+      if (region.element[i]) neighbours = is_one(instance.strides[i]);  // of the last element dimension
+  }
+  return neighbours ? Walk::rows : Walk::columns;
+}
+
+int splits_of(const Region& region, Walk walk) {
+  int reduces = 0;
+  for (const Instance& instance : region.instances) reduces = std::max(reduces, instance.phase);
+  const std::int64_t lines = region.lines().values[0], elements = region.elements().values[0];
+  const std::int64_t blocks = walk == Walk::columns ? (lines + 31) / 32 : lines;
+  const std::int64_t least = walk == Walk::columns ? 64 : 8192;  // elements that a split should keep
+  if (blocks >= (walk == Walk::columns ? 256 : 264) || elements < 2 * least) return 1;
+  const std::int64_t wanted = std::min<std::int64_t>((1056 + blocks - 1) / blocks, elements / least);
+  return static_cast<int>(std::max<std::int64_t>(1, wanted));
+}
+
+}  // namespace cudal1::schedule
