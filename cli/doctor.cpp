@@ -9,6 +9,7 @@
 #include "compile/compiler.hpp"
 #include "cuda/cuda.hpp"
 #include "pytorch/host.hpp"
+#include "sandbox/launch.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -57,6 +58,14 @@ Finding sandbox() {
   const auto state = compile::sandbox_state();
   return {"sandbox", state.available ? there : missing, true, state.description,
           state.available ? "" : "use a kernel with Landlock (5.13 or newer), or agree with --no-sandbox", {}};
+}
+
+// Of somebody's published answers, which run as ordinary programs.
+Finding confinement() {
+  const auto found = sandbox::confinement();
+  if (!found.failed.empty())
+    return {"confinement", missing, false, found.failed, "published answers run with --no-sandbox only: use a kernel with Landlock (5.13 or newer)", {}};
+  return {"confinement", there, false, found.means, found.lacking.empty() ? "" : "published answers are confined without " + found.lacking, {}};
 }
 
 Finding gpus() {
@@ -147,7 +156,7 @@ std::string as_json(const std::vector<Finding>& findings) {
 }
 
 ExitCode run(const Options& options, const CommandLine& line) {
-  const std::vector<Finding> findings = {nvrtc(), sandbox(), gpus(), sanitizer(), torch(), cache(),
+  const std::vector<Finding> findings = {nvrtc(), sandbox(), confinement(), gpus(), sanitizer(), torch(), cache(),
                                          configuration(line.app)};
   line.console.result(options.as_json ? as_json(findings) : as_text(findings, line.console.colour(stdout)));
   if (findings.back().state != there) return ExitCode::usage;

@@ -2,6 +2,7 @@
 #include "published_answers.hpp"
 
 #include "status_line.hpp"
+#include "worker.hpp"
 
 #include "base/error.hpp"
 #include "judge/answer.hpp"
@@ -15,6 +16,7 @@ namespace cudal1::cli {
 std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions& options, const OpenTask& open,
                                                     const DeviceChoice& choice, const Console& console) {
   judge::AnswerOptions asked;
+  asked.process.worker = worker_program("answer");
   asked.process.python = open.pytorch->python();
   asked.process.device = choice.device == "sim" ? "cpu" : choice.device;
   asked.process.unconfined = options.workbench.no_sandbox;

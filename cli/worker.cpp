@@ -3,6 +3,7 @@
 
 #include "compile/compiler.hpp"
 #include "judge/judge.hpp"
+#include "pytorch/answer_worker.hpp"
 
 #include <string_view>
 
@@ -13,6 +14,7 @@ std::optional<int> worker_main(int argc, char** argv) {
   const std::string_view kind = argv[2];
   if (kind == "compile") return compile::worker_main();
   if (kind == "device") return judge::worker_main();
+  if (kind == "answer") return pytorch::answer_worker_main();
   return std::nullopt;
 }
 

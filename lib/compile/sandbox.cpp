@@ -3,6 +3,8 @@
 
 #include "base/error.hpp"
 #include "compile/compiler.hpp"
+#include "sandbox/call_filter.hpp"
+#include "sandbox/landlock.hpp"
 
 #include <sys/prctl.h>
 
@@ -10,12 +12,18 @@ namespace cudal1::compile {
 
 SandboxState sandbox_state() {
   SandboxState state;
-  const int abi = landlock_abi();
-  state.available = seccomp_available();
+  const int abi = sandbox::landlock_abi();
+  state.available = sandbox::seccomp_available();
   if (!state.available) state.description = "none: this kernel or container refuses seccomp filters";
   else if (abi > 0) state.description = "Landlock ABI " + std::to_string(abi) + ", seccomp";
   else state.description = "seccomp alone: this kernel has no Landlock, so kernels cannot include headers of the CUDA Toolkit";
   return state;
+}
+
+bool confine_files(const std::vector<std::filesystem::path>& readable) {
+  sandbox::FileRules rules;
+  rules.readable = readable;
+  return sandbox::confine_files(rules);
 }
 
 void confine(const std::vector<std::filesystem::path>& readable) {

@@ -7,10 +7,6 @@
 
 namespace cudal1::compile {
 
-// Landlock's version on this kernel; 0: not there or switched off.
-int landlock_abi();
-bool seccomp_available();
-
 // From now on this process may read files below `readable` and no others, may write none, and can neither start programs
 // nor reach the network. For good: nothing takes it back. The kernel's refusals are errors like any other (EPERM,
 // EACCES), so a library that asks for too much goes on. Throws base::Error(usage) when no sandbox can be had.

@@ -109,7 +109,12 @@ class Trial {
     return std::nullopt;
   }
 
-  const std::vector<std::string>& notes() const { return answer_.notes(); }
+  // What stands beside its verdict: what it does besides, as it says itself, and what it is not confined by.
+  std::vector<std::string> remarks() const {
+    std::vector<std::string> list = answer_.notes();
+    if (!answer_.lacking().empty()) list.push_back("confined without " + answer_.lacking());
+    return list;
+  }
   bool elsewhere() const { return answer_.elsewhere(); }
   bench::Estimate estimate;
   Verdict verdict = Verdict::inconclusive;
@@ -183,7 +188,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       auto wrong = trial.check(judgement);
       ended("check");
       if (wrong) return with_steps(*std::move(wrong));
-      remarks = trial.notes();
+      remarks = trial.remarks();
       if (!timed) continue;
       begins("timing PyTorch and it in turns");
       for (const std::string& name : process == 0 ? options.baselines : std::vector<std::string>{})
@@ -193,7 +198,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       wrong = trial.time(judgement, baselines);
       ended("time");
       if (wrong) return with_steps(*std::move(wrong));
-      remarks = trial.notes();
+      remarks = trial.remarks();
       remarks.insert(remarks.begin(), fmt::format("a call takes {:.3g} ms by this program's own clock, Python included", trial.host_call_ms));
       if (trial.elsewhere()) {
         judgement.verdict = Verdict::implausible;

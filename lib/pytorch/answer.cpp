@@ -8,6 +8,8 @@
 #include "pytorch/python_process.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 
 namespace cudal1::pytorch {
 
@@ -19,14 +21,31 @@ constexpr base::Seconds build_limit{900};   // extensions are compiled when they
 constexpr base::Seconds call_limit{120};
 constexpr int few_calls = 20;
 constexpr std::uint64_t usual_weights = 42;
+constexpr std::size_t most_notes = 20, longest_note = 300, longest_reason = 2000;
+
+// How a process is confined. Which of them CUDA starts in, and opens another process's memory in, differs from driver to
+// driver; a handle of that memory is of use in the same namespace of processes only.
+struct Cell {
+  bool namespaces, own_processes, shared_memory, reads_everything;
+};
+constexpr Cell for_cpu[] = {{true, true, false, false}};
+constexpr Cell for_gpu[] = {{true, false, false, false}, {false, false, true, false}, {false, false, true, true}};
+std::atomic<std::size_t> first_cell = 0;   // of for_gpu: those before it did not work on this machine
+
+// A claim, for a line of a table.
+std::string claim(const std::string& text, std::size_t longest = longest_note) {
+  std::string result = base::printable(text.substr(0, longest));
+  std::replace_if(result.begin(), result.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return text.size() > longest ? result + "…" : result;
+}
 
 }  // namespace
 
 struct Answer::State {
-  explicit State(const Options& options) : process(options.python, "answer_host.py", "the process that runs the answer"), unconfined(options.unconfined) {}
-
-  PythonProcess process;
-  bool unconfined;
+  std::unique_ptr<PythonProcess> started;
+  PythonProcess& process() { return *started; }
+  std::string means, lacking;
+  bool unconfined = false;
   std::vector<std::string> notes;
   std::string tampered;
   bool elsewhere = false;
@@ -38,31 +57,79 @@ struct Answer::State {
 
   // Of a process that has read the answer: whatever fails there, and whatever it says, is the answer's doing.
   Reply ask(const json& request, base::Seconds limit) try {
-    const json reply = process.exchange(request, limit);
-    elsewhere = reply.value("elsewhere", elsewhere);
-    tampered = base::printable(reply.value("tampered", tampered));
-    notes = reply.value("notes", std::vector<std::string>{});
-    for (std::string& each : notes) each = base::printable(each);
-    return {base::printable(reply.value("wrong", "")), reply.value("ms", std::vector<double>{})};
+    const json reply = process().exchange(request, limit);
+    elsewhere = elsewhere || reply.value("elsewhere", false);
+    if (tampered.empty()) tampered = claim(reply.value("tampered", ""));
+    for (const auto& each : reply.value("notes", json::array())) {
+      const std::string note = claim(each.get<std::string>());
+      if (notes.size() < most_notes && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+    return {claim(reply.value("wrong", "")), reply.value("ms", std::vector<double>{})};
   } catch (const base::Error& error) {
-    throw base::Error(base::Fault::bad_input, error.what());
+    throw base::Error(base::Fault::bad_input, claim(error.what(), longest_reason));
   } catch (const json::exception&) {
     throw base::Error(base::Fault::bad_input, "the process that runs the answer sent something unreadable");
   }
 };
 
+namespace {
+
+// Files of another process's memory are opened before the answer's process is confined, and reach it as descriptors.
+std::vector<std::string> take_paths(json& places) {
+  constexpr int first_descriptor = 5;
+  std::vector<std::string> paths;
+  for (json& place : places) {
+    if (!place.contains("path")) continue;
+    const std::string path = place.at("path");
+    const auto known = std::find(paths.begin(), paths.end(), path);
+    place["descriptor"] = first_descriptor + (known - paths.begin());
+    if (known == paths.end()) paths.push_back(path);
+    place.erase("path");
+  }
+  return paths;
+}
+
+}  // namespace
+
 Answer::Answer(const Options& options, const std::filesystem::path& task, const std::map<std::string, std::int64_t>& overrides,
                const std::string& offered, const std::filesystem::path& folder)
-    : state_(std::make_unique<State>(options)) {
+    : state_(std::make_unique<State>()) {
+  state_->unconfined = options.unconfined;
   constexpr std::size_t most = std::size_t{16} << 20;
-  state_->process.exchange({{"do", "hello"}, {"device", options.device}, {"folder", folder.string()}}, build_limit);
   json request = json::parse(offered);
   request["do"] = "task";
   request["path"] = task.string();
   request["source"] = base::read_file(task, most);
   request["set"] = overrides;
   request["afresh"] = options.afresh;
-  state_->process.exchange(request, build_limit);
+  const std::vector<std::string> memory = take_paths(request["places"]);
+  const auto start = [&](const Cell& cell) {
+    state_->started = std::make_unique<PythonProcess>(options.worker, "the process that runs the answer");
+    const json told = state_->process().exchange({{"python", options.python}, {"program", PythonProcess::path("answer_host.py").string()},
+                                                  {"folder", folder.string()}, {"task", std::filesystem::absolute(task).string()}, {"memory", memory},
+                                                  {"namespaces", cell.namespaces}, {"own_processes", cell.own_processes},
+                                                  {"shared_memory", cell.shared_memory}, {"reads_everything", cell.reads_everything},
+                                                  {"other_sockets", cell.shared_memory}, {"local_sockets", options.device != "cpu"},
+                                                  {"unconfined", options.unconfined}}, build_limit);
+    state_->means = told.at("means");
+    state_->lacking = told.at("lacking");
+    if (cell.reads_everything) state_->lacking += (state_->lacking.empty() ? "" : ", ") + std::string("files that it cannot read");
+    state_->process().exchange({{"do", "hello"}, {"device", options.device}, {"folder", folder.string()}}, build_limit);
+    state_->process().exchange(request, build_limit);
+  };
+  if (options.device == "cpu") {
+    start(for_cpu[0]);
+    return;
+  }
+  for (std::size_t i = first_cell;; ++i) {
+    try {
+      start(for_gpu[i]);
+      first_cell = i;
+      return;
+    } catch (const base::Error&) {
+      if (i + 1 == std::size(for_gpu)) throw;
+    }
+  }
 }
 
 Answer::~Answer() = default;
@@ -94,6 +161,8 @@ double Answer::call_ms() {
   return std::max(least, 0.0) / few_calls;
 }
 
+const std::string& Answer::means() const { return state_->means; }
+const std::string& Answer::lacking() const { return state_->lacking; }
 bool Answer::elsewhere() const { return state_->elsewhere; }
 const std::string& Answer::tampered() const { return state_->tampered; }
 const std::vector<std::string>& Answer::notes() const { return state_->notes; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/process.hpp"
 #include "pytorch/host.hpp"
 
 #include <filesystem>
@@ -12,13 +13,14 @@
 
 namespace cudal1::pytorch {
 
-// Somebody's ModelNew for a task in KernelBench's form, in a process of its own without network and without a place to
-// write but one folder. It is believed in nothing but the outputs that it leaves, which the Host judges, and the time that
-// it takes by this process's clock; what it says of itself stands beside. Throws base::Error(bad_input) for all that goes
-// wrong in its process once it is loaded.
+// Somebody's ModelNew for a task in KernelBench's form, in processes of its own without network and without a place to
+// write but one folder (docs/confinement.md). It is believed in nothing but the outputs that it leaves, which the Host
+// judges, and the time that it takes by this process's clock; what it says of itself stands beside. Throws
+// base::Error(bad_input) for all that goes wrong in its process once it is loaded.
 class Answer {
  public:
   struct Options {
+    base::Program worker;          // `cudal1 worker answer`
     std::string python, device;
     bool unconfined = false;       // go on where the system has no means to confine it
     bool afresh = false;           // every call on a copy of the model, because the task's own keeps state
@@ -27,6 +29,9 @@ class Answer {
   Answer(const Options& options, const std::filesystem::path& task, const std::map<std::string, std::int64_t>& overrides,
          const std::string& offered, const std::filesystem::path& folder);
   ~Answer();
+
+  const std::string& means() const;     // what confines it
+  const std::string& lacking() const;   // what of it this system does not give; empty: nothing
 
   void load(const std::filesystem::path& answer, const std::string& source);   // extensions are built now
 

@@ -2,7 +2,6 @@
 """The process that runs somebody's ModelNew for cudal1: confined before that text is read, and believed in nothing that
 its parent can look at itself. Speaks as host.py does."""
 
-import glob
 import inspect
 import os
 import secrets
@@ -15,22 +14,16 @@ import torch
 
 import protocol
 from baselines import Stopwatch
-from confine import confine
 from device_memory import Mappings, seen_alone
+from shut import shut
 from task_cases import bytes_of, fresh
 from task_module import Refusal, TaskModule, in_task, mapped, tensors_in
 
 STREAM_SHARE = 0.05   # of the calls' time that may pass between their end on the stream and their end on the device
 STREAM_MS = 0.1
 STREAM_CALLS = 50
+FILTER = 4            # the descriptor after the channel
 KEPT_LIMIT = 1 << 30  # bytes of outputs that are held to see whether the next ones lie in the same memory
-
-
-def devices():
-    """What CUDA and multiprocessing write to. CUDA names its threads in /proc/self/task; without that, or without one of
-    its devices, it does not start (error 304). No other device: a disk is one too."""
-    places = ["/dev/null", "/dev/zero", "/dev/shm", "/proc/self/task", *glob.glob("/dev/nvidia*"), *glob.glob("/dev/dri/*")]
-    return [path for path in places if os.path.exists(path)]
 
 
 def flags(device):
@@ -56,11 +49,9 @@ class Answer:
     def hello(self, request):
         self.device = seen_alone(request["device"])
         self.folder = request["folder"]
-        for name in ("TMPDIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "HOME", "XDG_CACHE_HOME"):
-            os.environ[name] = self.folder
         tempfile.tempdir = self.folder
         if self.device != "cpu":
-            torch.zeros(1, device=self.device)  # the driver starts with files and devices that are closed afterwards
+            torch.zeros(1, device=self.device)  # the driver starts with sockets that are shut afterwards
         return {"torch": torch.__version__}
 
     def task(self, request):
@@ -77,9 +68,9 @@ class Answer:
         return {}
 
     def load(self, request):
-        """Confined, and only then the answer's text."""
+        """The last door is shut, and only then the answer's text is read."""
         try:
-            confine([self.folder, *devices()])
+            shut(FILTER)
         except OSError as why:
             if not request["unconfined"]:
                 raise Refusal(f"the answer cannot be confined here ({why}); --no-sandbox runs it all the same") from why

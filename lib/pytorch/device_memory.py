@@ -73,13 +73,13 @@ class Mappings:
         self.device, self.driver, self.opened, self.own = device, None, {}, set()
 
     def tensor(self, place, dtype, shape):
-        """`place`: {"handle" or "path", "offset", "bytes"}."""
+        """`place`: {"handle", "path" or "descriptor", "offset", "bytes"}."""
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype, device=self.device)
         if place.get("handle"):
             flat = torch.as_tensor(Raw(self.address(place["handle"]) + place["offset"], place["bytes"]), device=self.device)
         else:
-            flat = torch.frombuffer(self.file(place["path"]), dtype=torch.uint8, count=place["bytes"], offset=place["offset"])
+            flat = torch.frombuffer(self.inherited(place["descriptor"]) if "descriptor" in place else self.file(place["path"]), dtype=torch.uint8, count=place["bytes"], offset=place["offset"])
         return flat.view(dtype).view(shape)
 
     def made(self, count):
@@ -113,6 +113,11 @@ class Mappings:
             self.opened[path] = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
             os.close(descriptor)
         return self.opened[path]
+
+    def inherited(self, descriptor):
+        if descriptor not in self.opened:
+            self.opened[descriptor] = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
+        return self.opened[descriptor]
 
     def close(self):
         for name, held in self.opened.items():

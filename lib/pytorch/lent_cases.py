@@ -188,7 +188,7 @@ class LentCases:
         inputs, outputs = len(self.task.inputs + self.task.state), self.sets[number]
         found = []
         for index, got in enumerate(outputs[inputs:]):
-            result = self.compare_one(expected, index, got, outputs[:inputs])
+            result = self.compare_one(expected, index, got, self.own_inputs(number, trial))
             if trial["pattern"] == "declared":
                 result["kernelbench_tolerance"] = kernelbench_tolerance(got, expected.reference[index])
             result["name"] = self.task.outputs[index]["name"]
@@ -197,6 +197,13 @@ class LentCases:
         self.synchronize()
         self.release()
         return {"outputs": found, "precision": expected.precision, "finite": expected.is_finite}
+
+    def own_inputs(self, number, trial):
+        """The inputs of a trial, not as they stand in memory that somebody's answer can write to."""
+        if self.shared:
+            yield from self.task.flat_inputs(self.cases.model(trial), self.cases.arguments(trial))
+        else:
+            yield from self.sets[number][:len(self.task.inputs + self.task.state)]
 
     def compare_one(self, expected, index, got, inputs):
         reference, truth, rows = expected.reference[index], expected.truth[index], expected.rows

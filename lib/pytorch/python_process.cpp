@@ -8,6 +8,8 @@
 #include "pytorch/embedded.hpp"
 
 #include <algorithm>
+#include <csignal>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -19,17 +21,32 @@ using json = nlohmann::json;
 
 constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
-constexpr const char* sources[] = {"answer_export.py", "answer_host.py", "baselines.py", "comparison.py", "confine.py",
-                                   "device_memory.py", "expansions.py", "host.py",      "lent_cases.py", "precision.py",
-                                   "protocol.py",      "task_cases.py",  "task_gate.py", "task_module.py", "torch_line.py"};
+constexpr const char* sources[] = {"answer_export.py", "answer_host.py", "baselines.py", "comparison.py", "device_memory.py",
+                                   "expansions.py",    "host.py",        "lent_cases.py", "precision.py",  "protocol.py",
+                                   "shut.py",          "task_cases.py",  "task_gate.py", "task_module.py", "torch_line.py"};
 
-// Python imports files, so the embedded ones are laid out once, in a folder named after their content.
+// Python imports files, so the embedded ones are laid out in a folder named after their content. Whoever could write there
+// once is not believed: at every start each file is compared, and what else lies there, as a compiled file or a module
+// that Python would find first, is removed.
 std::filesystem::path program_folder() {
+  namespace fs = std::filesystem;
   std::string all;
   for (const char* name : sources) all += *embedded_text(name);
   const auto folder = base::cache_folder() / fmt::format("pytorch-{}", base::sha256(all).substr(0, 16));
-  for (const char* name : sources)
-    if (!std::filesystem::exists(folder / name)) base::write_file(folder / name, *embedded_text(name));
+  std::error_code ignored;
+  if (fs::is_symlink(folder, ignored)) fs::remove(folder, ignored);
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = std::any_of(std::begin(sources), std::end(sources), [&](const char* each) { return name == each; });
+    // What begins with a dot is being written by another process, and no module.
+    if (!ours && !name.starts_with(".")) fs::remove_all(entry.path(), ignored);
+  }
+  for (const char* name : sources) {
+    const auto text = *embedded_text(name);
+    const bool right = fs::is_regular_file(fs::symlink_status(folder / name, ignored)) && fs::file_size(folder / name, ignored) == text.size() &&
+                       base::read_file(folder / name) == text;
+    if (!right) base::write_file(folder / name, text);
+  }
   return folder;
 }
 
@@ -44,12 +61,25 @@ std::string last_line(const std::string& words) {
 
 PythonProcess::PythonProcess(const std::string& python, const std::string& program, std::string what)
     : what_(std::move(what)),
-      worker_(std::make_unique<base::Worker>(base::Program{python, {"-u", (program_folder() / program).string()}})) {}
+      worker_(std::make_unique<base::Worker>(base::Program{python, {"-B", "-u", path(program).string()}})) {}
+
+PythonProcess::PythonProcess(const base::Program& launcher, std::string what) : what_(std::move(what)), worker_(std::make_unique<base::Worker>(launcher)) {}
+
+std::filesystem::path PythonProcess::path(const std::string& program) { return program_folder() / program; }
 
 json PythonProcess::exchange(const json& request, base::Seconds limit, const std::stop_token& stop) {
+  send(request);
+  return receive(limit, stop);
+}
+
+void PythonProcess::send(const json& request) { sent_ = worker_->channel().send(request.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
+// The process group is the whole of it: nothing that is confined can leave it.
+void PythonProcess::pause_group(bool paused) { ::kill(-worker_->pid(), paused ? SIGSTOP : SIGCONT); }
+
+json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
   std::string text;
-  const bool sent = worker_->channel().send(request.dump(-1, ' ', false, json::error_handler_t::replace));
-  auto status = sent ? base::Channel::Status::timeout : base::Channel::Status::closed;
+  auto status = sent_ ? base::Channel::Status::timeout : base::Channel::Status::closed;
   const base::Seconds began = base::now();
   while (status == base::Channel::Status::timeout && base::now() - began < limit && !stop.stop_requested())
     status = worker_->channel().receive(text, stop.stop_possible() ? std::min(limit, stop_interval) : limit);
@@ -62,7 +92,7 @@ json PythonProcess::exchange(const json& request, base::Seconds limit, const std
                       fmt::format("{} {}{}{}", what_,
                                   stop.stop_requested()                    ? "was stopped"
                                   : status == base::Channel::Status::timeout ? fmt::format("gave no answer in {:.0f} s", limit.count())
-                                  : end.signal == 9                        ? "was killed (out of memory? try --set)"
+                                  : end.signal == 9 || end.exit_code == 137 ? "was killed (out of memory? try --set)"
                                                                            : "ended",
                                   words.empty() ? "" : ": ", words));
   }

@@ -3,6 +3,7 @@
 
 #include "base/process.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -16,16 +17,23 @@ class PythonProcess {
  public:
   // `what` names it in messages: "the process that holds PyTorch".
   PythonProcess(const std::string& python, const std::string& program, std::string what);
+  // The same behind a program of ours that becomes it. Its first message, a reply to nothing, is to be received.
+  PythonProcess(const base::Program& launcher, std::string what);
+
+  static std::filesystem::path path(const std::string& program);   // laid out, and compared with what it should be
 
   // One question. Throws base::Error with what the program refuses, or how it ended; then it is not alive any more.
   nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit, const std::stop_token& stop = {});
+  void send(const nlohmann::json& request);     // a question whose answer is received later
+  nlohmann::json receive(base::Seconds limit, const std::stop_token& stop = {});
   bool alive() const { return alive_; }
   void pause(bool paused) { worker_->pause(paused); }   // from any thread
+  void pause_group(bool paused);                // and whatever it started, too
 
  private:
   std::string what_;
   std::unique_ptr<base::Worker> worker_;
-  bool alive_ = true;
+  bool sent_ = true, alive_ = true;
 };
 
 }  // namespace cudal1::pytorch

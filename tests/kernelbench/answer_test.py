@@ -18,6 +18,7 @@ import unittest.mock
 from tasks import HERE
 
 PROGRAMS = HERE.parent.parent / "lib" / "pytorch"
+FIRST_MEMORY = 5   # the descriptor after the channel and the filter
 SWISH = HERE / "level1" / "4_Swish.py"
 NEW = "import torch\nimport torch.nn as nn\n{1}\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        {0}\n"
 
@@ -29,8 +30,13 @@ class Program:
         def place():
             os.dup2(theirs.fileno(), 3)
 
-        self.process = subprocess.Popen([sys.executable, "-u", str(PROGRAMS / name)], preexec_fn=place, pass_fds=(3,), env=dict(os.environ, OMP_NUM_THREADS="1"))
+        self.process = subprocess.Popen(self.command(name), preexec_fn=place, pass_fds=(3,), process_group=0 if sys.version_info >= (3, 11) else None,
+                                        env=dict(os.environ, OMP_NUM_THREADS="1"))
         theirs.close()
+
+    @staticmethod
+    def command(name):
+        return [sys.executable, "-u", str(PROGRAMS / name)]
 
     def ask(self, do, **values):
         text = json.dumps(dict(values, do=do)).encode()
@@ -52,6 +58,20 @@ class Program:
         self.process.wait(20)
 
 
+class Confined(Program):
+    """The program that runs an answer, started as `verify` starts it. `places`: memory of the host's, told as descriptors."""
+
+    def __init__(self, folder, task, places):
+        super().__init__("answer")
+        paths = sorted({place.pop("path") for place in places if place.setdefault("descriptor", FIRST_MEMORY)})
+        self.told = self.ask(None, python=sys.executable, program=str(PROGRAMS / "answer_host.py"), folder=folder, task=str(task), memory=paths,
+                             namespaces=True, own_processes=True, local_sockets=False, unconfined=False)
+
+    @staticmethod
+    def command(name):
+        return [os.environ["CUDAL1_TEST_BINARY"], "worker", name]
+
+
 class AnswerTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -69,8 +89,10 @@ class AnswerTest(unittest.TestCase):
 
     def answer(self, task, text):
         offered = self.open(task)
-        program, folder = Program("answer_host.py"), tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
+        program = Confined(folder.name, task, offered["places"])
+        self.assertIn("Landlock", program.told.get("means", ""), program.told)
         self.addCleanup(program.close)
         program.ask("hello", device="cpu", folder=folder.name)
         self.assertEqual(program.ask("task", afresh=False, **offered), {})
@@ -179,7 +201,7 @@ class AnswerTest(unittest.TestCase):
         target, other = pathlib.Path(folder.name) / "made", pathlib.Path(folder.name) / "somebody's"
         other.write_text("x")
         tries = [("socket.create_connection(('127.0.0.1', 9))", "Operation not permitted"),
-                 ("socket.socket(socket.AF_UNIX).connect('/nobody')", "Operation not permitted"),
+                 ("socket.socket(socket.AF_UNIX)", "Operation not permitted"),
                  (f"open('{target}', 'w')", "Permission denied"), (f"os.remove({str(other)!r})", "Permission denied"),
                  ("open('/dev/tty', 'w')", "Permission denied"), ("tempfile.TemporaryFile().write(b'x')", "")]
         lines = ["import os, socket, tempfile", "said = []"]

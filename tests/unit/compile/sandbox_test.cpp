@@ -3,6 +3,8 @@
 
 #include "base/file.hpp"
 #include "compile/compiler.hpp"
+#include "sandbox/call_filter.hpp"
+#include "sandbox/landlock.hpp"
 #include "catch.hpp"
 
 #include <cerrno>
@@ -48,7 +50,7 @@ int holes(const char* allowed, Confine confine, bool expect_read) {
 }  // namespace
 
 TEST_CASE("a confined process reads what it may and does nothing else") {
-  if (!compile::sandbox_state().available || compile::landlock_abi() == 0) CUDAL1_SKIP("no Landlock on this machine");
+  if (!compile::sandbox_state().available || sandbox::landlock_abi() == 0) CUDAL1_SKIP("no Landlock on this machine");
   const base::TemporaryFolder folder;
   base::write_file(folder.path() / "header.h", "x");
   const std::string file = (folder.path() / "header.h").string();
@@ -57,7 +59,7 @@ TEST_CASE("a confined process reads what it may and does nothing else") {
 }
 
 TEST_CASE("without Landlock no file can be opened at all") {
-  if (!compile::seccomp_available()) CUDAL1_SKIP("no seccomp on this machine");
+  if (!sandbox::seccomp_available()) CUDAL1_SKIP("no seccomp on this machine");
   const base::TemporaryFolder folder;
   base::write_file(folder.path() / "header.h", "x");
   const std::string file = (folder.path() / "header.h").string();
@@ -67,7 +69,7 @@ TEST_CASE("without Landlock no file can be opened at all") {
 TEST_CASE("the sandbox says what it is") {
   const compile::SandboxState state = compile::sandbox_state();
   CHECK_FALSE(state.description.empty());
-  if (compile::landlock_abi() > 0 && state.available) CHECK(state.description.find("Landlock ABI") == 0);
+  if (sandbox::landlock_abi() > 0 && state.available) CHECK(state.description.find("Landlock ABI") == 0);
 }
 
 TEST_CASE("the search for NVRTC tells every place, and CUDA_PATH comes first") {
