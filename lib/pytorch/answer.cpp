@@ -60,10 +60,12 @@ struct Answer::State {
     const json reply = process().exchange(request, limit);
     elsewhere = elsewhere || reply.value("elsewhere", false);
     if (tampered.empty()) tampered = claim(reply.value("tampered", ""));
-    for (const auto& each : reply.value("notes", json::array())) {
-      const std::string note = claim(each.get<std::string>());
-      if (notes.size() < most_notes && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-    }
+    // Never copied as a whole: it may be nested so deeply that a copy overflows the stack.
+    if (const auto list = reply.find("notes"); list != reply.end())
+      for (const json& each : *list) {
+        const std::string note = claim(each.get_ref<const std::string&>());
+        if (notes.size() < most_notes && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+      }
     return {claim(reply.value("wrong", "")), reply.value("ms", std::vector<double>{})};
   } catch (const base::Error& error) {
     throw base::Error(base::Fault::bad_input, claim(error.what(), longest_reason));

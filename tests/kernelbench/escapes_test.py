@@ -17,7 +17,6 @@ from tasks import HERE, TaskTest
 ESCAPES = HERE.parent / "cheats" / "answers"
 SWISH = HERE / "level1" / "4_Swish.py"
 WITHOUT_NAMESPACES = [sys.executable, str(HERE.parent / "cli" / "without_syscalls.py"), "namespaces"]
-HONEST = "import torch\nimport torch.nn as nn\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        return x * torch.sigmoid(x)\n"
 # Runs the table in four places. GOMP_parallel runs code in the threads of OpenMP's pool, which PyTorch makes early.
 FOUR_PLACES = """
 import ctypes, glob, os, threading
@@ -98,10 +97,12 @@ class EscapesTest(TaskTest):
         table = (ESCAPES / "escapes.py").read_text()
         return self.write(name, f"import os, sys\nOUTSIDE = {outside!r}\n{here}{table}\n{text}")
 
-    def verified(self, path, code=6, task=SWISH, prefix=(), **environment):
+    def verified(self, *paths, code=6, task=SWISH, prefix=(), **environment):
+        """One judgement, or a list of them: several answers of one task share PyTorch's start."""
         self.environment |= {"AN_API_KEY": "sk-secret-key", "SETTING": "a-private-setting"}
-        ran = self.run_cli("verify", task, path, "--device", "sim", "--json", code=code, env=environment, prefix=prefix, timeout=120)
-        return ran.json()["variants"][0]["judgement"]
+        ran = self.run_cli("verify", task, *paths, "--device", "sim", "--json", code=code, env=environment, prefix=prefix, timeout=240)
+        judgements = [each["judgement"] for each in ran.json()["variants"]]
+        return judgements if len(paths) > 1 else judgements[0]
 
     def test_no_way_out_succeeds(self):
         outside = self.outside()
@@ -121,20 +122,24 @@ class EscapesTest(TaskTest):
         self.assertEqual(self.received(), 0)
         self.assertFalse(pathlib.Path("/tmp/cudal1-escaped").exists())
 
-    def test_nothing_is_left_behind_and_nobody_is_stopped(self):
+    def test_nothing_is_left_behind_nobody_is_stopped_and_claims_are_short(self):
+        names = ["survivors.py", "stops_the_parent.py", "long_claims.py"]
         for prefix in ((), WITHOUT_NAMESPACES):
             with self.subTest(prefix=prefix):
-                judgement = self.verified(ESCAPES / "survivors.py", code=0, prefix=prefix)
-                self.assertEqual("confined without namespaces" in judgement["message"], bool(prefix), judgement["message"])
+                for judgement in self.verified(*[ESCAPES / name for name in names], code=0, prefix=prefix):
+                    message = judgement["message"]
+                    self.assertTrue(message.startswith("right"), message)
+                    self.assertEqual("confined without namespaces" in message, bool(prefix), message)
+                    self.assertLess(len(message), 8000)
+                    self.assertNotRegex(message, r"[\n\r\x1b]")
                 left = subprocess.run(["pgrep", "-f", "sleep 987654"], capture_output=True, text=True).stdout
                 self.assertEqual(left, "")
                 self.assertFalse(pathlib.Path("/dev/shm/cudal1-left-behind").exists())
-        self.assertIn("right", self.verified(ESCAPES / "stops_the_parent.py", code=0)["message"])
 
-    def test_claims_are_short_and_zeroed_inputs_make_nothing_right(self):
-        judgement = self.verified(ESCAPES / "long_claims.py", code=0)
-        self.assertLess(len(judgement["message"]), 8000)
-        self.assertNotRegex(judgement["message"], r"[\n\r\x1b]")
+    def test_a_reply_that_cannot_be_read_is_a_failure_of_the_answer(self):
+        self.assertIn("unreadable", self.verified(ESCAPES / "deep_reply.py")["message"])
+
+    def test_zeroed_inputs_make_nothing_right(self):
         self.assertEqual(self.verified(ESCAPES / "zeroed_inputs.py", task=HERE / "level1" / "11_Argmax.py")["verdict"], "WRONG_RESULT")
 
     def test_a_changed_program_is_laid_out_anew(self):
