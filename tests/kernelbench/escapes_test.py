@@ -97,12 +97,10 @@ class EscapesTest(TaskTest):
         table = (ESCAPES / "escapes.py").read_text()
         return self.write(name, f"import os, sys\nOUTSIDE = {outside!r}\n{here}{table}\n{text}")
 
-    def verified(self, *paths, code=6, task=SWISH, prefix=(), **environment):
-        """One judgement, or a list of them: several answers of one task share PyTorch's start."""
+    def verified(self, path, code=6, task=SWISH, prefix=(), **environment):
         self.environment |= {"AN_API_KEY": "sk-secret-key", "SETTING": "a-private-setting"}
-        ran = self.run_cli("verify", task, *paths, "--device", "sim", "--json", code=code, env=environment, prefix=prefix, timeout=240)
-        judgements = [each["judgement"] for each in ran.json()["variants"]]
-        return judgements if len(paths) > 1 else judgements[0]
+        ran = self.run_cli("verify", task, path, "--device", "sim", "--json", code=code, env=environment, prefix=prefix, timeout=240)
+        return ran.json()["variants"][0]["judgement"]
 
     def test_no_way_out_succeeds(self):
         outside = self.outside()
@@ -123,18 +121,16 @@ class EscapesTest(TaskTest):
         self.assertFalse(pathlib.Path("/tmp/cudal1-escaped").exists())
 
     def test_nothing_is_left_behind_nobody_is_stopped_and_claims_are_short(self):
-        names = ["survivors.py", "stops_the_parent.py", "long_claims.py"]
-        for prefix in ((), WITHOUT_NAMESPACES):
-            with self.subTest(prefix=prefix):
-                for judgement in self.verified(*[ESCAPES / name for name in names], code=0, prefix=prefix):
-                    message = judgement["message"]
-                    self.assertTrue(message.startswith("right"), message)
-                    self.assertEqual("confined without namespaces" in message, bool(prefix), message)
-                    self.assertLess(len(message), 8000)
-                    self.assertNotRegex(message, r"[\n\r\x1b]")
-                left = subprocess.run(["pgrep", "-f", "sleep 987654"], capture_output=True, text=True).stdout
-                self.assertEqual(left, "")
-                self.assertFalse(pathlib.Path("/dev/shm/cudal1-left-behind").exists())
+        for name, prefix in (("survivors.py", ()), ("survivors.py", WITHOUT_NAMESPACES), ("stops_the_parent.py", ()), ("long_claims.py", ())):
+            with self.subTest(name=name, prefix=prefix):
+                message = self.verified(ESCAPES / name, code=0, prefix=prefix)["message"]
+                self.assertTrue(message.startswith("right"), message)
+                self.assertEqual("confined without namespaces" in message, bool(prefix), message)
+                self.assertLess(len(message), 8000)
+                self.assertNotRegex(message, r"[\n\r\x1b]")
+        left = subprocess.run(["pgrep", "-f", "sleep 987654"], capture_output=True, text=True).stdout
+        self.assertEqual(left, "")
+        self.assertFalse(pathlib.Path("/dev/shm/cudal1-left-behind").exists())
 
     def test_a_reply_that_cannot_be_read_is_a_failure_of_the_answer(self):
         self.assertIn("unreadable", self.verified(ESCAPES / "deep_reply.py")["message"])
