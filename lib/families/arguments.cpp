@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/arguments.hpp"
 
-#include "families/parameter_names.hpp"
+#include "cuda_code/parameter_names.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -57,9 +57,9 @@ std::string c_literal(const std::string& text, tensor::Dtype dtype) {
 
 std::string Arguments::add(Parameter parameter) {
   while (std::any_of(parameters_.begin(), parameters_.end(),
-                     [&](const Parameter& each) { return each.name == marked(parameter.name); }))
+                     [&](const Parameter& each) { return each.name == cuda_code::marked(parameter.name); }))
     parameter.name += "_";
-  parameter.name = marked(parameter.name);
+  parameter.name = cuda_code::marked(parameter.name);
   parameters_.push_back(std::move(parameter));
   return parameters_.back().name;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/arranged_weights.hpp"
 
+#include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
 
 ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, const tensor::Extent& channels,
                                 const tensor::Extent& results, const std::string& weights, KernelFile& file) {
@@ -32,20 +35,10 @@ ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, con
   const std::string from = arguments.pointer(weights, tensor::Dtype::float32, false), to = arguments.pointer(result.buffer, tensor::Dtype::float32, true);
   const std::string C = arguments.number(channels), O = arguments.number(results), row = arguments.number(result.row), name = file.unique("arrange");
   const auto axis = [&](std::size_t i) { return windows.axes[i].window; };
-  file.code(fmt::format(R"(__global__ void __launch_bounds__(256) {0}({1}) {{
-  // For each group and residue a matrix of results by channels and taps.
-{2}  const int index = blockIdx.x * 256 + threadIdx.x, o = index / {3}, k = index % {3}, taps = TD * TH * TW;
-  if (o >= {4}) return;
-  float value = 0;
-  if (k < {5} * taps) {{
-    const int d = first_d + k % taps / (TH * TW) * {6}, h = first_h + k / TW % TH * {7}, w = first_w + k % TW * {8};
-    value = {9}[((size_t(blockIdx.z % {10}) * {5} + k / taps) * {4} + o) * {11} + (d * {12} + h) * {13} + w];
-  }}
-  {14}[(size_t(blockIdx.z) * {4} + o) * {3} + k] = value;
-}}
-)",
-                        name, arguments.parameters(), residues, row, O, C, axis(0).stride, axis(1).stride, axis(2).stride, from, groups, taps,
-                        axis(1).taps.values[0], axis(2).taps.values[0], to));
+  file.code(device_code("arrange_weights.cuh",
+                        {{"name", name}, {"parameters", arguments.parameters()}, {"residues", residues}, {"row", row}, {"O", O}, {"C", C},
+                         {"stride_d", axis(0).stride}, {"stride_h", axis(1).stride}, {"stride_w", axis(2).stride}, {"from", from},
+                         {"groups", groups}, {"taps", taps}, {"KH", axis(1).taps.values[0]}, {"KW", axis(2).taps.values[0]}, {"to", to}}));
   file.launch(fmt::format("{}<<<dim3(ceil_div({} * {}, 256), 1, {}), 256>>>({})", name, in_parentheses(results.text), in_parentheses(result.row.text), layers,
                           arguments.passed()));
   file.traffic(8.0 * static_cast<double>(layers * results.values[0] * result.row.values[0]), 0);

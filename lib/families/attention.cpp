@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
-#include "families/attention_kernels.hpp"
 #include "families/families.hpp"
 #include "families/tensor_tiles.hpp"
 
@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
 
 // Bound by arithmetic: the score matrix never exists; its rows are normalised as they pass (online softmax). Where the
 // queries are too few for a large GPU, blocks share them by their keys.
@@ -22,12 +24,18 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const tensor::Extent batches = product_of(node.shape, 0, rank - 2, head.values.size());
   const bool tensor_cores = file.style().tensor && node.dtype == tensor::Dtype::float32;
   const std::int64_t tile = tensor_cores ? 64 : 32, blocks = (length.values[0] + tile - 1) / tile * batches.values[0];
-  const bool split = file.style().split && blocks < 264 && length.values[0] >= 512;
+  const schedule::Machine& machine = file.machine();
+  const bool split = file.style().split && blocks < 2 * machine.multiprocessors && length.values[0] >= 512;
   std::vector<std::int64_t> queries;
-  if (tensor_cores) queries = split ? std::vector<std::int64_t>{64, 32} : std::vector<std::int64_t>{128, 64};
+  const std::int64_t halves = file.style().exact ? 2 : 1;  // of the queries in shared memory
+  if (tensor_cores) {
+    for (std::int64_t rows : {128, 64, 32})
+      if (rows <= (split ? 64 : 128) && (128 + halves * rows) * 4 * (padded + 4) <= machine.shared_bytes_of_block) queries.push_back(rows);
+    if (queries.empty()) throw NotCovered{"attention whose tiles do not fit into a multiprocessor"};
+  }
   for (std::int64_t rows : {32, 64, 16})
     if (!tensor_cores && 4 * ((rows + 64) * (padded + 4) + rows * 33) <= 48 * 1024) queries.push_back(rows);
-  if (split && queries.size() > 2) queries.resize(2);
+  if ((split || tensor_cores) && queries.size() > 2) queries.resize(2);
   const std::string name = file.unique(tensor_cores ? "tensor_attention" : "attention");
   const std::string rows = file.tune("QUERIES", queries);
   // Twice the queries of a warp share what it reads and cuts of keys and values; few blocks rather have more warps.
@@ -66,26 +74,26 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::string scale = node.operands.size() == 3 ? fmt::format("/ sqrtf(float({}))", H)
                                                       : fmt::format("{} {}", std::get<bool>(node.attributes.at("divides")) ? "/" : "*",
                                                                     arguments.number(dag.nodes[static_cast<std::size_t>(node.operands[3])]));
-  file.code(fmt::format(
-      fmt::runtime(tensor_cores ? tensor_attention_kernel : attention_kernel), fmt::arg("name", name),
-      fmt::arg("parameters", arguments.parameters()), fmt::arg("head", padded), fmt::arg("queries", rows), fmt::arg("own", own), fmt::arg("resident", padded > 64 ? 128 : 192),
-      fmt::arg("T", T), fmt::arg("H", H), fmt::arg("Q", q), fmt::arg("K", k), fmt::arg("V", v),
-      fmt::arg("scale", "1.44269504f " + scale),
-      fmt::arg("range", range), fmt::arg("row_store", row_store), fmt::arg("by", split ? "" : " / " + total),
-      fmt::arg("needed", causal ? fmt::format("    if (first >= start + warp_row + {}) continue;\n", own) : ""),
-      fmt::arg("may_mask", causal ? " || first + KEYS > start + warp_row + 1" : ""),
-      fmt::arg("masked", causal ? " || key > first_row + m * 16 + i / 2 * 8" : ""),
-      fmt::arg("masked0", causal ? " || first + tx > row" : ""),
-      fmt::arg("masked1", causal ? " || first + tx + 16 > row" : "")));
+  const std::string_view kernel_code = tensor_cores ? "tensor_attention.cuh" : "attention.cuh";
+  file.code(device_code(kernel_code, cuda_code::holes_in(kernel_code, {{"name", name},
+      {"parameters", arguments.parameters()}, {"head", padded}, {"queries", rows}, {"own", own}, {"resident", padded > 64 ? 128 : 192},
+      {"T", T}, {"H", H}, {"Q", q}, {"K", k}, {"V", v},
+      {"scale", "1.44269504f " + scale},
+      {"range", range}, {"row_store", row_store}, {"by", split ? "" : " / " + total},
+      {"needed", causal ? fmt::format("    if (first >= start + warp_row + {}) continue;\n", own) : ""},
+      {"may_mask", causal ? " || first + KEYS > start + warp_row + 1" : ""},
+      {"masked", causal ? " || key > first_row + m * 16 + i / 2 * 8" : ""},
+      {"masked0", causal ? " || first + tx > row" : ""},
+      {"masked1", causal ? " || first + tx + 16 > row" : ""}})));
   std::string grid = fmt::format("dim3(ceil_div({}, {})", length.text, rows);
   if (split) grid += fmt::format(", {}, {}", batches.text, parts);
   else if (!is_one(batches)) grid += ", " + batches.text;
-  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} / {} * 32, (128 + {} * {}) * {}>>>({})", name, grid, rows, own, file.style().exact ? 2 : 1, rows,
+  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} / {} * 32, (128 + {} * {}) * {}>>>({})", name, grid, rows, own, halves, rows,
                                          4 * (padded + 4), arguments.passed())
                            : fmt::format("{}<<<{}), 256>>>({})", name, grid, arguments.passed()));
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
-  const double idle = split ? 1 : std::max(1.0, 132.0 / static_cast<double>(blocks));
+  const double idle = split ? 1 : std::max(1.0, machine.multiprocessors / static_cast<double>(blocks));
   file.traffic(16 * b * t * h, (!tensor_cores ? 1 : file.style().exact ? 0.5 : 0.3) * (causal ? 2 : 4) * b * t * t * h * idle);
   if (split) {
     const std::string kernel = file.unique(name + "_total");
@@ -93,12 +101,11 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                       beside = sums.pointer(totals, tensor::Dtype::float32, false),
                       to = sums.pointer(output, node.dtype, true);
     const std::string length_of = sums.number(length), head_of = sums.number(head);
-    file.code(fmt::format(
-        fmt::runtime(attention_total_kernel), fmt::arg("name", kernel), fmt::arg("H", head_of), fmt::arg("R", beside),
-        fmt::arg("S", from), fmt::arg("O", to), fmt::arg("rows", sums.number(times(batches, length))),
-        fmt::arg("parts", causal ? fmt::format("int(row % {}) / {} + 1", length_of, part)
-                                 : fmt::format("({0} + {1} - 1) / {1}", length_of, part)),
-        fmt::arg("parameters", sums.parameters())));
+    file.code(device_code("attention_total.cuh", {{"name", kernel}, {"H", head_of}, {"R", beside},
+        {"S", from}, {"O", to}, {"rows", sums.number(times(batches, length))},
+        {"parts", causal ? fmt::format("int(row % {}) / {} + 1", length_of, part)
+                                 : fmt::format("({0} + {1} - 1) / {1}", length_of, part)},
+        {"parameters", sums.parameters()}}));
     file.launch(fmt::format("{}<<<ceil_div({}, 256), 256>>>({})", kernel,
                             times(times(batches, length), head).text, sums.passed()));
     file.traffic(4 * b * t * h * (2 + t / 256 * (causal ? 0.5 : 1)), 0);
@@ -113,7 +120,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
   if (tensor_cores) {
     use_tensor_cores(file, name, "queries, keys, weights and values");
-    file.helper(tensor_attention_functions);
+    file.helper(device_code("tensor_attention_functions.cuh"));
     file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
   }
   if (causal)

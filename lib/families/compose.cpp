@@ -96,10 +96,10 @@ class Composer {
     if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
     if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
     const bool windows = producer.kind == Kind::pool || producer.kind == Kind::convolution;
-    const bool by_columns = file_.style().columns && is_depthwise(producer);
+    const bool by_columns = file_.style().columns && is_depthwise(producer, file_.machine());
     if (file_.style().tiles && windows && !by_columns && makes_strips(producer, node(producer.operands[0])))
       return write_strips(region, dag_, buffers_, file_);
-    if (file_.style().tiles && is_depthwise(producer)) return write_depthwise(region, dag_, buffers_, file_);
+    if (file_.style().tiles && is_depthwise(producer, file_.machine())) return write_depthwise(region, dag_, buffers_, file_);
     write_windows(region, dag_, buffers_, file_);
   }
 
@@ -210,7 +210,7 @@ class Composer {
   // Turns the region's reductions into parts, written here, and reductions of the parts.
   bool split(const Region& region, Walk walk) {
     const std::vector<int> reduces = divisible(region);
-    const int splits = splits_of(region, walk);
+    const int splits = splits_of(region, walk, file_.machine());
     if (splits <= 1) return false;
     if (reduces.empty() || (reduces.size() > 1 && writes_elements(region))) return file_.style().apart && set_apart(region);
     Results results;
@@ -283,8 +283,9 @@ class Composer {
 
 }  // namespace
 
-tl::expected<KernelFile, std::string> compose(Dag dag, const Style& style, const Names& names, std::size_t workloads) {
-  KernelFile file(style, names.scalars, names.all);
+tl::expected<KernelFile, std::string> compose(Dag dag, const Style& style, const schedule::Machine& machine, const Names& names,
+                                            std::size_t workloads) {
+  KernelFile file(style, machine, names.scalars, names.all);
   try {
     Composer(std::move(dag), file, workloads).compose();
   } catch (const NotCovered& refusal) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda_code/device_code.hpp"
 #include "families/arranged_weights.hpp"
-#include "families/convolution_kernels.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 #include "families/staged_rows.hpp"
@@ -9,10 +9,12 @@
 
 #include <algorithm>
 
-#include <fmt/args.h>
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
+
 namespace {
 
 constexpr const char* axis_names[] = {"d", "h", "w"};
@@ -84,13 +86,11 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   const std::string step =
       tensor_cores ? "32" : file.tune("STEP", depth >= 96 ? std::vector<std::int64_t>{16, 8} : std::vector<std::int64_t>{8, 16});
 
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  const auto set = [&](const std::string& key, const std::string& value) {
-    store.push_back(fmt::arg(key.c_str(), value));
-  };
+  std::vector<cuda_code::Hole> holes;
+  const auto set = [&](const std::string& key, const std::string& value) { holes.emplace_back(key, value); };
   std::optional<StagedRows> rows;
-  if (tensor_cores && !file.style().gather) rows = staged_rows(node, input, windows, tile_p, 3);
-  const std::string stages = rows ? "3" : fmt::format("({} + {} > 192 ? 3 : 4)", tile_o, tile_p);
+  if (tensor_cores && !file.style().gather) rows = staged_rows(node, input, windows, tile_p, 3, file.machine());
+  const std::string stages = rows ? "3" : tile_stages(tile_o, tile_p, file.machine());
   if (rows) {
     // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
     const std::string blocks = file.tune("BLOCKS", {2, 3}, fmt::format("{} * {} * BLOCKS <= 32768", tile_o, tile_p));
@@ -212,7 +212,8 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   set("epilogue", after.statements);
   set("store", after.store);
   set("parameters", arguments.parameters());
-  file.code(fmt::vformat(rows ? staged_convolution_kernel : tensor_cores ? gathered_convolution_kernel : convolution_kernel, store));
+  const std::string_view kernel = rows ? "staged_convolution.cuh" : tensor_cores ? "gathered_convolution.cuh" : "convolution.cuh";
+  file.code(device_code(kernel, cuda_code::holes_in(kernel, holes)));
   // The first residue has the most results.
   tensor::Extent positions = input.shape[0];
   for (const Windows::Axis& axis : windows.axes) {
@@ -248,7 +249,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
                              tile_o, tile_p));
   if (tensor_cores) {
     use_tensor_cores(file, name, "weights and inputs");
-    file.helper(tensor_tiles);
+    file.helper(device_code("tensor_tiles.cuh"));
     file.technique(Technique::asynchronous_copy,
                    "The next inputs are on their way to shared memory while the present ones are multiplied.");
   }

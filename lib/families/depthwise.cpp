@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda_code/device_code.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 #include "families/windows.hpp"
@@ -8,62 +9,24 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
+
 namespace {
 
-constexpr std::string_view code = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
-  // Neighbouring threads make neighbouring columns of {rows} results below each other, which share their inputs.
-  const {index} index = {index}(blockIdx.x) * {threads} + threadIdx.x;
-  if (index >= {count}) return;
-{coordinates}  const int first = {first}, group = {o} / ({O} / {groups});
-  const float* x = {X} + (size_t({b}) * {C} + group * {own}) * {plane};
-  const float* weights = {W} + size_t({o}) * {own} * {taps};
-  float sums[{rows}] = {{}};
-  for (int channel = 0; channel < {own}; ++channel, x += {plane}, weights += {taps}) {{
-    float held[{taps}];
-#pragma unroll
-    for (int k = 0; k < {taps}; ++k) held[k] = weights[k];
-#pragma unroll
-    for (int a = 0; a < {KD}; ++a) {{
-      const int d = {d} + a * {dilation_d};
-      const float* layer = x + d * {H} * {width};
-#pragma unroll
-      for (int r = 0; r < {rows_read}; ++r) {{
-        const int h = first * {stride_h} - {padding_h} + r;
-#pragma unroll
-        for (int c = 0; c < {KW}; ++c) {{
-          const int w = {w} + c * {dilation_w};
-          const bool there = unsigned(d) < unsigned({D}) && unsigned(h) < unsigned({H}) && unsigned(w) < unsigned({width});
-          const float value = there ? layer[h * {width} + w] : 0.0f;
-#pragma unroll
-          for (int i = 0; i < {rows}; ++i)
-            if (r - i * {stride_h} >= 0 && r - i * {stride_h} < {KH}) sums[i] += value * held[(a * {KH} + r - i * {stride_h}) * {KW} + c];
-        }}
-      }}
-    }}
-  }}
-#pragma unroll
-  for (int i = 0; i < {rows}; ++i) {{
-    const int row = first + i;
-    if (row >= {OH}) break;
-    const float produced = sums[i];
-{epilogue}    {store}
-  }}
-}}
-)";
-
 // How many results of a column a thread makes; 1: too few results for that.
-int rows_of(const Node& node) {
+int rows_of(const Node& node, const schedule::Machine& machine) {
   double results = 1;
   for (const tensor::Extent& extent : node.shape) results *= static_cast<double>(extent.values[0]);
   const std::int64_t height = node.shape[node.shape.size() - 2].values[0];
   for (const int rows : {8, 4, 2})
-    if (results / rows >= 132 * 2048 && height >= 2 * rows) return rows;
+    if (results / rows >= static_cast<double>(machine.multiprocessors * machine.threads) && height >= 2 * rows) return rows;
   return 1;
 }
 
 }  // namespace
 
-bool is_depthwise(const Node& node) {
+bool is_depthwise(const Node& node, const schedule::Machine& machine) {
   if (node.kind != Kind::convolution || node.function == "conv_transpose" || node.windows.size() < 2) return false;
   if (std::get<std::int64_t>(node.attributes.at("groups")) == 1 || is_tiled_convolution(node)) return false;
   std::int64_t taps = 1;
@@ -72,7 +35,7 @@ bool is_depthwise(const Node& node) {
     if (std::any_of(counts.begin(), counts.end(), [&](std::int64_t count) { return count != counts[0]; })) return false;
     taps *= counts[0];
   }
-  return taps <= 49 && node.windows[node.windows.size() - 2].dilation == 1 && rows_of(node) > 1;
+  return taps <= 49 && node.windows[node.windows.size() - 2].dilation == 1 && rows_of(node, machine) > 1;
 }
 
 // Bound by memory: an input is loaded once for all the results of a column that it belongs to, where a thread per result
@@ -84,7 +47,7 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
   const Windows windows = windows_of(node, input);
   const std::size_t rank = node.shape.size(), h_dim = rank - 2;
-  const int rows = rows_of(node);
+  const int rows = rows_of(node, file.machine());
   const std::string name = file.unique("depthwise_convolution");
   const std::string threads = file.tune("THREADS", {256, 128, 512});
   Arguments arguments(file.scalars());
@@ -116,21 +79,20 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
                     width = arguments.number(windows.axes[2].input);
   const std::int64_t stride = windows.axes[1].window.stride, high = windows.axes[1].window.taps.values[0];
   const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
-  file.code(fmt::format(
-      fmt::runtime(code), fmt::arg("threads", threads), fmt::arg("name", name), fmt::arg("rows", rows),
-      fmt::arg("index", index_type(*std::max_element(total.values.begin(), total.values.end()))), fmt::arg("count", count),
-      fmt::arg("coordinates", taken_apart), fmt::arg("first", first), fmt::arg("o", o), fmt::arg("b", b), fmt::arg("d", d),
-      fmt::arg("w", w), fmt::arg("X", x), fmt::arg("W", weight), fmt::arg("O", O),
-      fmt::arg("C", C), fmt::arg("own", own),
-      fmt::arg("groups", groups), fmt::arg("plane", plane),
-      fmt::arg("taps", windows.taps().text), fmt::arg("KD", windows.axes[0].window.taps.text),
-      fmt::arg("KH", windows.axes[1].window.taps.text), fmt::arg("KW", windows.axes[2].window.taps.text),
-      fmt::arg("D", D), fmt::arg("H", H),
-      fmt::arg("width", width), fmt::arg("dilation_d", windows.axes[0].window.dilation),
-      fmt::arg("dilation_w", windows.axes[2].window.dilation), fmt::arg("stride_h", stride),
-      fmt::arg("padding_h", windows.axes[1].window.padding), fmt::arg("rows_read", (rows - 1) * stride + high),
-      fmt::arg("OH", OH), fmt::arg("epilogue", after.statements),
-      fmt::arg("store", after.store), fmt::arg("parameters", arguments.parameters())));
+  file.code(device_code("depthwise.cuh", {{"threads", threads}, {"name", name}, {"rows", rows},
+      {"index", index_type(*std::max_element(total.values.begin(), total.values.end()))}, {"count", count},
+      {"coordinates", taken_apart}, {"first", first}, {"o", o}, {"b", b}, {"d", d},
+      {"w", w}, {"X", x}, {"W", weight}, {"O", O},
+      {"C", C}, {"own", own},
+      {"groups", groups}, {"plane", plane},
+      {"taps", windows.taps().text}, {"KD", windows.axes[0].window.taps.text},
+      {"KH", windows.axes[1].window.taps.text}, {"KW", windows.axes[2].window.taps.text},
+      {"D", D}, {"H", H},
+      {"width", width}, {"dilation_d", windows.axes[0].window.dilation},
+      {"dilation_w", windows.axes[2].window.dilation}, {"stride_h", stride},
+      {"padding_h", windows.axes[1].window.padding}, {"rows_read", (rows - 1) * stride + high},
+      {"OH", OH}, {"epilogue", after.statements},
+      {"store", after.store}, {"parameters", arguments.parameters()}}));
   file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
   double read = 4, results = 1;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);

@@ -91,12 +91,12 @@ std::string Factors::needed_depths(const std::string& all, const std::string& ro
   return fmt::format("  // The other depths meet zeros of a triangular factor.\n  const int begin = {}, end = {};\n", begin, end);
 }
 
-double Factors::operations(std::int64_t parts) const {
+double Factors::operations(const schedule::Machine& machine, std::int64_t parts) const {
   const std::int64_t tiles = (n.values[0] + 63) / 64 * ((m.values[0] + 63) / 64) * batches.values[0] * parts;
   const double needed = left.triangle && right.triangle ? 1.0 / 3 : left.triangle || right.triangle ? 0.5 : 1;
   return needed * 2.0 * static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) *
          static_cast<double>(m.values[0]) * static_cast<double>(depth.values[0]) *
-         std::max(1.0, 132.0 / static_cast<double>(tiles));
+         std::max(1.0, machine.multiprocessors / static_cast<double>(tiles));
 }
 
 double Factors::bytes() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/arguments.hpp"
+#include "schedule/machine.hpp"
 #include "schedule/region.hpp"
 
 #include <cstdint>
@@ -38,9 +39,8 @@ struct Factors {
   std::string whole(Arguments& arguments) const;
   // `begin` and `end` of those of `all` depths that a tile's results need, as declarations; empty where that is all of them.
   std::string needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const;
-  // At the first workload; more where the tiles of 64 by 64, `parts` of each, are too few for a large GPU's 132
-  // multiprocessors.
-  double operations(std::int64_t parts = 1) const;
+  // At the first workload; more where the tiles of 64 by 64, `parts` of each, are too few for all multiprocessors.
+  double operations(const schedule::Machine& machine, std::int64_t parts = 1) const;
   double bytes() const;  // each factor and the result once
 };
 

@@ -21,7 +21,7 @@ bool is_tiled_convolution(const Node& node);
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool makes_strips(const Node& node, const Node& input);
 void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
-bool is_depthwise(const Node& node);
+bool is_depthwise(const Node& node, const schedule::Machine& machine);
 void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_windows(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_gather(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/kernel_file.hpp"
 
-#include "families/parameter_names.hpp"
+#include "cuda_code/parameter_names.hpp"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ std::string KernelFile::unique(const std::string& name) {
 
 std::string KernelFile::tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition) {
   const std::string result = unique(name);
-  if (!style_.tune || family_taken_) values.resize(1);
+  if (!tunes()) values.resize(1);
   tunables_.push_back({result, values, values.size() == 1 ? "" : condition});
   return result;
 }
@@ -35,7 +35,7 @@ void KernelFile::helper(std::string_view text) {
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }
 
-void KernelFile::code(const std::string& text) { code_ += without_marks(text) + "\n"; }
+void KernelFile::code(const std::string& text) { code_ += cuda_code::without_marks(text) + "\n"; }
 
 std::string KernelFile::members() const {
   KernelFile ordered = *this;

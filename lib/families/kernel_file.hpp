@@ -2,6 +2,7 @@
 #pragma once
 
 #include "outcome/applied_technique.hpp"
+#include "schedule/machine.hpp"
 #include "tensor/shape.hpp"
 
 #include <cstdint>
@@ -45,15 +46,17 @@ using outcome::Technique;
 class KernelFile {
  public:
   // `scalars` are the task's scalar parameters; generated names avoid them and every other name in `names`.
-  KernelFile(const Style& style, std::map<std::string, tensor::Dtype> scalars, std::set<std::string> names)
-      : style_(style), scalars_(std::move(scalars)), names_(std::move(names)) {}
+  KernelFile(const Style& style, const schedule::Machine& machine, std::map<std::string, tensor::Dtype> scalars, std::set<std::string> names)
+      : style_(style), machine_(machine), scalars_(std::move(scalars)), names_(std::move(names)) {}
 
   const std::map<std::string, tensor::Dtype>& scalars() const { return scalars_; }
   const Style& style() const { return style_; }
+  const schedule::Machine& machine() const { return machine_; }
   // A name that nothing else in the file has: "rows", then "rows_2".
   std::string unique(const std::string& name);
   // Declares a tunable; only the first family of a file gets more than one value, so that families do not multiply.
   std::string tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition = "");
+  bool tunes() const { return style_.tune && !family_taken_; }  // whether a tunable gets more than one value
   // `initial`: what each element is before the first launch; empty: anything.
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
   void launch(const std::string& text) { launches_.push_back(text); }
@@ -89,6 +92,7 @@ class KernelFile {
     std::string condition;
   };
   Style style_;
+  schedule::Machine machine_;
   std::map<std::string, tensor::Dtype> scalars_;
   std::set<std::string> names_;
   std::vector<Tunable> tunables_;

@@ -27,13 +27,13 @@ void LineWriter::account() {
     for (int read = 0; read < (cached_ ? 1 : std::max(1, reads)); ++read) add(at(id).strides, node(id).dtype);
   }
   for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
+  const double enough = 2 * file_.machine().multiprocessors;  // blocks keep the memory busy
   const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
-  const double blocks = walk_ == Walk::columns ? lines / 32 : resident() ? 264 : lines;
-  // Two blocks on each of 132 multiprocessors keep the memory busy.
+  const double blocks = walk_ == Walk::columns ? lines / 32 : resident() ? enough : lines;
   const bool busy = walk_ == Walk::pointwise || bytes < 1e6;
   // Four bytes at a time, kept columns do not keep it busy.
   const double share = walk_ == Walk::columns && cached_ && !beside() ? 0.8 : 1;
-  file_.traffic(bytes, 0, busy ? share : std::clamp(blocks / 264, 1.0 / 264, share));
+  file_.traffic(bytes, 0, busy ? share : std::clamp(blocks / enough, 1 / enough, share));
   int operations = 0;
   for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
   if (operations > 1)

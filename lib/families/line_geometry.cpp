@@ -93,11 +93,11 @@ void LineWriter::choose_geometry() {
     if (threads.size() > 3) threads.resize(3);
     if (threads.size() > 1 && threads.back() == 1) threads.pop_back();
     // Few blocks need many threads to keep the memory busy.
-    if (!cached_ && splits_ == 1 && region_.lines().values[0] < 528 * 32) std::sort(threads.rbegin(), threads.rend());
+    if (!cached_ && splits_ == 1 && region_.lines().values[0] < 4 * 32 * file_.machine().multiprocessors) std::sort(threads.rbegin(), threads.rend());
   }
   if (!resident()) threads_ = file_.tune("THREADS", threads);
   // All at once, or one after the other.
-  if (!totals_.empty()) totals_blocks_ = file_.tune("BLOCKS", {most_totals_blocks, 1056, 528});
+  if (!totals_.empty()) totals_blocks_ = file_.tune("BLOCKS", {most_totals_blocks(), most_totals_blocks() / 4, most_totals_blocks() / 8});
   if (walk_ == Walk::columns) {
     std::vector<std::int64_t> lines = beside() ? std::vector<std::int64_t>{128, 64, 256} : std::vector<std::int64_t>{64, 32, 128};
     // What is not tuned has the first of each.
@@ -129,18 +129,43 @@ bool LineWriter::team_possible() const {
   return plain;
 }
 
-// Blocks that walk many lines each, 1024 threads of them on each of 132 multiprocessors. Of shorter lines enough blocks fit
-// there to hide each other's waiting.
+// Blocks that walk many lines each, 1024 threads of them on each multiprocessor, with the next line of each in shared memory. Of
+// shorter lines enough blocks fit there to hide each other's waiting.
 void LineWriter::choose_ahead(std::int64_t packs, std::vector<std::int64_t>& threads) {
   if (!cached_ || packs <= 256 * 8 || !has_lines() || !team_possible()) return;
+  const auto fits = [&](std::int64_t count) { return (packs + count - 1) / count * count * 16 * (1024 / count) <= file_.machine().shared_bytes_of_block; };
+  std::vector<std::int64_t> fitting;
+  std::copy_if(threads.begin(), threads.end(), std::back_inserter(fitting), fits);
+  if (fitting.empty()) return;
+  threads = fitting;
   std::sort(threads.begin(), threads.end());
   threads_ = file_.tune("THREADS", threads);
   per_multiprocessor_ = fmt::format("1024 / {}", threads_);
-  blocks_ = fmt::format("132 * ({})", per_multiprocessor_);
+  blocks_ = fmt::format("{} * ({})", file_.machine().multiprocessors, per_multiprocessor_);
+}
+
+// What all registers of the multiprocessors that teams occupy hold, with as much again to compute in.
+std::int64_t LineWriter::team_packs() const { return file_.machine().team_multiprocessors() * (file_.machine().registers / 8); }
+
+std::vector<std::int64_t> LineWriter::team_sizes(std::int64_t most) {
+  std::vector<std::int64_t> sizes{most};
+  for (std::int64_t size : {most / 2, most / 4})
+    if (size >= 2) sizes.push_back(size);
+  return sizes;
+}
+
+// Whether some team, as many blocks and 256 or 512 threads serve; where nothing is tuned, the first of each have to.
+template <typename Serves>
+bool LineWriter::any_team(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& blocks, Serves serves) const {
+  if (!file_.tunes()) return sizes.front() <= blocks.front();
+  for (const std::int64_t size : sizes)
+    for (const std::int64_t count : blocks)
+      if (serves(size, count, 256) || serves(size, count, 512)) return true;
+  return false;
 }
 
 // Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
-// resident at once, BLOCKS / 128 on a multiprocessor; several overlap loading, waiting and storing.
+// resident at once, as many on each multiprocessor; several overlap loading, waiting and storing.
 void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
   if (file_.style().meet_once || file_.style().trail) {
     choose_meeting();
@@ -148,41 +173,47 @@ void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& thre
   }
   if (file_.style().trail) return choose_trail(packs, threads);
   std::int64_t most = 2;
-  while (most < 512 && packs > most * 256 * 8) most *= 2;
+  while (most * 2 <= 4 * file_.machine().team_multiprocessors() && packs > most * 256 * 8) most *= 2;
   if (!team_possible() || packs > most * 256 * 8) return;
+  const int multiprocessors = file_.machine().team_multiprocessors();
+  const std::vector<std::int64_t> sizes = team_sizes(most), blocks{4 * multiprocessors, 2 * multiprocessors, multiprocessors};
+  const bool possible = any_team(sizes, blocks, [&](std::int64_t team, std::int64_t count, std::int64_t of_team) {
+    return packs <= team * of_team * 16 && count * packs <= team * team_packs() && 2 * count * packs > team * team_packs() &&
+           count * of_team <= 1024 * multiprocessors;
+  });
+  if (!possible) return;
   cached_ = true;
-  std::vector<std::int64_t> sizes{most};
-  for (std::int64_t size : {most / 2, most / 4})
-    if (size >= 2) sizes.push_back(size);
-  // All registers of 128 multiprocessors hold 2^20 packs with as much again to compute in.
   team_ = file_.tune("TEAM", sizes);
   threads = {256, 512};
   threads_ = file_.tune("THREADS", threads, fmt::format("{} <= TEAM * THREADS * 16", packs));
-  blocks_ = file_.tune("BLOCKS", {512, 256, 128},
-                       fmt::format("BLOCKS * {0} <= TEAM * 1048576 && 2 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * THREADS <= "
-                                   "131072",
-                                   packs));
-  per_multiprocessor_ = fmt::format("{} / 128", blocks_);
+  blocks_ = file_.tune("BLOCKS", blocks,
+                       fmt::format("BLOCKS * {0} <= TEAM * {1} && 2 * BLOCKS * {0} > TEAM * {1} && BLOCKS * THREADS <= {2}",
+                                   packs, team_packs(), 1024 * multiprocessors));
+  per_multiprocessor_ = fmt::format("{} / {}", blocks_, multiprocessors);
 }
 
 // Of blocks that come back to a line, a thread reduces four to eight packs of it at once. What all of them have read since
-// they saw a pack, at most twice 16 MiB, is still in the L2 cache with it.
+// they saw a pack, at most twice 16 MiB or half of the L2 cache, is still there with it.
 void LineWriter::choose_trail(std::int64_t packs, std::vector<std::int64_t>& threads) {
-  if (!team_possible() || packs > 1048576) return;
+  const std::int64_t passing = std::min(team_packs(), file_.machine().l2_bytes / 32);
+  if (!team_possible() || packs > passing) return;
   std::int64_t most = 2;
-  while (most < 512 && packs > most * 256 * 4) most *= 2;
+  while (most * 2 <= 4 * file_.machine().team_multiprocessors() && packs > most * 256 * 4) most *= 2;
+  const int multiprocessors = file_.machine().team_multiprocessors();
+  const std::vector<std::int64_t> sizes = team_sizes(most), blocks{2 * multiprocessors, 3 * multiprocessors, 4 * multiprocessors};
+  const bool possible = any_team(sizes, blocks, [&](std::int64_t team, std::int64_t count, std::int64_t of_team) {
+    return team <= count && packs <= team * of_team * 8 && count * packs <= team * passing && 4 * count * packs > team * passing &&
+           count * of_team <= 1024 * multiprocessors;
+  });
+  if (!possible) return;
   cached_ = true;
-  std::vector<std::int64_t> sizes{most};
-  for (std::int64_t size : {most / 2, most / 4})
-    if (size >= 2) sizes.push_back(size);
   team_ = file_.tune("TEAM", sizes);
   threads = {256, 512};
   threads_ = file_.tune("THREADS", threads, fmt::format("{} <= TEAM * THREADS * 8", packs));
-  blocks_ = file_.tune("BLOCKS", {256, 384, 512},
-                       fmt::format("TEAM <= BLOCKS && BLOCKS * {0} <= TEAM * 1048576 && 4 * BLOCKS * {0} > TEAM * 1048576 && BLOCKS * "
-                                   "THREADS <= 131072",
-                                   packs));
-  per_multiprocessor_ = fmt::format("{} / 128", blocks_);
+  blocks_ = file_.tune("BLOCKS", blocks,
+                       fmt::format("TEAM <= BLOCKS && BLOCKS * {0} <= TEAM * {1} && 4 * BLOCKS * {0} > TEAM * {1} && BLOCKS * THREADS <= {2}",
+                                   packs, passing, 1024 * multiprocessors));
+  per_multiprocessor_ = fmt::format("{} / {}", blocks_, multiprocessors);
 }
 
 void LineWriter::replace(std::string& text, const std::string& from, const std::string& to) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/line_writer.hpp"
 
-#include "families/device_functions.hpp"
+#include "cuda_code/device_code.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
 
 void LineWriter::write() {
   choose_geometry();
@@ -40,23 +42,23 @@ void LineWriter::finish() {
 
 void LineWriter::emit() {
   const bool reduces = region_.reduces;
-  file_.helper(device_functions::pack);
-  if (once()) file_.helper(device_functions::pack_once);
-  if (!ahead_.empty()) file_.helper(device_functions::copy_ahead);
+  file_.helper(device_code("pack.cuh"));
+  if (once()) file_.helper(device_code("pack_once.cuh"));
+  if (!ahead_.empty()) file_.helper(device_code("copy_ahead.cuh"));
   if (reduces) {
-    file_.helper(device_functions::exchange);
-    file_.helper(device_functions::operations);
+    file_.helper(device_code("exchange.cuh"));
+    file_.helper(device_code("operations.cuh"));
     for (const Instance& instance : region_.instances)
       if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
-        file_.helper(device_functions::found);
-    if (beside()) file_.helper(device_functions::each);
-    file_.helper(walk_ == Walk::columns ? device_functions::reduce_column : device_functions::reduce_row);
-    if (!totals_.empty()) file_.helper(device_functions::reduce_rows);
+        file_.helper(device_code("found.cuh"));
+    if (beside()) file_.helper(device_code("each.cuh"));
+    file_.helper(device_code(walk_ == Walk::columns ? "reduce_column.cuh" : "reduce_row.cuh"));
+    if (!totals_.empty()) file_.helper(device_code("reduce_rows.cuh"));
     if (meets_once()) {
-      file_.helper(device_functions::parts);
-      file_.helper(meeting_.centre >= 0 ? device_functions::moments : device_functions::powers);
+      file_.helper(device_code("parts.cuh"));
+      file_.helper(device_code(meeting_.centre >= 0 ? "moments.cuh" : "powers.cuh"));
     } else if (!team_.empty()) {
-      file_.helper(device_functions::reduce_team);
+      file_.helper(device_code("reduce_team.cuh"));
     }
   }
   for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/device_functions.hpp"
 #include "families/line_writer.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@ tensor::Extent LineWriter::write_totals(const std::vector<int>& reduces) {
   totals_ = reduces;
   write();
   file_.end_family();
-  return {totals_blocks_, std::vector<std::int64_t>(region_.assignments, most_totals_blocks)};
+  return {totals_blocks_, std::vector<std::int64_t>(region_.assignments, most_totals_blocks())};
 }
 
 // What a thread has seen of its row's lines, and the loop over them: as often for all rows of a block, for its barriers.

@@ -48,6 +48,10 @@ class LineWriter {
   int passes() const;
   void choose_team(std::int64_t packs, std::vector<std::int64_t>& threads);
   void choose_trail(std::int64_t packs, std::vector<std::int64_t>& threads);
+  std::int64_t team_packs() const;
+  static std::vector<std::int64_t> team_sizes(std::int64_t most);
+  template <typename Serves>
+  bool any_team(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& blocks, Serves serves) const;
   void choose_ahead(std::int64_t packs, std::vector<std::int64_t>& threads);
   bool team_possible() const;
   bool once() const { return vectorised() && (file_.style().stream || last_use_); }
@@ -125,7 +129,7 @@ class LineWriter {
   void come_back();
 
   // Reductions over all lines.
-  static constexpr std::int64_t most_totals_blocks = 4224;  // 32 for each of 132 multiprocessors
+  std::int64_t most_totals_blocks() const { return 32 * file_.machine().multiprocessors; }
   void begin_totals();
   void finish_totals();
   const Node& total(std::size_t root) const { return dag_.nodes[static_cast<std::size_t>(totals_[root])]; }

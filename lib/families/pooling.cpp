@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/device_functions.hpp"
+#include "cuda_code/device_code.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 #include "families/windows.hpp"
@@ -9,68 +9,10 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
+
 namespace {
-
-constexpr std::string_view fetch_pack =
-    R"(// Four neighbours of a row, `outside` where it has none. WHOLE: they are aligned, and all or none of them exist.
-template <bool WHOLE>
-__device__ __forceinline__ void fetch_pack(float* to, const float* row, int column, int columns, bool there, float outside) {
-  if (WHOLE) {
-    const bool inside = there && unsigned(column) < unsigned(columns);
-    const float4 pack = inside ? *reinterpret_cast<const float4*>(row + column) : make_float4(outside, outside, outside, outside);
-    to[0] = pack.x, to[1] = pack.y, to[2] = pack.z, to[3] = pack.w;
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) to[i] = there && unsigned(column + i) < unsigned(columns) ? row[column + i] : outside;
-  }
-}
-)";
-
-constexpr std::string_view code = R"(template <bool WHOLE>
-__device__ __forceinline__ void {name}_body({parameters}) {{
-  // A thread makes four neighbouring results of {rows} rows{and_planes}.{combines}
-  // Results change lanes in shared memory, so that neighbours are stored by neighbours.
-  constexpr int LANES = {lanes}, PACKS = {packs}, FIRST = {first}, INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
-  __shared__ __align__(16) float results[{threads} / 32][{rows}][128];
-  const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
-  const int chunks = ({OW} + LANES * 4 - 1) / (LANES * 4), strips = ({OH} + {rows} - 1) / {rows};
-  const {index} place = ({index}(blockIdx.x) * {threads} + threadIdx.x) / LANES;
-  const int chunk = place % chunks, strip = place / chunks % strips;
-{depth}  const {index} plane = place / chunks / strips{per_depth};
-  const bool live = plane < {planes};
-  const float* x = {X} + size_t(live ? plane : 0) * {volume};
-  const int w0 = (chunk * LANES + lane) * {step_w} - {before_w}, h0 = strip * {rows} * {stride_h} - {padding_h};
-{held}{weights}{open}#pragma unroll
-  for (int r = 0; r < INPUT_ROWS; ++r) {{
-    const bool there = live && unsigned(h0 + r) < unsigned({H});
-    float row[PACKS * 4];
-#pragma unroll
-    for (int q = 0; q < PACKS; ++q)
-      fetch_pack<WHOLE>(row + q * 4, x + {row}, w0 + q * 4, {W}, there, {neutral});
-{gather}  }}
-{close}{coordinates}{each_plane}#pragma unroll
-  for (int j = 0; j < {rows}; ++j)
-    *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
-  __syncwarp();
-#pragma unroll
-  for (int j = 0; j < {rows}; ++j) {{
-    const int at_h = strip * {rows} + j;
-    if ({gone} || at_h >= {OH}) break;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {{
-      const int at_w = (chunk * 4 + i) * LANES + lane;
-      if (at_w >= {OW}) break;
-      float produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
-{divide}{epilogue}      {store}
-    }}
-  }}
-{end_plane}}}
-
-__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
-  if ({W} % 4 == 0) {name}_body<true>({forwarded});
-  else {name}_body<false>({forwarded});
-}}
-)";
 
 // What a pool makes of a row, for every row of results that it belongs to.
 constexpr std::string_view pool_row = R"(    float across[4];
@@ -99,44 +41,6 @@ constexpr std::string_view weighted_row = R"(#pragma unroll
 #pragma unroll
         for (int i = 0; i < 4; ++i) held[j][i] += weights[b / {dilation_h} * {taps_w} + c] * row[FIRST + i * {stride_w} + c * {dilation_w}];
     }}
-)";
-
-// Where rows are not aligned: a thread's four neighbours would lie in as many sectors as there are lanes.
-constexpr std::string_view column_code = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
-  // A thread makes {rows} results of a column{and_planes}, its neighbours those beside them, so that neighbours are loaded and stored by
-  // neighbours. It combines along a row first, then the rows{then_planes}.
-  constexpr int INPUT_ROWS = ({rows} - 1) * {stride_h} + {span_h};
-  const int strips = ({OH} + {rows} - 1) / {rows};
-  const {index} place = {index}(blockIdx.x) * {threads} + threadIdx.x;
-  const int at_w = place % {OW}, strip = place / {OW} % strips;
-{depth}  const {index} plane = place / {OW} / strips{per_depth};
-  if (plane >= {planes}) return;
-  const float* x = {X} + size_t(plane) * {volume};
-  const int w0 = at_w * {stride_w} - {padding_w}, h0 = strip * {rows} * {stride_h} - {padding_h};
-{held}{open}#pragma unroll
-  for (int r = 0; r < INPUT_ROWS; ++r) {{
-    const bool there = unsigned(h0 + r) < unsigned({H});
-    float across = {neutral};
-#pragma unroll
-    for (int c = 0; c < {taps_w}; ++c) {{
-      const int w = w0 + c * {dilation_w};
-      across = {combine}(across, there{inside_w} ? x[{row} + w] : {neutral});
-    }}
-#pragma unroll
-    for (int j = 0; j < {rows}; ++j) {{
-      const int b = r - j * {stride_h};
-      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
-      held[j][0] = {combine}(held[j][0], across);
-    }}
-  }}
-{close}{coordinates}{each_plane}#pragma unroll
-  for (int j = 0; j < {rows}; ++j) {{
-    const int at_h = strip * {rows} + j;
-    if ({gone}at_h >= {OH}) break;
-    float produced = held[j][0];
-{divide}{epilogue}    {store}
-  }}
-{end_plane}}}
 )";
 
 std::int64_t span(const Windows::Axis& axis) { return (axis.window.taps.values[0] - 1) * axis.window.dilation + 1; }
@@ -241,8 +145,8 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
   const std::string count = arguments.number(planes),
                     volume = arguments.number(product_of(input.shape, front, rank, region.assignments)),
                     OH = arguments.number(h.window.outputs), OW = arguments.number(w.window.outputs);
-  if (!weighted) file.helper(device_functions::operations);
-  if (!columns) file.helper(fetch_pack);
+  if (!weighted) file.helper(device_code("operations.cuh"));
+  if (!columns) file.helper(device_code("fetch_pack.cuh"));
   // Whether a window may reach beyond the input's columns.
   bool beyond = w.window.padding != 0;
   for (std::size_t i = 0; i < w.input.values.size(); ++i)
@@ -255,26 +159,26 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
   const std::string weights = !weighted ? "" : fmt::format(
       "  float weights[{0}];\n#pragma unroll\n  for (int k = 0; k < {0}; ++k) weights[k] = {1}[size_t(live ? plane % {2} : 0) * {0} + k];\n",
       taps, kernel, arguments.number(node.shape[1]));
-  file.code(fmt::format(
-      fmt::runtime(columns ? column_code : code), fmt::arg("name", name), fmt::arg("parameters", arguments.parameters()),
-      fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("rows", rows),
-      fmt::arg("lanes", lanes), fmt::arg("packs", packs_of(w).count),
-      fmt::arg("first", packs_of(w).before - w.window.padding), fmt::arg("before_w", packs_of(w).before),
-      fmt::arg("step_w", 4 * w.window.stride), fmt::arg("stride_w", w.window.stride),
-      fmt::arg("dilation_w", w.window.dilation), fmt::arg("taps_w", w.window.taps.values[0]),
-      fmt::arg("stride_h", h.window.stride), fmt::arg("dilation_h", h.window.dilation),
-      fmt::arg("taps_h", h.window.taps.values[0]), fmt::arg("padding_h", h.window.padding),
-      fmt::arg("span_h", span(h)), fmt::arg("index", index_type(*std::max_element(results.values.begin(), results.values.end()))),
-      fmt::arg("depth", deep ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", OD, depths, columns ? OW : "chunks") : ""),
-      fmt::arg("padding_w", w.window.padding), fmt::arg("inside_w", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : ""),
-      fmt::arg("per_depth", deep ? " / slabs" : ""), fmt::arg("planes", count), fmt::arg("volume", volume),
-      fmt::arg("X", x), fmt::arg("H", H), fmt::arg("W", W), fmt::arg("OH", OH), fmt::arg("OW", OW),
-      fmt::arg("neutral", neutral), fmt::arg("combine", combine), fmt::arg("gather", gather), fmt::arg("weights", weights),
-      fmt::arg("combines", weighted ? "" : fmt::format(" It combines along a row first, then the rows{}.", deep ? ", then the planes" : "")),
-      fmt::arg("and_planes", deep ? fmt::format(" of {} planes", depths) : ""), fmt::arg("then_planes", deep ? ", then the planes" : ""),
-      fmt::arg("held", held), fmt::arg("each_plane", each_plane), fmt::arg("end_plane", end_plane), fmt::arg("gone", gone),
-      fmt::arg("open", open), fmt::arg("close", close), fmt::arg("row", row), fmt::arg("coordinates", before),
-      fmt::arg("divide", divide), fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
+  const std::string_view kernel_code = columns ? "strip_columns.cuh" : "strips.cuh";
+  file.code(device_code(kernel_code, cuda_code::holes_in(kernel_code, {{"name", name}, {"parameters", arguments.parameters()},
+      {"forwarded", arguments.forwarded()}, {"threads", threads}, {"rows", rows},
+      {"lanes", lanes}, {"packs", packs_of(w).count},
+      {"first", packs_of(w).before - w.window.padding}, {"before_w", packs_of(w).before},
+      {"step_w", 4 * w.window.stride}, {"stride_w", w.window.stride},
+      {"dilation_w", w.window.dilation}, {"taps_w", w.window.taps.values[0]},
+      {"stride_h", h.window.stride}, {"dilation_h", h.window.dilation},
+      {"taps_h", h.window.taps.values[0]}, {"padding_h", h.window.padding},
+      {"span_h", span(h)}, {"index", index_type(*std::max_element(results.values.begin(), results.values.end()))},
+      {"depth", deep ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", OD, depths, columns ? OW : "chunks") : ""},
+      {"padding_w", w.window.padding}, {"inside_w", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : ""},
+      {"per_depth", deep ? " / slabs" : ""}, {"planes", count}, {"volume", volume},
+      {"X", x}, {"H", H}, {"W", W}, {"OH", OH}, {"OW", OW},
+      {"neutral", neutral}, {"combine", combine}, {"gather", gather}, {"weights", weights},
+      {"combines", weighted ? "" : fmt::format(" It combines along a row first, then the rows{}.", deep ? ", then the planes" : "")},
+      {"and_planes", deep ? fmt::format(" of {} planes", depths) : ""}, {"then_planes", deep ? ", then the planes" : ""},
+      {"held", held}, {"each_plane", each_plane}, {"end_plane", end_plane}, {"gone", gone},
+      {"open", open}, {"close", close}, {"row", row}, {"coordinates", before},
+      {"divide", divide}, {"epilogue", after.statements}, {"store", after.store}})));
   const std::string across = columns ? in_parentheses(w.window.outputs.text) : fmt::format("ceil_div({}, {}) * {}", w.window.outputs.text, lanes * 4, lanes);
   file.launch(fmt::format("{0}<<<ceil_div({1} * {2} * ceil_div({3}, {4}) * {5}, {6}), {6}>>>({7})", name, in_parentheses(planes.text),
                           depths == "1" ? in_parentheses(d.window.outputs.text) : fmt::format("ceil_div({}, {})", d.window.outputs.text, depths),

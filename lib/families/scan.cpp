@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/device_functions.hpp"
+#include "cuda_code/device_code.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 
@@ -9,74 +9,10 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
+
 namespace {
-
-constexpr std::string_view along_rows = R"(template <bool WHOLE>
-__device__ __forceinline__ void {name}_body({parameters}) {{
-  // A row passes in pieces; every thread scans four neighbours, the warps their totals, and the carry goes on.
-  __shared__ {type} part[{threads} / 32];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-{coordinates}{lines}  {type} carry = {neutral};
-  for (int start = 0; start < {M}; start += {threads} * 4) {{
-    const int from = start + threadIdx.x * 4, left = {M} - from;
-    {type} value[4];
-    if (WHOLE) {{
-{packs}#pragma unroll
-      for (int i = 0; i < 4; ++i) {{
-        const int item = {item}, along = {where} + item;
-{from_packs}      }}
-    }} else {{
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {{
-        value[i] = {neutral};
-        if (i >= left) continue;
-        const int along = {element};
-{from_elements}      }}
-    }}
-#pragma unroll
-    for (int i = 1; i < 4; ++i) value[i] {op}= value[i - 1];
-    {type} total = value[3];
-#pragma unroll
-    for (int offset = 1; offset < 32; offset *= 2) {{
-      const {type} before = __shfl_up_sync(0xffffffffu, total, offset);
-      if (lane >= offset) total {op}= before;
-    }}
-    __syncthreads();
-    if (lane == 31) part[warp] = total;
-    __syncthreads();
-    {type} before = __shfl_up_sync(0xffffffffu, total, 1);
-    if (lane == 0) before = {neutral};
-    before {op}= carry;
-    for (int other = 0; other < {threads} / 32; ++other) {{
-      if (other < warp) before {op}= part[other];
-      carry {op}= part[other];
-    }}
-#pragma unroll
-    for (int i = 0; i < 4; ++i) value[i] {op}= before;
-{stores}  }}
-}}
-
-__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
-  if ({aligned}) {name}_body<true>({forwarded});
-  else {name}_body<false>({forwarded});
-}}
-)";
-
-constexpr std::string_view across_columns = R"(__global__ void __launch_bounds__({threads}) {name}({parameters}) {{
-  const int index = blockIdx.x * {threads} + threadIdx.x;
-  if (index >= {count}) return;
-  const int front = index / {inner}, back = index % {inner};
-{coordinates}{lines}  {type} produced = {neutral};
-#pragma unroll 8
-  for (int k = 0; k < {M}; ++k) {{
-    const int along = {along};
-    {{
-{from_elements}      produced {op}= {value};
-    }}
-{epilogue}    {store}
-  }}
-}}
-)";
 
 // What a scan reads, spelt out: lines of `x`, each a pointer to where its part of a tensor in memory begins.
 struct Reads {
@@ -159,7 +95,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const Spelling from_elements = spelling(operand, dag, at, rows ? 8 : 6, arguments, reads.elements);
   const Epilogue after = epilogue(region, dag, at, rows ? 6 : 4, arguments);
   if (rows) {
-    file.helper(device_functions::pack);
+    file.helper(device_code("pack.cuh"));
     std::string stores = fmt::format(
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
         "      const {} produced = value[i];\n{}      {}\n    }}\n",
@@ -190,32 +126,31 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
                stores;
     }
     const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
-    file.code(fmt::format(
-        fmt::runtime(along_rows), fmt::arg("name", name), fmt::arg("type", type), fmt::arg("parameters", arguments.parameters()),
-        fmt::arg("forwarded", arguments.forwarded()), fmt::arg("threads", threads), fmt::arg("coordinates", before),
-        fmt::arg("lines", reads.lines), fmt::arg("M", M), fmt::arg("neutral", sum ? "0" : "1"), fmt::arg("op", sum ? "+" : "*"),
-        fmt::arg("where", where), fmt::arg("item", reverse ? "3 - i" : "i"), fmt::arg("aligned", aligned), fmt::arg("packs", packs),
-        fmt::arg("from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)),
-        fmt::arg("from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)),
-        fmt::arg("element", reverse ? M + " - 1 - from - i" : "from + i"), fmt::arg("stores", stores)));
+    file.code(device_code("scan_rows.cuh", {{"name", name}, {"type", type}, {"parameters", arguments.parameters()},
+        {"forwarded", arguments.forwarded()}, {"threads", threads}, {"coordinates", before},
+        {"lines", reads.lines}, {"M", M}, {"neutral", sum ? "0" : "1"}, {"op", sum ? "+" : "*"},
+        {"where", where}, {"item", reverse ? "3 - i" : "i"}, {"aligned", aligned}, {"packs", packs},
+        {"from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)},
+        {"from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)},
+        {"element", reverse ? M + " - 1 - from - i" : "from + i"}, {"stores", stores}}));
     file.launch(fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed()));
   } else {
     const tensor::Extent lines = times(outer, inner);
     const std::string count = arguments.number(lines), step = arguments.number(inner);
-    file.code(fmt::format(fmt::runtime(across_columns), fmt::arg("name", name), fmt::arg("type", type),
-                          fmt::arg("parameters", arguments.parameters()), fmt::arg("threads", threads),
-                          fmt::arg("count", count), fmt::arg("inner", step), fmt::arg("M", M),
-                          fmt::arg("coordinates", before), fmt::arg("lines", reads.lines), fmt::arg("neutral", sum ? "0" : "1"),
-                          fmt::arg("from_elements", from_elements.statements), fmt::arg("value", from_elements.value),
-                          fmt::arg("along", reverse ? M + " - 1 - k" : "k"), fmt::arg("op", sum ? "+" : "*"),
-                          fmt::arg("epilogue", after.statements), fmt::arg("store", after.store)));
+    file.code(device_code("scan_columns.cuh", {{"name", name}, {"type", type},
+                          {"parameters", arguments.parameters()}, {"threads", threads},
+                          {"count", count}, {"inner", step}, {"M", M},
+                          {"coordinates", before}, {"lines", reads.lines}, {"neutral", sum ? "0" : "1"},
+                          {"from_elements", from_elements.statements}, {"value", from_elements.value},
+                          {"along", reverse ? M + " - 1 - k" : "k"}, {"op", sum ? "+" : "*"},
+                          {"epilogue", after.statements}, {"store", after.store}}));
     file.launch(
         fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, lines.text, threads, threads, arguments.passed()));
   }
   double elements = 1;
   for (const tensor::Extent& extent : node.shape) elements *= static_cast<double>(extent.values[0]);
   const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
-  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / 264, 1.0 / 264, 1.0));
+  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / (2 * file.machine().multiprocessors), 0.5 / file.machine().multiprocessors, 1.0));
   file.technique(
       Technique::parallel_scan,
       rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "

@@ -39,7 +39,7 @@ StagedRows::Axis text_of(const Axis& axis, const std::string& low, const std::st
 }  // namespace
 
 std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const Windows& windows, const std::string& tile,
-                                      std::int64_t stages) {
+                                      std::int64_t stages, const schedule::Machine& machine) {
   const bool transposed = node.function == "conv_transpose";
   const auto split = [&](std::size_t i) { return transposed && windows.axes[i].window.stride > 1; };
   for (const Windows::Axis& axis : windows.axes)
@@ -105,7 +105,8 @@ std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const
     }
   for (const std::string& each : needs) result.floats = result.floats.empty() ? each : fmt::format("max({}, {})", result.floats, each);
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] > (i == 0 ? 112 << 10 : 190 << 10)) return {};
+    // Tiles of 128 output channels take 27 KiB more.
+    if (bytes[i] > (i == 0 ? machine.shared_bytes / 2 - (2 << 10) : machine.shared_bytes_of_block - (37 << 10))) return {};
   result.strips = fmt::format("ceil_div({}, {})", most(2).text, result.strip);
   result.positions = fmt::format("{} * {}", times(times(input.shape[0], most(0)), most(1)).text, result.strip);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/windows.hpp"
+#include "schedule/machine.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,6 @@ struct StagedRows {
 // For tiles of `tile` results, a tunable of 128 at most, and `stages` steps of 32 depths on their way; nothing where the
 // inputs' places are 2^31 or more, or where an SM has no room for two tiles of 64 output channels.
 std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const Windows& windows, const std::string& tile,
-                                      std::int64_t stages);
+                                      std::int64_t stages, const schedule::Machine& machine);
 
 }  // namespace cudal1::families

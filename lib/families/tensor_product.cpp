@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
 #include "families/epilogue.hpp"
 #include "families/factors.hpp"
@@ -10,16 +11,19 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
+
+using cuda_code::device_code;
+
 namespace {
 
-// Into how many parts the depth is cut so that few tiles still fill a large GPU; 1: there are enough of them.
-std::int64_t depth_parts(const Factors& factors) {
+// Into how many parts the depth is cut so that few tiles still fill the machine; 1: there are enough of them.
+std::int64_t depth_parts(const Factors& factors, int multiprocessors) {
   const std::int64_t tiles = (factors.n.values[0] + 127) / 128 * ((factors.m.values[0] + 127) / 128);
   const std::int64_t depth = factors.depth.values[0];
   // Smaller tiles do as well where the depth is moderate.
-  if (!is_one(factors.batches) || tiles > 128 || (tiles == 128 && depth < 2048)) return 1;
+  if (!is_one(factors.batches) || tiles > multiprocessors || (tiles == multiprocessors && depth < 2048)) return 1;
   std::int64_t parts = 1;
-  while (parts * 2 * tiles <= 256 && parts * 2 * 256 <= depth) parts *= 2;
+  while (parts * 2 * tiles <= 2 * multiprocessors && parts * 2 * 256 <= depth) parts *= 2;
   return parts;
 }
 
@@ -33,7 +37,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
   const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
-  const std::int64_t parts = file.style().split && !left.triangle && !right.triangle ? depth_parts(factors) : 1;
+  const std::int64_t parts = file.style().split && !left.triangle && !right.triangle ? depth_parts(factors, file.machine().team_multiprocessors()) : 1;
   const std::string name = file.unique("tensor_matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
   const std::vector<std::int64_t> tiles =
@@ -67,7 +71,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   at[rank - 1] = "column";
   const Epilogue after = epilogue(region, dag, at, parts > 1 ? 2 : 8, last);
 
-  const std::string step = "32", stages = fmt::format("({} + {} > 192 ? 3 : 4)", rows, columns);
+  const std::string step = "32", stages = tile_stages(rows, columns, file.machine());
   const std::string left_along = left.swapped ? "false" : "true", right_along = right.swapped ? "true" : "false";
   const std::string depth_range = parts > 1
                                       ? fmt::format(
@@ -82,37 +86,11 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
           : fmt::format("        const float produced = sum[i][j][q];\n{}        {}\n", after.statements, after.store);
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
   const std::string whole = factors.whole(arguments);
-  file.code(fmt::format(
-      R"(__global__ void __launch_bounds__(128, 2) {name}({parameters}) {{
-  const float* left = {left};
-  const float* right = {right};
-{coordinates}{range}  // Eight rows of tiles are walked together, so that the blocks at work share tiles of both factors in the L2.
-  const int across = ({M} + {columns} - 1) / {columns}, down = ({N} + {rows} - 1) / {rows};
-  const int first = blockIdx.x / (8 * across) * 8, high = min(down - first, 8), within = blockIdx.x % (8 * across);
-  const int row_start = (first + within % high) * {rows}, column_start = within / high * {columns};
-{needed}  float sum[{rows} / 32][{columns} / 16][4] = {{}};
-  if ({whole})
-    tensor_tile<true, {left_along}, {right_along}, {rows}, {columns}, {step}, {stages}>(sum, left, right, row_start, column_start, {N}, {M}, {K}, begin, end);
-  else
-    tensor_tile<false, {left_along}, {right_along}, {rows}, {columns}, {step}, {stages}>(sum, left, right, row_start, column_start, {N}, {M}, {K}, begin, end);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-#pragma unroll
-  for (int i = 0; i < {rows} / 32; ++i)
-#pragma unroll
-    for (int j = 0; j < {columns} / 16; ++j)
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {{
-        const int row = row_start + warp / 2 * ({rows} / 2) + i * 16 + lane / 4 + q / 2 * 8;
-        const int column = column_start + warp % 2 * ({columns} / 2) + j * 8 + lane % 4 * 2 + q % 2;
-        if (row >= {N} || column >= {M}) continue;
-{store}      }}
-}}
-)",
-      fmt::arg("name", name), fmt::arg("left", left_at), fmt::arg("right", right_at),
-      fmt::arg("coordinates", batch_coordinates), fmt::arg("range", depth_range), fmt::arg("needed", factors.needed_depths(K, rows, columns, step)), fmt::arg("M", M), fmt::arg("N", N),
-      fmt::arg("K", K), fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("whole", whole),
-      fmt::arg("left_along", left_along), fmt::arg("right_along", right_along), fmt::arg("step", step),
-      fmt::arg("stages", stages), fmt::arg("store", store), fmt::arg("parameters", arguments.parameters())));
+  file.code(device_code("tensor_product.cuh", {{"name", name}, {"left", left_at}, {"right", right_at},
+      {"coordinates", batch_coordinates}, {"range", depth_range}, {"needed", factors.needed_depths(K, rows, columns, step)}, {"M", M}, {"N", N},
+      {"K", K}, {"rows", rows}, {"columns", columns}, {"whole", whole},
+      {"left_along", left_along}, {"right_along", right_along}, {"step", step},
+      {"stages", stages}, {"store", store}, {"parameters", arguments.parameters()}}));
   const auto floats = [&](bool along, const std::string& tile) {
     return along ? fmt::format("{} * ({} + 4)", tile, step) : fmt::format("{} * ({} + 8)", step, tile);
   };
@@ -120,22 +98,13 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * 4>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
                           floats(!left.swapped, rows), floats(right.swapped, columns), arguments.passed()));
-  file.traffic(factors.bytes(), (file.style().exact ? 0.8 : 0.3) * factors.operations(parts));
+  file.traffic(factors.bytes(), (file.style().exact ? 0.8 : 0.3) * factors.operations(file.machine(), parts));
   if (parts > 1) {
     const std::string kernel = file.unique(name + "_total");
     const std::string rows_of = total.number(n), columns_of = total.number(m);
-    file.code(fmt::format(R"(__global__ void __launch_bounds__(256) {0}({1}) {{
-  const int at = blockIdx.x * 256 + threadIdx.x;
-  if (at >= {2} * {3}) return;
-  const int row = at / {3}, column = at % {3};
-  float produced = 0;
-#pragma unroll 8
-  for (int part = 0; part < {4}; ++part) produced += {5}[size_t(part) * {2} * {3} + at];
-{6}  {7}
-}}
-)",
-                          kernel, total.parameters(), rows_of, columns_of, splits,
-                          total.pointer(scratch, tensor::Dtype::float32, false), after.statements, after.store));
+    file.code(device_code("split_product_total.cuh",
+                          {{"name", kernel}, {"parameters", total.parameters()}, {"N", rows_of}, {"M", columns_of}, {"parts", splits},
+                           {"S", total.pointer(scratch, tensor::Dtype::float32, false)}, {"epilogue", after.statements}, {"store", after.store}}));
     file.launch(fmt::format("{}<<<ceil_div({} * {}, 256), 256>>>({})", kernel, n.text, m.text, total.passed()));
     file.traffic(4.0 * static_cast<double>((parts + 1) * n.values[0] * m.values[0]), 0);
     file.technique(Technique::split_reduction,
@@ -144,7 +113,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                                name, splits, kernel));
   }
   use_tensor_cores(file, name, "the factors");
-  file.helper(tensor_tiles);
+  file.helper(device_code("tensor_tiles.cuh"));
   file.technique(Technique::shared_memory_tiling, fmt::format("Four warps share a tile of {} by {} results.", rows, columns));
   file.technique(Technique::asynchronous_copy,
                  "The next tiles are on their way to shared memory while the present ones are multiplied.");

@@ -1,47 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/tensor_tiles.hpp"
 
+#include "cuda_code/device_code.hpp"
+
 #include <fmt/format.h>
 
 namespace cudal1::families {
-namespace {
 
-// Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-// performance" (2022): three TF32 products of the halves, and sums outside the tensor cores, which cut rather than
-// round.
-constexpr std::string_view halves = R"(template <int BYTES>
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
-  const unsigned at = unsigned(__cvta_generic_to_shared(to));
-  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
-}
-
-// As high and low halves of TF32 precision. Not for more than 4e34, where the product by 2^13 + 1 (Veltkamp) is infinite.
-__device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : __uint_as_float(__float_as_uint(value) + 0x1000u);
-  high = __float_as_uint(rounded);
-  low = __float_as_uint(value - rounded);
-}
-
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-)";
-
-}  // namespace
+using cuda_code::device_code;
 
 void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::string& factors) {
   const bool exact = file.style().exact;
-  file.helper(exact ? "constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision\n"
-                    : "constexpr bool EXACT = false;  // a factor is rounded to TF32\n");
-  file.helper(halves);
+  file.helper(device_code(exact ? "exact.cuh" : "rounded.cuh"));
+  file.helper(device_code("tf32_halves.cuh"));
   file.technique(Technique::tensor_cores,
                  exact ? fmt::format("`{}` cuts {} into a high and a low half of TF32 precision; three products of them are "
                                      "as exact as one in fp32. An infinite input, or one above 4e34, gives NaN.",
                                      kernel, factors)
                        : fmt::format("`{}` multiplies {} in TF32, by the run's precision or because they have 16 bits only.", kernel, factors));
+}
+
+
+// A stage of tiles of 128 by 128 takes 36 KiB at most, of 128 by 64 27 KiB, of 64 by 64 18 KiB.
+std::string tile_stages(const std::string& rows, const std::string& columns, const schedule::Machine& machine) {
+  if (machine.shared_bytes_of_block >= 4 * 36 << 10) return fmt::format("({} + {} > 192 ? 3 : 4)", rows, columns);
+  return fmt::format("({0} + {1} > 192 ? 2 : {0} + {1} > 128 ? 3 : 4)", rows, columns);
 }
 
 }  // namespace cudal1::families

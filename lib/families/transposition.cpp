@@ -66,7 +66,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
   const double elements =
       static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
-  const int tile = (elements >= 64 * 64 * 528) != file.style().wide ? 64 : 32;
+  const int tile = (elements >= 64 * 64 * 4 * file.machine().multiprocessors) != file.style().wide ? 64 : 32;
   const std::string threads = packed ? file.tune("THREADS", {256, 128}) : file.tune("THREADS", {256, 512, 128});
 
   std::string body = fmt::format("  constexpr int TILE = {};\n", tile),

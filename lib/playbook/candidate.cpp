@@ -82,8 +82,9 @@ struct Written {
   std::string members;  // equal for equal families
 };
 
-tl::expected<Written, std::string> write(const Draft& draft, const Names& names, std::size_t workloads, const std::string& of) {
-  const auto file = families::compose(draft.dag, draft.style, names, workloads);
+tl::expected<Written, std::string> write(const Draft& draft, const schedule::Machine& machine, const Names& names, std::size_t workloads,
+                                        const std::string& of) {
+  const auto file = families::compose(draft.dag, draft.style, machine, names, workloads);
   if (!file) return tl::unexpected(file.error());
   Candidate candidate;
   candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.style.name);
@@ -176,7 +177,7 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
   return std::max(candidate.slowed_bytes / rate, candidate.operations / (0.7 * flops)) + 2e-6 * candidate.kernels;
 }
 
-Candidates candidates_for(const task::Task& task, outcome::Precision precision) {
+Candidates candidates_for(const task::Task& task, outcome::Precision precision, const outcome::DeviceFacts& device) {
   Candidates result;
   if (!task.torch && task::is_module(task)) {
     result.refusal = task.no_oracle_reason;
@@ -195,6 +196,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
     return result;
   }
   const Names names = names_of(task);
+  const schedule::Machine machine = schedule::machine_of(device);
   std::set<std::string> seen;
   std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
@@ -219,7 +221,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
       style.exact = precision == outcome::Precision::fp32 && !of_sixteen_bits(dag);
       Draft draft{std::move(dag), style, std::move(applied), {}};
       if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
-      auto written = write(draft, names, task.workloads.size(), of);
+      auto written = write(draft, machine, names, task.workloads.size(), of);
       if (!written) {
         if (result.refusal.empty() || algebra) result.refusal = written.error();
         continue;
@@ -234,7 +236,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision) 
     return result;
   }
   result.refusal.clear();
-  add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, names, task.workloads.size(), of); });
+  add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
   // By expected time in steps of 5 %; within a step in the order of the styles.
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < result.list.size(); ++i)

@@ -28,8 +28,9 @@ struct Candidates {
 };
 
 // Everything the rules and families offer for the task's torch line, or for its own kernel when there is none. Where
-// `precision` allows it, the tensor cores multiply operands rounded to TF32.
-Candidates candidates_for(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32);
+// `precision` allows it, the tensor cores multiply operands rounded to TF32. Launches and tiles are made for `device`; where
+// nothing is known of it, for an H200.
+Candidates candidates_for(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32, const outcome::DeviceFacts& device = {});
 
 // What it should take on a device, in seconds, from bytes, operations and launches alone.
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device);

@@ -4,6 +4,7 @@
 #include "playbook/candidate.hpp"
 #include "playbook/choice.hpp"
 #include "playbook/reply.hpp"
+#include "schedule/machine.hpp"
 
 #include <mutex>
 
@@ -21,11 +22,12 @@ class Playbook final : public model::Model {
 
   model::Reply answer(const model::Question& question, std::stop_token) override {
     const base::Seconds start = base::now();
-    std::call_once(once_, [&] { candidates_ = candidates_for(task_, precision_); });
+    const std::shared_ptr<const Candidates> known = candidates_on(question.device);
+    const Candidates& candidates = *known;
     model::Reply reply;
     std::optional<std::size_t> chosen;
     if (!question.undo.empty() && !question.exemplars.empty()) {
-      chosen = choose_without(candidates_.list, candidate_id(question.exemplars.front().source), question.undo);
+      chosen = choose_without(candidates.list, candidate_id(question.exemplars.front().source), question.undo);
       if (!chosen) {
         reply.status = model::Reply::Status::refused;
         reply.reason = fmt::format("the playbook has no kernel without {} that keeps the rest", fmt::join(question.undo, " and "));
@@ -33,27 +35,37 @@ class Playbook final : public model::Model {
       }
     } else if (question.key.attempt > 0) {
       const std::string failed = question.failure ? candidate_id(question.failure->source) : "";
-      chosen = choose_repair(candidates_.list, failed);
+      chosen = choose_repair(candidates.list, failed);
     } else {
-      chosen = choose(candidates_.list, question);
+      chosen = choose(candidates.list, question);
     }
     if (chosen) {
-      reply.text = write_reply(task_, candidates_.list[*chosen], question, candidates_.list);
+      reply.text = write_reply(task_, candidates.list[*chosen], question, candidates.list);
     } else {
       reply.status = model::Reply::Status::exhausted;
-      reply.reason = candidates_.refusal.empty()  ? "the playbook has no further rule for this task"
-                     : candidates_.list.empty() ? fmt::format("the playbook has no rule for this task: {}; another model (--model) may know one", candidates_.refusal)
-                                                : fmt::format("the playbook has no further rule for the task's own kernel, and none for its torch line: {}", candidates_.refusal);
+      reply.reason = candidates.refusal.empty()  ? "the playbook has no further rule for this task"
+                     : candidates.list.empty() ? fmt::format("the playbook has no rule for this task: {}; another model (--model) may know one", candidates.refusal)
+                                                : fmt::format("the playbook has no further rule for the task's own kernel, and none for its torch line: {}", candidates.refusal);
     }
     reply.seconds = base::now() - start;
     return reply;
   }
 
  private:
+  // A run asks for one device; questions may come from several threads.
+  std::shared_ptr<const Candidates> candidates_on(const outcome::DeviceFacts& device) {
+    const std::lock_guard lock(mutex_);
+    const schedule::Machine machine = schedule::machine_of(device);
+    if (candidates_ == nullptr || !(machine == machine_)) candidates_ = std::make_shared<Candidates>(candidates_for(task_, precision_, device));
+    machine_ = machine;
+    return candidates_;
+  }
+
   const task::Task& task_;
   outcome::Precision precision_;
-  std::once_flag once_;
-  Candidates candidates_;
+  std::mutex mutex_;
+  schedule::Machine machine_;
+  std::shared_ptr<const Candidates> candidates_;  // for that machine; none yet
 };
 
 }  // namespace

@@ -23,14 +23,15 @@ Walk walk_of(const Region& region, const Dag& dag) {
   return neighbours ? Walk::rows : Walk::columns;
 }
 
-int splits_of(const Region& region, Walk walk) {
+int splits_of(const Region& region, Walk walk, const Machine& machine) {
   int reduces = 0;
   for (const Instance& instance : region.instances) reduces = std::max(reduces, instance.phase);
   const std::int64_t lines = region.lines().values[0], elements = region.elements().values[0];
   const std::int64_t blocks = walk == Walk::columns ? (lines + 31) / 32 : lines;
   const std::int64_t least = walk == Walk::columns ? 64 : 8192;  // elements that a split should keep
-  if (blocks >= (walk == Walk::columns ? 256 : 264) || elements < 2 * least) return 1;
-  const std::int64_t wanted = std::min<std::int64_t>((1056 + blocks - 1) / blocks, elements / least);
+  // Two blocks on each multiprocessor keep the memory busy; where there are fewer, eight are made.
+  if (blocks >= 2 * (walk == Walk::columns ? machine.team_multiprocessors() : machine.multiprocessors) || elements < 2 * least) return 1;
+  const std::int64_t wanted = std::min<std::int64_t>((8 * machine.multiprocessors + blocks - 1) / blocks, elements / least);
   return static_cast<int>(std::max<std::int64_t>(1, wanted));
 }
 

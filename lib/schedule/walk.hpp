@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "schedule/machine.hpp"
 #include "schedule/region.hpp"
 
 namespace cudal1::schedule {
@@ -14,7 +15,7 @@ enum class Walk {
 
 Walk walk_of(const Region& region, const Dag& dag);
 
-// How often a line should be split so that a large GPU is busy; 1: not at all.
-int splits_of(const Region& region, Walk walk);
+// How often a line should be split so that the machine is busy; 1: not at all.
+int splits_of(const Region& region, Walk walk, const Machine& machine);
 
 }  // namespace cudal1::schedule

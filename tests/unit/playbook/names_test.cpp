@@ -4,7 +4,7 @@
 #include "base/file.hpp"
 #include "kernel/names.hpp"
 #include "playbook/candidate.hpp"
-#include "families/parameter_names.hpp"
+#include "cuda_code/parameter_names.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -90,13 +90,13 @@ void check_same_but_for_names(const playbook::Candidates& before, const playbook
 }  // namespace
 
 TEST_CASE("a parameter whose name the kernel has already gets an underscore") {
-  using families::marked;
-  CHECK(families::without_marks("f(" + marked("out") + ") { Pack out = " + marked("out") + "[0]; }") ==
+  using cuda_code::marked;
+  CHECK(cuda_code::without_marks("f(" + marked("out") + ") { Pack out = " + marked("out") + "[0]; }") ==
         "f(out_) { Pack out = out_[0]; }");
-  CHECK(families::without_marks("f(" + marked("X") + ") { float " + marked("X") + "_line = " + marked("X") + "; }") ==
+  CHECK(cuda_code::without_marks("f(" + marked("X") + ") { float " + marked("X") + "_line = " + marked("X") + "; }") ==
         "f(X) { float X_line = X; }");
-  CHECK(families::without_marks(marked("X") + "_line " + marked("X_line") + " " + marked("Y")) == "X_line X_line_ Y");
-  CHECK(families::without_marks(marked("out") + " // the out of " + marked("out")) == "out // the out of out");
+  CHECK(cuda_code::without_marks(marked("X") + "_line " + marked("X_line") + " " + marked("Y")) == "X_line X_line_ Y");
+  CHECK(cuda_code::without_marks(marked("out") + " // the out of " + marked("out")) == "out // the out of out");
 }
 
 TEST_CASE("no name of a task clashes with a name of the kernels generated for it") {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/parameter_names.hpp"
+#include "cuda_code/parameter_names.hpp"
 
 #include <cctype>
 #include <map>
 #include <set>
 
-namespace cudal1::families {
+namespace cudal1::cuda_code {
 namespace {
 
 constexpr char mark = '\1';  // on both sides of a name; in no CUDA source
@@ -76,4 +76,4 @@ std::string without_marks(const std::string& code) {
   return result;
 }
 
-}  // namespace cudal1::families
+}  // namespace cudal1::cuda_code

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ In fp32, both factors through registers into shared memory.
+//$ times_w = 1
+//$ step_w = 1
+//$ jump_w = 1
+//$ result_w = at % QW
+//$ KW = 3
+//$ W = V
+//$ times_h = 1
+//$ step_h = 1
+//$ jump_h = 1
+//$ result_h = at / QW % QH
+//$ KH = 3
+//$ H = H
+//$ times_d = 1
+//$ step_d = 1
+//$ jump_d = 1
+//$ result_d = at / (QH * QW) % QD
+//$ D = 1
+//$ name = convolution
+//$ tile_o = 64
+//$ tile_p = 64
+//$ step = 16
+//$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
+//$ channels = C
+//$ all_channels = C
+//$ batch = N
+//$ plane = n11
+//$ weight_channel = 9
+//$ weight_result = C * 9
+//$ weight_group = n6 * C * 9
+//$ X = X
+//$ K = W
+//$ O = n6
+//$ there = at.weight >= 0
+//$ window = 
+//$ epilogue = 
+//$ store = S[size_t(at_b) * n9 + size_t(at_o) * n10 + size_t(at_h) * n4 + at_w] = produced;
+//$ parameters = const float* __restrict__ X, const float* __restrict__ W, float* __restrict__ S, int V, int n4, int H, int n6, int C, int N, int n9, int n10, int n11
+
+__global__ void __launch_bounds__(256) $name$($parameters$) {
+  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
+  constexpr int TO = $tile_o$ / 16, TP = $tile_p$ / 16, NOWHERE = -(1 << 28);
+  struct Tap { int from, weight, d, h, w; };
+  __shared__ __align__(16) float inputs[$step$][$tile_p$ + 4], weights[$step$][$tile_o$ + 4];
+  __shared__ Tap taps[$step$];
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+$part$
+  const int depth = $channels$ * TD * TH * TW, positions = $batch$ * QD * QH * QW;
+  if (int(blockIdx.x) * $tile_p$ >= positions) return;
+  const int o_start = blockIdx.y * $tile_o$;
+  const auto tap = [&](int k) {
+    if (k >= depth) return Tap{0, -1, 0, 0, NOWHERE};
+    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
+    return Tap{((channel * $D$ + d * $step_d$) * $H$ + h * $step_h$) * $W$ + w * $step_w$,
+               channel * $weight_channel$ + ((first_d + d * $jump_d$) * $KH$ + first_h + h * $jump_h$) * $KW$ + first_w + w * $jump_w$,
+               d * $step_d$, h * $step_h$, w * $step_w$};
+  };
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % $tile_p$, position = min(int(blockIdx.x) * $tile_p$ + own, positions - 1);
+  const int d0 = position / (QH * QW) % QD * $times_d$ + add_d, h0 = position / QW % QH * $times_h$ + add_h;
+  const int w0 = position % QW * $times_w$ + add_w;
+  const float* x = $X$ + (size_t(position / (QD * QH * QW)) * $all_channels$ + group * $channels$) * $plane$;
+  const int base = (d0 * $H$ + h0) * $W$ + w0;
+  const float* kernel = $K$ + size_t(group) * $weight_group$;
+  float input_held[$tile_p$ * $step$ / 256], weight_held[($tile_o$ * $step$ + 255) / 256];
+  const auto fetch = [&]() {
+#pragma unroll
+    for (int i = 0; i < $tile_p$ * $step$ / 256; ++i) {
+      const Tap at = taps[i * (256 / $tile_p$) + threadIdx.x / $tile_p$];
+$window$
+      const bool there = $there$;
+      input_held[i] = there ? x[base + at.from] : 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < ($tile_o$ * $step$ + 255) / 256; ++i) {
+      const int o = o_start + (i * 256 + int(threadIdx.x)) / $step$, from = taps[threadIdx.x % $step$].weight;
+      weight_held[i] = o < $O$ && from >= 0 ? kernel[o * $weight_result$ + from] : 0.0f;
+    }
+  };
+  float sum[TO][TP] = {};
+  if (threadIdx.x < $step$) taps[threadIdx.x] = tap(threadIdx.x);
+  __syncthreads();
+  fetch();
+  __syncthreads();
+  for (int start = 0; start < depth; start += $step$) {
+#pragma unroll
+    for (int i = 0; i < $tile_p$ * $step$ / 256; ++i) inputs[i * (256 / $tile_p$) + threadIdx.x / $tile_p$][own] = input_held[i];
+#pragma unroll
+    for (int i = 0; i < ($tile_o$ * $step$ + 255) / 256; ++i)
+      if (i * 256 + threadIdx.x < $tile_o$ * $step$) weights[threadIdx.x % $step$][(i * 256 + threadIdx.x) / $step$] = weight_held[i];
+    if (threadIdx.x < $step$) taps[threadIdx.x] = tap(start + $step$ + threadIdx.x);
+    __syncthreads();
+    if (start + $step$ < depth) fetch();
+#pragma unroll
+    for (int k = 0; k < $step$; ++k) {
+      float a[TO], b[TP];
+#pragma unroll
+      for (int i = 0; i < TO; ++i) a[i] = weights[k][ty * TO + i];
+#pragma unroll
+      for (int j = 0; j < TP; j += 4)
+        *reinterpret_cast<float4*>(&b[j]) = *reinterpret_cast<const float4*>(&inputs[k][j * 16 + tx * 4]);
+#pragma unroll
+      for (int i = 0; i < TO; ++i)
+#pragma unroll
+        for (int j = 0; j < TP; ++j) sum[i][j] += a[i] * b[j];
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int j = 0; j < TP; ++j) {
+    const int at = blockIdx.x * $tile_p$ + j / 4 * 64 + tx * 4 + j % 4;
+    if (at >= positions) break;
+    const int at_b = at / (QD * QH * QW), at_d = $result_d$, at_h = $result_h$, at_w = $result_w$;
+#pragma unroll
+    for (int i = 0; i < TO; ++i) {
+      if (o_start + ty * TO + i >= $O$) break;
+      const int at_o = group * $O$ + o_start + ty * TO + i;
+      const float produced = sum[i][j];
+$epilogue$
+      $store$
+    }
+  }
+}

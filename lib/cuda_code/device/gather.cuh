@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ name = gather
+//$ parameters = const float* __restrict__ A, const long long* __restrict__ I, float* __restrict__ Y, int n3, int M, int K
+//$ items = 4
+//$ type = int
+//$ count = n3
+//$ M = M
+//$ which = I
+//$ named = column
+//$ K = K
+//$ value = float
+//$ loaded = float(A[size_t(row) * K + from])
+//$ zero = float(0)
+//$ epilogue = 
+//$ store = Y[size_t(row) * M + column] = produced;
+
+__global__ void __launch_bounds__(256) $name$($parameters$) {
+#pragma unroll
+  for (int item = 0; item < $items$; ++item) {
+    const $type$ index = ($type$(blockIdx.x) * $items$ + item) * 256 + threadIdx.x;
+    if (index >= $count$) return;
+    const $type$ row = index / $M$, column = index % $M$;
+    const long long at = $which$[$named$], from = at < 0 ? at + $K$ : at;
+    const $value$ produced = from >= 0 && from < $K$ ? $loaded$ : $zero$;
+$epilogue$
+    $store$
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ On the tensor cores, every input copied once per tap; needs tensor_tiles, as the next one.
+//$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
+//$ times_w = 1
+//$ step_w = 40
+//$ jump_w = 1
+//$ result_w = at % QW
+//$ KW = 3
+//$ W = V
+//$ times_h = 1
+//$ step_h = 40
+//$ jump_h = 1
+//$ result_h = at / QW % QH
+//$ KH = 3
+//$ H = H
+//$ times_d = 1
+//$ step_d = 1
+//$ jump_d = 1
+//$ result_d = at / (QH * QW) % QD
+//$ D = 1
+//$ name = tensor_convolution
+//$ tile_o = 64
+//$ tile_p = 64
+//$ stages = (64 + 64 > 192 ? 3 : 4)
+//$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
+//$ channels = C
+//$ all_channels = C
+//$ batch = B
+//$ plane = n12
+//$ weight_channel = 9
+//$ weight_group = O * C * 9
+//$ X = X
+//$ K = weight
+//$ O = O
+//$ there = at.weight >= 0
+//$ window = 
+//$ copy_weights =       if (depth % 4 == 0) copy_tile<true, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n      else copy_tile<false, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n
+//$ epilogue = 
+//$ store = Y[size_t(at_b) * n10 + size_t(at_o) * n11 + size_t(at_h) * n4 + at_w] = produced;
+//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int V, int n4, int H, int n6, int C, int O, int B, int n10, int n11, int n12
+
+__global__ void __launch_bounds__(128, 2) $name$($parameters$) {
+  // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
+  constexpr int STEP = 32, STAGES = $stages$, NOWHERE = -(1 << 28);
+  constexpr int LEFT = tile_floats<true, $tile_o$, STEP>, BOTH = LEFT + tile_floats<false, $tile_p$, STEP>;
+  struct Tap { int from, weight, d, h, w; };
+  extern __shared__ __align__(16) float tiles[];
+  __shared__ Tap taps[2][STEP];
+$part$
+  const int depth = $channels$ * TD * TH * TW, positions = $batch$ * QD * QH * QW;
+  if (int(blockIdx.x) * $tile_p$ >= positions) return;
+  const int o_start = blockIdx.y * $tile_o$;
+  const auto tap = [&](int k) {
+    if (k >= depth) return Tap{0, -1, 0, 0, NOWHERE};
+    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
+    return Tap{((channel * $D$ + d * $step_d$) * $H$ + h * $step_h$) * $W$ + w * $step_w$,
+               channel * $weight_channel$ + ((first_d + d * $jump_d$) * $KH$ + first_h + h * $jump_h$) * $KW$ + first_w + w * $jump_w$,
+               d * $step_d$, h * $step_h$, w * $step_w$};
+  };
+  // The position that this thread gathers for; beyond the last one its results are dropped.
+  const int own = threadIdx.x % $tile_p$, position = min(int(blockIdx.x) * $tile_p$ + own, positions - 1);
+  const int d0 = position / (QH * QW) % QD * $times_d$ + add_d, h0 = position / QW % QH * $times_h$ + add_h;
+  const int w0 = position % QW * $times_w$ + add_w;
+  const float* x = $X$ + (size_t(position / (QD * QH * QW)) * $all_channels$ + group * $channels$) * $plane$;
+  const int base = (d0 * $H$ + h0) * $W$ + w0;
+  const float* kernel = $K$ + size_t(group) * $weight_group$;
+  // The taps of a step are in their table one step before its copies start.
+  const auto tabulate = [&](int step) {
+    if (threadIdx.x < STEP) taps[step % 2][threadIdx.x] = tap(step * STEP + threadIdx.x);
+  };
+  const auto copy = [&](int step) {
+    if (step * STEP < depth) {
+      float *left = tiles + step % STAGES * BOTH, *right = left + LEFT;
+      const Tap* table = taps[step % 2];
+$copy_weights$
+#pragma unroll 8
+      for (int k = threadIdx.x / $tile_p$; k < STEP; k += 128 / $tile_p$) {
+        const Tap at = table[k];
+$window$
+        const bool there = $there$;
+        copy_async<4>(right + k * ($tile_p$ + 8) + own, there ? x + (base + at.from) : $X$, there);
+      }
+    }
+    asm volatile("cp.async.commit_group;");
+  };
+  for (int step = 0; step < STAGES - 1; ++step) {
+    tabulate(step);
+    __syncthreads();
+    copy(step);
+  }
+  tabulate(STAGES - 1);
+  float sum[$tile_o$ / 32][$tile_p$ / 16][4] = {};
+  for (int step = 0; step * STEP < depth; ++step) {
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+    __syncthreads();
+    copy(step + STAGES - 1);
+    tabulate(step + STAGES);
+    const float* left = tiles + step % STAGES * BOTH;
+    multiply_tiles<true, false, $tile_o$, $tile_p$, STEP>(sum, left, left + LEFT);
+  }
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < $tile_p$ / 8; ++j) {
+    const int at = blockIdx.x * $tile_p$ + warp % 2 * ($tile_p$ / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2;
+    if (at >= positions) continue;
+    const int at_b = at / (QD * QH * QW), at_d = $result_d$, at_h = $result_h$, at_w = $result_w$;
+#pragma unroll
+    for (int i = 0; i < $tile_o$ / 16; ++i) {
+      const int o = o_start + warp / 2 * ($tile_o$ / 2) + i * 8 + lane / 4;
+      if (o >= $O$) continue;
+      const int at_o = group * $O$ + o;
+      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
+$epilogue$
+      $store$
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ name = scan
+//$ type = float
+//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int N, int M
+//$ threads = 256
+//$ count = M
+//$ inner = M
+//$ M = N
+//$ coordinates =   const int at1 = back;\n
+//$ lines =   const float* x0 = X + at1;\n
+//$ neutral = 1
+//$ from_elements =       const float v0 = float(x0[size_t(along) * M]);\n
+//$ value = v0
+//$ along = k
+//$ op = *
+//$ epilogue = 
+//$ store = Y[size_t(along) * M + at1] = produced;
+
+__global__ void __launch_bounds__($threads$) $name$($parameters$) {
+  const int index = blockIdx.x * $threads$ + threadIdx.x;
+  if (index >= $count$) return;
+  const int front = index / $inner$, back = index % $inner$;
+$coordinates$
+$lines$
+  $type$ produced = $neutral$;
+#pragma unroll 8
+  for (int k = 0; k < $M$; ++k) {
+    const int along = $along$;
+    {
+$from_elements$
+      produced $op$= $value$;
+    }
+$epilogue$
+    $store$
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ needs fetch_pack.cuh operations.cuh
+//$ name = depthwise_convolution
+//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int C, int B, int n5, int L, int n7
+//$ forwarded = X, weight, Y, C, B, n5, L, n7
+//$ threads = 256
+//$ rows = 4
+//$ lanes = 32
+//$ packs = 3
+//$ first = 2
+//$ before_w = 4
+//$ step_w = 4
+//$ stride_h = 1
+//$ padding_h = 0
+//$ span_h = 1
+//$ index = int
+//$ depth = 
+//$ per_depth = 
+//$ planes = n7
+//$ volume = L
+//$ X = X
+//$ H = 1
+//$ W = L
+//$ OH = 1
+//$ OW = L
+//$ neutral = 0.0f
+//$ gather = #pragma unroll\n    for (int j = 0; j < 4; ++j) {\n      const int b = r - j * 1;\n      if (b < 0 || b % 1 != 0 || b / 1 >= 1) continue;\n#pragma unroll\n      for (int c = 0; c < 5; ++c)\n#pragma unroll\n        for (int i = 0; i < 4; ++i) held[j][i] += weights[b / 1 * 5 + c] * row[FIRST + i * 1 + c * 1];\n    }\n
+//$ weights =   float weights[5];\n#pragma unroll\n  for (int k = 0; k < 5; ++k) weights[k] = weight[size_t(live ? plane % C : 0) * 5 + k];\n
+//$ combines = 
+//$ and_planes = 
+//$ held =   float held[4][4];\n#pragma unroll\n  for (int j = 0; j < 4; ++j)\n#pragma unroll\n    for (int i = 0; i < 4; ++i) held[j][i] = 0.0f;\n
+//$ each_plane = 
+//$ end_plane = 
+//$ gone = !live
+//$ open = 
+//$ close = 
+//$ row = size_t(h0 + r) * L
+//$ coordinates =   const int at1 = plane % C;\n  const int at0 = plane / C;\n
+//$ divide = 
+//$ epilogue = 
+//$ store = Y[size_t(at0) * n5 + size_t(at1) * L + at_w] = produced;
+
+template <bool WHOLE>
+__device__ __forceinline__ void $name$_body($parameters$) {
+  // A thread makes four neighbouring results of $rows$ rows$and_planes$.$combines$
+  // Results change lanes in shared memory, so that neighbours are stored by neighbours.
+  constexpr int LANES = $lanes$, PACKS = $packs$, FIRST = $first$, INPUT_ROWS = ($rows$ - 1) * $stride_h$ + $span_h$;
+  __shared__ __align__(16) float results[$threads$ / 32][$rows$][128];
+  const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
+  const int chunks = ($OW$ + LANES * 4 - 1) / (LANES * 4), strips = ($OH$ + $rows$ - 1) / $rows$;
+  const $index$ place = ($index$(blockIdx.x) * $threads$ + threadIdx.x) / LANES;
+  const int chunk = place % chunks, strip = place / chunks % strips;
+$depth$
+  const $index$ plane = place / chunks / strips$per_depth$;
+  const bool live = plane < $planes$;
+  const float* x = $X$ + size_t(live ? plane : 0) * $volume$;
+  const int w0 = (chunk * LANES + lane) * $step_w$ - $before_w$, h0 = strip * $rows$ * $stride_h$ - $padding_h$;
+$held$
+$weights$
+$open$
+#pragma unroll
+  for (int r = 0; r < INPUT_ROWS; ++r) {
+    const bool there = live && unsigned(h0 + r) < unsigned($H$);
+    float row[PACKS * 4];
+#pragma unroll
+    for (int q = 0; q < PACKS; ++q)
+      fetch_pack<WHOLE>(row + q * 4, x + $row$, w0 + q * 4, $W$, there, $neutral$);
+$gather$
+  }
+$close$
+$coordinates$
+$each_plane$
+#pragma unroll
+  for (int j = 0; j < $rows$; ++j)
+    *reinterpret_cast<float4*>(&results[warp][j][threadIdx.x % 32 * 4]) = make_float4(held[j][0], held[j][1], held[j][2], held[j][3]);
+  __syncwarp();
+#pragma unroll
+  for (int j = 0; j < $rows$; ++j) {
+    const int at_h = strip * $rows$ + j;
+    if ($gone$ || at_h >= $OH$) break;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int at_w = (chunk * 4 + i) * LANES + lane;
+      if (at_w >= $OW$) break;
+      float produced = results[warp][j][threadIdx.x % 32 / LANES * LANES * 4 + i * LANES + lane];
+$divide$
+$epilogue$
+      $store$
+    }
+  }
+$end_plane$
+}
+
+__global__ void __launch_bounds__($threads$) $name$($parameters$) {
+  if ($W$ % 4 == 0) $name$_body<true>($forwarded$);
+  else $name$_body<false>($forwarded$);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_code/device_code.hpp"
+
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+namespace cudal1::cuda_code {
+
+std::optional<std::string_view> embedded_text(std::string_view name);
+
+namespace {
+
+constexpr char mark = '$';
+
+// `$name$` at the start of a text; its length, or 0.
+std::size_t hole_at(std::string_view text) {
+  if (text.empty() || text[0] != mark) return 0;
+  std::size_t end = 1;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+  return end > 1 && end < text.size() && text[end] == mark ? end + 1 : 0;
+}
+
+// Calls `code` with what stands between holes, and `hole` with the name of each.
+template <typename Code, typename Filled>
+void walk(std::string_view text, Code code, Filled hole) {
+  bool line_start = true;
+  for (std::size_t i = 0, from = 0; i <= text.size();) {
+    const std::size_t length = i < text.size() ? hole_at(text.substr(i)) : 0;
+    if (length == 0 && i < text.size()) {
+      line_start = text[i++] == '\n';
+      continue;
+    }
+    code(text.substr(from, i - from));
+    if (length == 0) return;
+    hole(text.substr(i + 1, length - 2));
+    i += length;
+    if (line_start && i < text.size() && text[i] == '\n') ++i;
+    else line_start = false;
+    from = i;
+  }
+}
+
+// A sample's `\n` stands for the end of a line.
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool line_end = text.substr(i, 2) == "\\n";
+    result += line_end ? '\n' : text[i];
+    i += line_end ? 1 : 0;
+  }
+  return result;
+}
+
+std::string_view source_of(std::string_view file) {
+  const auto text = embedded_text(file);
+  if (!text) throw std::logic_error(fmt::format("no device code named {}", file));
+  return *text;
+}
+
+}  // namespace
+
+DeviceFile read_device_file(std::string_view text) {
+  DeviceFile result;
+  bool head = true;
+  for (const std::string& line : base::split_lines(text)) {
+    if (head && line.rfind("//$", 0) == 0) {
+      std::istringstream words(line.substr(3));
+      std::string first, second;
+      words >> first >> second;
+      if (first == "needs") {
+        result.needs.push_back(second);
+        while (words >> second) result.needs.push_back(second);
+      } else if (second == "=") {
+        const std::size_t value = line.find('=') + 2;
+        result.samples.emplace_back(first, value < line.size() ? unescaped(std::string_view(line).substr(value)) : "");
+      }
+      continue;
+    }
+    if (head && (line.empty() || line.rfind("// SPDX", 0) == 0)) continue;
+    head = false;
+    result.code += line + "\n";
+  }
+  return result;
+}
+
+std::vector<std::string> holes_of(std::string_view code) {
+  std::vector<std::string> result;
+  walk(code, [](std::string_view) {}, [&](std::string_view name) {
+    if (std::find(result.begin(), result.end(), name) == result.end()) result.emplace_back(name);
+  });
+  return result;
+}
+
+std::vector<Hole> holes_in(std::string_view file, const std::vector<Hole>& holes) {
+  const std::vector<std::string> names = holes_of(read_device_file(source_of(file)).code);
+  std::vector<Hole> result;
+  for (const Hole& hole : holes)
+    if (std::find(names.begin(), names.end(), hole.name) != names.end()) result.push_back(hole);
+  return result;
+}
+
+std::string device_code(std::string_view file) { return device_code(file, {}); }
+
+std::string fill(std::string_view code, const std::vector<Hole>& holes) {
+  std::vector<char> used(holes.size());
+  std::string result;
+  walk(code, [&](std::string_view text) { result += text; },
+       [&](std::string_view name) {
+         const auto found = std::find_if(holes.begin(), holes.end(), [&](const Hole& each) { return each.name == name; });
+         if (found == holes.end()) throw std::logic_error(fmt::format("nothing for the hole {}", name));
+         used[static_cast<std::size_t>(found - holes.begin())] = 1;
+         result += found->text;
+       });
+  for (std::size_t i = 0; i < holes.size(); ++i)
+    if (!used[i]) throw std::logic_error(fmt::format("there is no hole {}", holes[i].name));
+  return result;
+}
+
+std::string device_code(std::string_view file, const std::vector<Hole>& holes) {
+  try {
+    return fill(read_device_file(source_of(file)).code, holes);
+  } catch (const std::logic_error& mistake) {
+    throw std::logic_error(fmt::format("{}: {}", file, mistake.what()));
+  }
+}
+
+}  // namespace cudal1::cuda_code
