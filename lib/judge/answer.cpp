@@ -62,7 +62,7 @@ class Trial {
   std::optional<outcome::Judgement> time(outcome::Judgement& judgement, const std::vector<std::string>& baselines) {
     std::map<std::string, std::vector<device::Sample>> samples;
     for (std::size_t left = pairs; left > 0; left -= pytorch_turn) {
-      const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}};
+      const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}, 0};
       host_.fill(0, trial);
       if (left == pairs) answer_.start();
       std::vector<std::string> order;

@@ -43,7 +43,8 @@ void Judge::State::lend(DeviceHost& where) {
                                                           reply.error().message));
   lent = Lent{};
   lent.trials = options.pytorch->trials(random);
-  for (std::size_t i = 0; i < reply->places.size(); ++i) lent.versions.push_back({reference::Pattern::declared, random.next() >> 2, {}});
+  pytorch::Trial timed = options.pytorch->timed_trial(random);   // all versions with the same weights, which are secret
+  for (std::size_t i = 0; i < reply->places.size(); ++i, timed.seed = random.next() >> 2) lent.versions.push_back(timed);
   lent.right.resize(lent.versions.size());
   with_pytorch([&](pytorch::Host& pytorch) { pytorch.attach(reply->places); });
 }
@@ -74,7 +75,7 @@ pytorch::Comparison Judge::State::compare(std::size_t set, const pytorch::Trial&
 Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on) {
   const Step step(*this, "check");
   std::vector<pytorch::Trial> trials = lent.trials;
-  if (on == CheckJob::Where::fresh) trials = {{reference::Pattern::declared, random.next() >> 2, random.next() >> 2}};
+  if (on == CheckJob::Where::fresh) trials = {options.pytorch->timed_trial(random)};
   Rejected result;
   result.verdict = Verdict::inconclusive;
   lent.filled = false;

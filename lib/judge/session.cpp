@@ -106,7 +106,7 @@ ReferenceReply Session::reference(ReferenceJob job) {
     const verify::Program program{reference_module_.module.get(), &reference_.checks[size]};
     const verify::CaseOptions options = check_options(size);
     const bool every_pattern = size == 0 && reference::operations(task_, options.assignment) <= pattern_operations;
-    const auto trials = reference::trials(seed_, job.declared_trials, every_pattern, precision_);
+    const auto trials = reference::trials(task_, task_.checks[size], seed_, job.declared_trials, every_pattern, precision_);
     for (const reference::Trial& trial : trials) {
       auto made = verify::make_case(*device_, task_, task_.checks[size], trial, program, random_, options);
       if (made) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pytorch/host.hpp"
 
+#include "base/defence.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "pytorch/interface.hpp"
 #include "pytorch/python_process.hpp"
+#include "reference/survey.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -60,10 +62,16 @@ struct Host::State {
   std::vector<std::string> notes;
   bool has_weights = false;
   std::size_t task_bytes = 0;   // of one set of inputs, weights and outputs
+  std::size_t output_rank = 0;  // of the first output
+  bool constant_inputs = false; // some floating input holds a single number
+  reference::Survey known;      // of the derived line
+  json integer_limits;          // of the inputs that may be given their full width, by name
 
   void start();
   bool start(const std::string& python, std::string& why);
   json ask(const json& request);
+  std::vector<Trial> trials(base::Random& random, bool simulated) const;
+  json trial_json(const Trial& trial) const;
   void keep(std::unique_ptr<PythonProcess> process) {
     const std::lock_guard lock(mutex);
     worker = std::move(process);
@@ -127,49 +135,98 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   state_->opened = nullptr;
   const json request = {{"do", "open"}, {"path", path.string()}, {"source", source},
                         {"set", json(overrides)}, {"limit", state_->options.input_limit}};
-  const Interface interface = interface_of(state_->ask(request));
+  const json reply = state_->ask(request);
+  const Interface interface = interface_of(reply);
   state_->opened = request;
   state_->notes = interface.notes;
   state_->task_bytes = interface.bytes;
   state_->has_weights = !interface.state.empty();
   task::Task task = task::from_source(directives(interface, path, source, overrides), path, {}, memory_limit);
   if (!interface.no_torch.empty()) task.no_oracle_reason = "no torch line can be derived: " + interface.no_torch;
+  state_->output_rank = interface.outputs.front().shape.size();
+  state_->constant_inputs = reply.value("constant_inputs", false);
+  state_->known = reference::survey(task);
+  state_->integer_limits = json::object();
+  for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
+    if (!state_->known.inputs[i].arithmetic) continue;
+    if (const double limit = reference::integer_limit(task, state_->known, task.workloads.front()); limit >= 2)
+      state_->integer_limits[task.file.buffers[i].name] = static_cast<std::int64_t>(limit);
+  }
   return task;
 }
 
-Host::Cases Host::cases(std::uint64_t seed) {
+namespace {
+
+const std::pair<reference::Pattern, const char*> patterns[] = {
+    {reference::Pattern::declared, "declared"},     {reference::Pattern::normal, "normal"},       {reference::Pattern::positive, "positive"},
+    {reference::Pattern::wide, "wide"},             {reference::Pattern::integers, "integers"},   {reference::Pattern::stray, "stray"},
+    {reference::Pattern::bands, "bands"},           {reference::Pattern::magnitudes, "magnitudes"}, {reference::Pattern::tiny, "tiny"},
+    {reference::Pattern::infinite, "infinite"},     {reference::Pattern::spotlight, "spotlight"}, {reference::Pattern::constants, "constants"},
+    {reference::Pattern::full_width, "full_width"}};
+
+constexpr std::size_t small = std::size_t{4} << 20;    // bytes of a task that the simulator runs under every pattern
+constexpr std::size_t medium = std::size_t{64} << 20;  // and a GPU
+constexpr std::size_t large = std::size_t{1} << 30;    // above this each trial takes seconds
+
+}  // namespace
+
+json Host::State::trial_json(const Trial& trial) const {
+  json result = {{"seed", trial.seed}, {"pattern", "declared"}, {"turn", trial.turn}};
+  for (const auto& [pattern, word] : patterns)
+    if (pattern == trial.pattern) result["pattern"] = word;
+  if (trial.weights) result["weights"] = *trial.weights;
+  if (trial.pattern == reference::Pattern::full_width) result["integers"] = integer_limits;
+  return result;
+}
+
+// KernelBench's own inputs and weights first; all others with one set of secret weights, so that a large model is made
+// twice and no more.
+std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) const {
+  using base::Defence;
+  using base::defended;
   using reference::Pattern;
+  std::optional<std::uint64_t> weights;
+  if (has_weights && defended(Defence::secret_weights)) weights = random.next() >> 2;
+  std::vector<Trial> result{{Pattern::declared, random.next() >> 2, std::nullopt, 0}};
+  const auto add = [&](Pattern pattern, std::size_t turns = 1) {
+    for (std::size_t turn = 0; turn < turns; ++turn) result.push_back({pattern, random.next() >> 2, weights, turn});
+  };
+  if (constant_inputs && defended(Defence::influence)) add(Pattern::constants);
+  else add(Pattern::declared);
+  if (!defended(Defence::patterns)) return result;
+  add(Pattern::stray);
+  if (task_bytes > large) return result;
+  if (!integer_limits.empty()) add(Pattern::full_width);
+  add(Pattern::wide);
+  add(Pattern::integers);
+  add(Pattern::spotlight);
+  if (task_bytes > (simulated ? small : medium)) return result;
+  add(Pattern::normal);
+  add(Pattern::positive);
+  add(Pattern::bands, 2);
+  if (output_rank > 1) result.push_back({Pattern::spotlight, random.next() >> 2, weights, 1});
+  add(Pattern::tiny);
+  if (known.single_elements) add(Pattern::infinite);
+  const auto& inputs = known.inputs;
+  if (!inputs.empty() && std::any_of(inputs.begin(), inputs.end(), [](const auto& use) { return use.homogeneous; })) add(Pattern::magnitudes);
+  return result;
+}
+
+Host::Cases Host::cases(std::uint64_t seed) {
   state_->ask({{"do", "forget"}});
   base::Random random(seed, 0x7121a1);
   Cases result;
-  int number = 0;
-  for (const auto& [pattern, word] : {std::pair{Pattern::declared, "declared"}, {Pattern::declared, "declared"}, {Pattern::normal, "normal"},
-                                      {Pattern::symmetric, "symmetric"}, {Pattern::integers, "integers"}}) {
-    reference::Trial trial{pattern, random.next() >> 2};
-    json asked = {{"seed", trial.seed}, {"pattern", word}};
-    if (++number == 2) asked["weights"] = random.next() >> 2;  // what holds for one set of weights only is no answer
-    const json reply = state_->ask({{"do", "case"}, {"trial", asked}});
+  for (const Trial& trial : state_->trials(random, true)) {
+    const json reply = state_->ask({{"do", "case"}, {"trial", state_->trial_json(trial)}});
     result.precision = reply.at("precision");
-    if (reply.at("finite")) result.cases.push_back({trial, reply.at("memory").at("path"), number == 1});
-    else result.dropped.push_back(fmt::format("{}: the reference is not finite", name(pattern)));
+    const bool kernelbench = result.cases.empty() && result.dropped.empty();   // the first one
+    if (reply.at("finite")) result.cases.push_back({{trial.pattern, trial.seed, trial.turn}, reply.at("memory").at("path"), kernelbench});
+    else result.dropped.push_back(fmt::format("{}: the reference is not finite", name(trial.pattern)));
   }
   return result;
 }
 
 namespace {
-
-const std::pair<reference::Pattern, const char*> patterns[] = {{reference::Pattern::declared, "declared"},
-                                                               {reference::Pattern::normal, "normal"},
-                                                               {reference::Pattern::symmetric, "symmetric"},
-                                                               {reference::Pattern::integers, "integers"}};
-
-json trial_json(const Trial& trial) {
-  json result = {{"seed", trial.seed}, {"pattern", "declared"}};
-  for (const auto& [pattern, word] : patterns)
-    if (pattern == trial.pattern) result["pattern"] = word;
-  if (trial.weights) result["weights"] = *trial.weights;
-  return result;
-}
 
 double number(const json& value) { return std::strtod(value.get<std::string>().c_str(), nullptr); }   // "nan", "inf" too
 
@@ -199,16 +256,12 @@ void Host::hold(const std::string& name, const std::string& source) {
   state_->opened = request;
 }
 
-std::vector<Trial> Host::trials(base::Random& random) const {
-  constexpr std::size_t large = std::size_t{1} << 30;
-  std::vector<Trial> result;
-  for (const auto& [pattern, word] : patterns) {
-    if (state_->task_bytes > large && pattern != reference::Pattern::declared && pattern != reference::Pattern::normal) continue;
-    result.push_back({pattern, random.next() >> 2, std::nullopt});
-    // What holds for one set of weights only is no answer.
-    if (pattern == reference::Pattern::declared && state_->has_weights) result.push_back({pattern, random.next() >> 2, random.next() >> 2});
-  }
-  return result;
+std::vector<Trial> Host::trials(base::Random& random) const { return state_->trials(random, false); }
+
+Trial Host::timed_trial(base::Random& random) const {
+  Trial trial{reference::Pattern::declared, random.next() >> 2, std::nullopt, 0};
+  if (state_->has_weights && base::defended(base::Defence::secret_weights)) trial.weights = random.next() >> 2;
+  return trial;
 }
 
 void Host::attach(const std::vector<std::vector<device::Lent>>& sets) {
@@ -227,10 +280,10 @@ void Host::detach() {
 
 std::string Host::offer() { return state_->ask({{"do", "offer"}}).dump(); }
 
-void Host::fill(std::size_t set, const Trial& trial) { state_->ask({{"do", "fill"}, {"set", set}, {"trial", trial_json(trial)}}); }
+void Host::fill(std::size_t set, const Trial& trial) { state_->ask({{"do", "fill"}, {"set", set}, {"trial", state_->trial_json(trial)}}); }
 
 Comparison Host::compare(std::size_t set, const Trial& trial) {
-  const json reply = state_->ask({{"do", "compare"}, {"set", set}, {"trial", trial_json(trial)}});
+  const json reply = state_->ask({{"do", "compare"}, {"set", set}, {"trial", state_->trial_json(trial)}});
   Comparison result;
   result.precision = reply.at("precision");
   result.finite = reply.at("finite");

@@ -36,11 +36,13 @@ struct Defect {
   outcome::TaskFinding finding;
 };
 
-// Inputs of one trial, drawn from a secret seed; with `weights` those of another seed than KernelBench's.
+// Inputs of one trial, drawn from a secret seed; with `weights` those of another seed than KernelBench's, and none of them
+// 0 or 1 because a constructor says so.
 struct Trial {
   reference::Pattern pattern = reference::Pattern::declared;
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> weights;
+  std::size_t turn = 0;         // as reference::Trial has it
 };
 
 // What a variant left in the outputs of a trial, against what is right.
@@ -88,6 +90,8 @@ class Host {
   // Trials of the open task for a device whose memory this process maps, or shares: with several sets of weights and
   // patterns, fewer where a set of inputs is large.
   std::vector<Trial> trials(base::Random& random) const;
+  // Inputs as declared, with secret weights: what variants are timed on.
+  Trial timed_trial(base::Random& random) const;
   void attach(const std::vector<std::vector<device::Lent>>& sets);   // a device worker's memory, from now on
   void detach();
   // Instead of a device worker's: memory of this process's own, one set, for one that runs an answer. What that must be

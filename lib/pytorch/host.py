@@ -52,7 +52,7 @@ class Host:
             "scalars": task.scalars,
             "outputs": [dict(shape_of(each["tensor"]), name=each["name"]) for each in task.outputs],
             "constants": task.constants, "notes": task.notes, "torch": line, "no_torch": problem,
-            "digest": code_digest(request["source"]), "bytes": task.bytes(),
+            "digest": code_digest(request["source"]), "bytes": task.bytes(), "constant_inputs": task.constant_inputs,
         }
 
     def import_compiler(self, request):
@@ -99,6 +99,7 @@ class Host:
 
     def attach(self, request):
         self.make_room()
+        self.cases.unsettled = True
         self.lent.attach(request["sets"])
         return {}
 
@@ -114,6 +115,7 @@ class Host:
             self.rest({})
 
     def offer(self, request):
+        self.cases.unsettled = False   # an answer constructs its own weights, from the same seed
         return self.lent.offer()
 
     def fill(self, request):

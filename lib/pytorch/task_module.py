@@ -17,6 +17,8 @@ import types
 import torch
 from torch.overrides import TorchFunctionMode
 
+from input_patterns import drawing, full_width, is_constant, move_constant, seed_all
+
 DTYPES = {
     torch.float64: "float64", torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16",
     torch.int64: "int64", torch.int32: "int32", torch.int16: "int16", torch.int8: "int8", torch.uint8: "uint8",
@@ -112,33 +114,6 @@ def outline(tensor):
 
 
 @contextlib.contextmanager
-def drawing(pattern):
-    """What torch.rand and torch.randn give while inputs are made. The structure that get_inputs builds of them (a
-    triangle, a softmax, a sign) stays, so a stressed input is still one of the task's."""
-    if pattern == "declared":
-        yield
-        return
-    rand, randn = torch.rand, torch.randn
-
-    def symmetric(*size, **options):
-        return rand(*size, **options).mul_(2).sub_(1)
-
-    def wide(*size, **options):
-        exponent = rand(*size, **options) * 20 - 10
-        return (rand(*size, **options) - 0.5).sign() * torch.exp2(exponent)
-
-    def integers(*size, **options):
-        return rand(*size, **options).mul_(7).floor_().sub_(3)
-
-    replacement = {"normal": randn, "symmetric": symmetric, "wide": wide, "integers": integers}[pattern]
-    torch.rand = torch.randn = replacement
-    try:
-        yield
-    finally:
-        torch.rand, torch.randn = rand, randn
-
-
-@contextlib.contextmanager
 def default_device(device):
     if device == "cpu" or not hasattr(torch, "set_default_device"):
         yield
@@ -182,6 +157,7 @@ class TaskModule:
         with SizeGuard(self, limit):
             self.model = self.build(WEIGHT_SEED)
             self.arguments = self.make_inputs(WEIGHT_SEED)
+        self.constant_inputs = any(each.is_floating_point() and each.numel() and is_constant(each) for each in tensors_in(self.arguments))
         self._name_inputs()
         self._name_state()
         self.require_bytes(sum(each["tensor"].numel() * each["tensor"].element_size() for each in self.inputs + self.state), limit)
@@ -251,13 +227,21 @@ class TaskModule:
                 raise Refusal(f"{self.path}: Model is no torch.nn.Module")
             return model.to(self.device)
 
-    def make_inputs(self, seed, pattern="declared"):
-        with in_task(self.path, "get_inputs"), drawing(pattern), default_device(self.device):
-            torch.manual_seed(seed)
-            values = self.namespace["get_inputs"]()
+    def make_inputs(self, seed, pattern="declared", turn=0, light=None, integers=None):
+        """`integers`: limits by the names of inputs that are given their full width."""
+        with in_task(self.path, "get_inputs"), default_device(self.device):
+            seed_all(seed)
+            with drawing(pattern, turn, light):
+                values = self.namespace["get_inputs"]()
         if not isinstance(values, (list, tuple)):
             raise Refusal(f"{self.path}: get_inputs() gives a {type(values).__name__}, not a list")
-        return mapped(list(values), lambda tensor: tensor.detach().to(self.device))
+        values = mapped(list(values), lambda tensor: tensor.detach().to(self.device))
+        if pattern == "constants":
+            values = mapped(values, lambda tensor: move_constant(tensor, seed))
+        if integers:
+            limits = {id(tensor): integers[each["name"]] for each, tensor in zip(self.inputs, self.input_tensors(values)) if each["name"] in integers}
+            values = mapped(values, lambda tensor: full_width(tensor, limits[id(tensor)], seed) if id(tensor) in limits else tensor)
+        return values
 
     def forward(self, model, arguments, seed=0):
         """Outputs as a flat list of tensors. Random numbers drawn inside are the same for the same seed."""

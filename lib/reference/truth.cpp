@@ -150,9 +150,12 @@ std::vector<double> decode(tensor::Dtype dtype, const Bytes& bytes) {
   const std::size_t size = tensor::size_of(dtype);
   std::vector<double> values(bytes.size() / size);
   constexpr std::size_t part = std::size_t{1} << 18;
+  // Of truth values the byte itself: PyTorch has no other true than 1.
+  const auto element = [&](std::size_t i) {
+    return dtype == tensor::Dtype::bool_ ? std::to_integer<unsigned>(bytes[i]) : tensor::load(dtype, bytes.data() + i * size);
+  };
   const auto load = [&](std::size_t from) {
-    for (std::size_t i = from; i < std::min(from + part, values.size()); ++i)
-      values[i] = tensor::load(dtype, bytes.data() + i * size);
+    for (std::size_t i = from; i < std::min(from + part, values.size()); ++i) values[i] = element(i);
   };
   if (values.size() <= part) load(0);
   else base::in_parallel((values.size() + part - 1) / part, [&](std::size_t which) { load(which * part); });

@@ -2,7 +2,8 @@
 // Every row of the table of cheats: judged with all defences, and again without its own. A row is a kernel file whose
 // first lines, marked //!, say which task it answers and what must come of it:
 //
-//   //! row   A1                        //! task  scale             a file in tasks/; none: the row is a task itself
+//   //! row   A1                        //! task  scale             a file in tasks/, scale.cu or the PyTorch module
+//                                                                 scale.py; none: the row is a task itself
 //   //! how   one sentence              //! with  tf32              the precision class
 //   //! judge screen|final|twice        //! limit 3                 seconds for one execution
 //   //! all   STATEFUL                  on every device, or sim, or gpu
@@ -21,7 +22,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unistd.h>
@@ -36,6 +40,9 @@ namespace {
 std::set<std::string> absent;  // names of the defences that are off in this process
 
 std::filesystem::path folder = CUDAL1_CHEATS;
+std::optional<std::uint64_t> chosen_seed;  // of inputs; empty: secret
+std::unique_ptr<pytorch::Host> host;  // warm from module to module
+std::string no_host;                // why there is none
 
 struct Expectation {
   std::string device;                 // "all", "sim", "gpu"
@@ -128,12 +135,28 @@ base::Program worker(const std::string& which) {
   return {std::filesystem::read_symlink("/proc/self/exe"), {"worker", which, fmt::format("{}", fmt::join(absent, ","))}};
 }
 
+std::filesystem::path module_of(const Row& row) {
+  const auto path = folder / "tasks" / (row.task + ".py");
+  return !row.task.empty() && std::filesystem::exists(path) ? path : std::filesystem::path();
+}
+
+// PyTorch, for tasks that are modules; nullptr where there is none.
+pytorch::Host* pytorch_on(const std::string& device) {
+  try {
+    if (!host && no_host.empty()) host = std::make_unique<pytorch::Host>(pytorch::Options{"", device == "sim" ? "cpu" : device, 0});
+  } catch (const base::Error& error) {
+    no_host = error.what();
+  }
+  return host.get();
+}
+
 // A judge of one task without some defences.
 struct Court {
   Court(const Row& row, const std::string& device)
       : task(load(row, device)), compiler(compiler_options()), judge(task, compiler, options(row, device)) {}
 
   static task::Task load(const Row& row, const std::string& device) {
+    if (const auto module = module_of(row); !module.empty()) return pytorch_on(device)->open(module, {}, std::numeric_limits<std::size_t>::max());
     const auto path = row.task.empty() ? std::filesystem::path(row.path) : folder / "tasks" / (row.task + ".cu");
     const std::string source = base::read_file(path);
     return task::from_source(source, path, device == "sim" ? smaller_sizes(source) : std::map<std::string, std::int64_t>{});
@@ -151,6 +174,8 @@ struct Court {
     result.worker = worker("device");
     result.run_limit = base::Seconds{row.limit};
     result.precision = row.precision;
+    result.seed = chosen_seed;
+    if (!module_of(row).empty()) result.pytorch = host.get();
     return result;
   }
 
@@ -163,7 +188,7 @@ struct Court {
 std::vector<reference::Expected> known_outputs(const task::Task& task, bool at_check, std::vector<reference::Bytes>& inputs) {
   constexpr std::uint64_t seed = 42;
   const task::Workload& workload = at_check ? task.checks.front() : task.workloads.front();
-  const reference::Trial trial = at_check ? reference::trials(seed, 2, true, outcome::Precision::fp32).front() : reference::Trial{reference::Pattern::declared, seed};
+  const reference::Trial trial = at_check ? reference::trials(task, workload, seed, 2, true, outcome::Precision::fp32).front() : reference::Trial{reference::Pattern::declared, seed};
   inputs = reference::inputs(task, workload, trial);
   return *reference::oracle(task, workload, inputs, std::nullopt, 1);
 }
@@ -292,10 +317,15 @@ int run(const std::string& device, const std::string& only, const std::string& b
   std::stable_sort(cases.begin(), cases.end(), [](const Case& left, const Case& right) { return left.court < right.court; });
 
   std::vector<Result> results;
+  int skipped = 0;
   std::unique_ptr<Court> court;
   std::string sitting;
   for (const Case& one : cases) {
     const base::Seconds began = base::now();
+    if (!module_of(*one.row).empty() && pytorch_on(device) == nullptr) {
+      if (skipped++ == 0) std::printf("modules are skipped: %s\n", no_host.c_str());
+      continue;
+    }
     try {
       if (!court || sitting != one.court) {
         court.reset();
@@ -316,7 +346,7 @@ int run(const std::string& device, const std::string& only, const std::string& b
     if (!output.empty()) base::write_file(output, table(rows, results));
   }
   const auto failed = std::count_if(results.begin(), results.end(), [](const Result& result) { return !result.as_expected; });
-  std::printf("%zu of %zu as expected on %s\n", results.size() - static_cast<std::size_t>(failed), results.size(), device.c_str());
+  std::printf("%zu of %zu as expected on %s, %d skipped\n", results.size() - static_cast<std::size_t>(failed), results.size(), device.c_str(), skipped);
   return failed == 0 && !results.empty() ? 0 : 1;
 }
 
@@ -335,7 +365,7 @@ bool defended(Defence defence) { return !absent.contains(std::string(defence_nam
 
 }  // namespace cudal1::base
 
-// cheats DEVICE [--only TEXTS] [--but TEXTS] [--markdown FILE] [--folder DIR]
+// cheats DEVICE [--only TEXTS] [--but TEXTS] [--markdown FILE] [--folder DIR] [--seed NUMBER]
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() >= 2 && arguments[0] == "worker") {
@@ -346,6 +376,7 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--only" && i + 1 < arguments.size()) only = arguments[++i];
     else if (arguments[i] == "--but" && i + 1 < arguments.size()) but = arguments[++i];
+    else if (arguments[i] == "--seed" && i + 1 < arguments.size()) chosen_seed = std::stoull(arguments[++i]);
     else if (arguments[i] == "--folder" && i + 1 < arguments.size()) folder = arguments[++i];
     else if (arguments[i] == "--markdown" && i + 1 < arguments.size()) output = arguments[++i];
     else device = arguments[i];

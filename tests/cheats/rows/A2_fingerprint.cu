@@ -4,7 +4,7 @@
 //! task  scale
 //! all   STATEFUL
 //! all   WRONG_RESULT without state
-//! all   right without state siblings
+//! all   right without state siblings patterns
 //@ launch  k<<<ceil_div(N * M, 256), 256>>>(A, C, N * M)
 //@ launch  keep<<<1, 32>>>(A, N * M)
 __device__ float kept[1 << 20], first[16];

@@ -28,24 +28,36 @@ std::vector<float> floats(const reference::Bytes& bytes) {
 
 }  // namespace
 
-TEST_CASE("trials hold every pattern and different seeds") {
-  const auto trials = reference::trials(1, 2, true, outcome::Precision::fp32);
+TEST_CASE("trials hold every pattern that says something of the task, and different seeds") {
+  const auto task = make_task("C = (A @ A.t()).sum(dim=1)", "float32[N]");
+  const auto with = [&](std::uint64_t seed, bool every, outcome::Precision precision) {
+    return reference::trials(task, task.checks[0], seed, 2, every, precision);
+  };
+  const auto trials = with(1, true, outcome::Precision::fp32);
   CHECK(trials[0].pattern == Pattern::declared);
   CHECK(trials[1].pattern == Pattern::declared);
   CHECK(trials[0].seed != trials[1].seed);
-  for (const auto pattern : {Pattern::sibling, Pattern::influence, Pattern::normal, Pattern::symmetric, Pattern::positive,
-                             Pattern::wide, Pattern::outliers, Pattern::sparse, Pattern::near_one, Pattern::integers,
-                             Pattern::wide_integers})
-    CHECK(std::count_if(trials.begin(), trials.end(), [&](const auto& trial) { return trial.pattern == pattern; }) >= 1);
-  CHECK(reference::trials(1, 2, false, outcome::Precision::fp32).size() < trials.size());
-  CHECK(reference::trials(1, 2, true, outcome::Precision::tf32).size() + 3 == trials.size());
-  CHECK(reference::trials(1, 2, true, outcome::Precision::fp32)[5].seed == trials[5].seed);
-  CHECK(reference::trials(2, 2, true, outcome::Precision::fp32)[5].seed != trials[5].seed);
+  const auto number = [](const std::vector<reference::Trial>& list, Pattern pattern) {
+    return std::count_if(list.begin(), list.end(), [&](const auto& trial) { return trial.pattern == pattern; });
+  };
+  for (const auto pattern : {Pattern::sibling, Pattern::influence, Pattern::normal, Pattern::positive, Pattern::wide, Pattern::outliers,
+                             Pattern::near_one, Pattern::integers, Pattern::wide_integers, Pattern::stray, Pattern::bands,
+                             Pattern::magnitudes, Pattern::tiny, Pattern::not_a_number})
+    CHECK(number(trials, pattern) >= 1);
+  CHECK(number(trials, Pattern::bands) == 2);        // its axes
+  CHECK(number(trials, Pattern::infinite) == 0);     // Kahan's sum of an infinity is NaN
+  CHECK(number(trials, Pattern::constants) == 0);    // the float32 input is none
+  CHECK(number(trials, Pattern::full_width) == 0);
+  CHECK(with(1, false, outcome::Precision::fp32).size() < trials.size());
+  CHECK(with(1, true, outcome::Precision::tf32).size() + 3 == trials.size());
+  CHECK(number(with(1, true, outcome::Precision::half), Pattern::tiny) == 0);
+  CHECK(with(1, true, outcome::Precision::fp32)[5].seed == trials[5].seed);
+  CHECK(with(2, true, outcome::Precision::fp32)[5].seed != trials[5].seed);
 }
 
 TEST_CASE("a sibling agrees with the trial before it in its outermost elements only") {
   const auto task = make_task();
-  const auto trials = reference::trials(1, 2, true, outcome::Precision::fp32);
+  const auto trials = reference::trials(task, task.checks[0], 1, 2, true, outcome::Precision::fp32);
   REQUIRE(trials[2].pattern == Pattern::sibling);
   const auto before = floats(reference::inputs(task, task.workloads[0], trials[1])[0]);
   const auto sibling = floats(reference::inputs(task, task.workloads[0], trials[2])[0]);

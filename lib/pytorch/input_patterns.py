@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the inputs of a trial look like: the random numbers that get_inputs() draws are replaced where it draws them, so that
+the structure that it builds of them (a triangle, a softmax, a sign) stays, and a stressed input is still one of the task's.
+The patterns are those of reference/trial.hpp."""
+
+import contextlib
+import math
+import random
+import sys
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+OUTERMOST = 64       # elements at both ends that stay as declared where patterns are mixed
+STRAY_SHARE = 24
+PIECE = 1 << 22      # elements looked at together
+POWERS = {torch.float16: 9}
+
+# Whatever fills a tensor with random numbers of a continuous distribution. Integers and truth values stay as drawn: they
+# may choose elements.
+MAKERS = {"rand", "randn", "rand_like", "randn_like", "normal", "uniform_", "normal_", "log_normal_", "cauchy_", "exponential_"}
+SETTLED = {"zeros_", "ones_", "constant_", "eye_", "dirac_", "calculate_gain"}   # of torch.nn.init
+
+
+def unit(tensor):
+    return torch.rand(tensor.shape, device=tensor.device).to(tensor.dtype)
+
+
+def normal(tensor):
+    return torch.randn(tensor.shape, device=tensor.device).to(tensor.dtype)
+
+
+def sign(tensor):
+    return (unit(tensor) < 0.5).to(tensor.dtype) * 2 - 1
+
+
+def wide(tensor):
+    return sign(tensor) * torch.exp2(unit(tensor) * 20 - 10)
+
+
+def integers(tensor):
+    return torch.clamp(unit(tensor).mul_(7).floor_(), max=6).sub_(3)
+
+
+def pick(kinds, values, otherwise):
+    for number, value in values.items():
+        otherwise = torch.where(kinds == number, value, otherwise)
+    return otherwise
+
+
+def inside(tensor, change):
+    """Everything but the outermost elements changed, a piece at a time."""
+    flat = tensor.reshape(-1).clone()
+    edge = min(OUTERMOST, flat.numel() // 4)
+    for begin in range(edge, flat.numel() - edge, PIECE):
+        end = min(begin + PIECE, flat.numel() - edge)
+        flat[begin:end] = change(flat[begin:end])
+    return flat.reshape(tensor.shape)
+
+
+def strays(values):
+    def change(part):
+        drawn = torch.rand(part.shape, device=part.device)
+        drawn[torch.randint(0, part.numel(), (1,), device=part.device)] = 0   # one at least
+        return torch.where(drawn < 1 / STRAY_SHARE, values(part).to(part.dtype), part)
+    return lambda tensor: inside(tensor, change)
+
+
+def stray_values(part):
+    kinds = torch.randint(0, 6, part.shape, device=part.device, dtype=torch.uint8)
+    return pick(kinds, {1: unit(part) * 2 - 1, 2: unit(part) * 6 - 3, 3: wide(part), 4: sign(part) * (90 + 20 * unit(part)),
+                        5: unit(part) * 2000 - 1000}, torch.zeros_like(part))
+
+
+def infinities(part):
+    return sign(part) * math.inf
+
+
+def axis_of(tensor, turn):
+    return (tensor.dim() - 1 - turn) % tensor.dim()
+
+
+def along(tensor, axis, drawn):
+    return drawn.reshape([-1 if i == axis else 1 for i in range(tensor.dim())])
+
+
+def bands(turn):
+    """Every index of one axis has a pattern of its own."""
+    def change(tensor):
+        if tensor.dim() == 0:
+            return tensor
+        axis = axis_of(tensor, turn)
+        kinds = along(tensor, axis, torch.randint(0, 6, (tensor.shape[axis],), device=tensor.device)).expand(tensor.shape)
+        outliers = normal(tensor) * torch.where(unit(tensor) < 1 / 16, 1000.0, 1.0).to(tensor.dtype)
+        values = {1: normal(tensor), 2: unit(tensor), 3: torch.zeros_like(tensor), 4: wide(tensor), 5: outliers}
+        mixed, kept = pick(kinds, values, tensor).reshape(-1), tensor.reshape(-1)
+        edge = min(OUTERMOST, kept.numel() // 4)
+        mixed[:edge] = kept[:edge]
+        mixed[kept.numel() - edge:] = kept[kept.numel() - edge:]
+        return mixed.reshape(tensor.shape)
+    return change
+
+
+def magnitudes(turn):
+    def change(tensor):
+        if tensor.dim() == 0:
+            return tensor
+        axis = axis_of(tensor, turn)
+        powers = torch.randint(0, POWERS.get(tensor.dtype, 31), (tensor.shape[axis],), device=tensor.device)
+        return tensor * torch.exp2(-along(tensor, axis, powers).to(tensor.dtype))
+    return change
+
+
+def tiny_values(part):
+    exponent = torch.where(unit(part) < 0.1, -30 - 117 * unit(part), -18 - 12 * unit(part))
+    return torch.where(unit(part) < 1 / 32, sign(part) * 0.0, sign(part) * torch.exp2(exponent))
+
+
+def tiny(tensor):
+    return inside(tensor, lambda part: torch.where(unit(part) < 0.5, part, tiny_values(part)))
+
+
+def spotlight(extent, index):
+    """0 but at one index of the first axis of this extent."""
+    def change(tensor):
+        for axis, size in enumerate(tensor.shape):
+            if size == extent:
+                lit = torch.zeros_like(tensor)
+                lit.select(axis, index).copy_(tensor.select(axis, index))
+                return lit
+        return tensor
+    return change
+
+
+PATTERNS = {
+    "normal": lambda turn: normal, "positive": lambda turn: unit, "wide": lambda turn: wide, "integers": lambda turn: integers,
+    "stray": lambda turn: strays(stray_values), "bands": bands, "magnitudes": magnitudes, "tiny": lambda turn: tiny,
+    "infinite": lambda turn: strays(infinities),
+}
+
+
+class Drawing(TorchFunctionMode):
+    def __init__(self, change):
+        super().__init__()
+        self.change = change
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        name = getattr(function, "__name__", "")
+        initialises = getattr(function, "__module__", "") == "torch.nn.init" and name not in SETTLED
+        if (name in MAKERS or initialises) and isinstance(result, torch.Tensor) and result.is_floating_point() and result.numel():
+            with torch.no_grad():
+                result.copy_(self.change(result.detach()))
+        return result
+
+
+@contextlib.contextmanager
+def drawing(pattern, turn=0, light=None):
+    """While inputs are made. `light`: extent and index, of the spotlight."""
+    change = spotlight(*light) if light is not None else PATTERNS[pattern](turn) if pattern in PATTERNS else None
+    if change is None:
+        yield
+        return
+    # It draws from the inverse of a distribution, of which a pattern's numbers are no arguments.
+    name = "_no_grad_trunc_normal_"
+    truncated = getattr(torch.nn.init, name, None)
+    if truncated is not None:
+        setattr(torch.nn.init, name, lambda tensor, mean=0.0, std=1.0, *others, **named: tensor.data.normal_(mean, std) if tensor.requires_grad else tensor.normal_(mean, std))
+    try:
+        with Drawing(change):
+            yield
+    finally:
+        if truncated is not None:
+            setattr(torch.nn.init, name, truncated)
+
+
+def seed_all(seed):
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
+def is_constant(tensor):
+    return bool((tensor == tensor.reshape(-1)[0]).all())
+
+
+def moved(tensor, generator, anew):
+    """By up to a quarter; a 0 that is not there by chance (`anew`) by up to a quarter of 1."""
+    drawn = torch.rand(tensor.shape, generator=generator, device=generator.device).to(tensor.device, tensor.dtype)
+    by = drawn.sub_(0.5).div_(2)
+    result = tensor + tensor * by
+    return torch.where(tensor == 0, by, result) if anew else result
+
+
+def generator_for(tensor, seed):
+    generator = torch.Generator(device=tensor.device)
+    generator.manual_seed(seed)
+    return generator
+
+
+def move_constant(tensor, seed):
+    """An input of nothing but one number, such as zeros, moved in every element."""
+    if not tensor.is_floating_point() or not tensor.numel() or not is_constant(tensor):
+        return tensor
+    return moved(tensor, generator_for(tensor, seed), True)
+
+
+def holds_only_bits(tensor):
+    return bool(((tensor == 0) | (tensor == 1)).all())
+
+
+def unsettle(model, tensors, seed, buffers=True):
+    """Weights as after training: nothing is 0 or 1 because a constructor says so. Every parameter moves, and every buffer
+    that holds a single number; tables and masks are the module's own. `tensors`: paths and tensors of the state."""
+    parameters = {id(each) for each in model.parameters()}
+    with torch.no_grad():
+        for number, (_, tensor) in enumerate(tensors):
+            if not tensor.is_floating_point() or not tensor.numel():
+                continue
+            parameter, constant = id(tensor) in parameters, is_constant(tensor)
+            if parameter or (buffers and constant):
+                anew = constant or holds_only_bits(tensor)
+                tensor.copy_(moved(tensor.detach(), generator_for(tensor, (seed + number) % (1 << 63)), anew))
+    return model
+
+
+def full_width(tensor, limit, seed):
+    """Integers of any magnitude below the limit, of both signs where the declared ones have both."""
+    generator = generator_for(tensor, seed)
+    low = -limit if bool((tensor < 0).any()) else 0
+    return torch.randint(low, limit, tensor.shape, generator=generator, device=tensor.device, dtype=torch.int64).to(tensor.dtype)
+
+
+def dim_index(output, axis, seed):
+    """A secret index of an axis, one of the quarter where the output is least."""
+    others = [i for i in range(output.dim()) if i != axis]
+    size = torch.nan_to_num(output.double().square()).sum(others) if others else output.double().square()
+    order = torch.argsort(size)
+    return int(order[random.Random(seed).randrange(max(1, output.shape[axis] // 4))])

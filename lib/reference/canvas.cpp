@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/canvas.hpp"
+
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cudal1::reference {
+
+namespace {
+
+using Kind = tensor::Distribution::Kind;
+
+constexpr std::size_t outermost = 64;
+constexpr std::uint32_t stray_share = 24;
+
+// What a draw is for, so that no two share their random words.
+enum Tag : std::uint64_t { stray_tag = 0x57a1, band_tag = 0xba9d, inside_tag = 0x1451, scale_tag = 0x5ca1e, tiny_tag = 0x7117, moved_tag = 0x30fed };
+
+double sign(std::uint32_t word) { return word % 2 == 0 ? 1 : -1; }
+
+// Near enough to N(0, 1) for values whose distribution nobody relies on.
+double bell(const Words& words) { return 1.7320508 * (unit(words[0]) + unit(words[1]) + unit(words[2]) + unit(words[3]) - 2); }
+
+}  // namespace
+
+double unit(std::uint32_t word) { return word / 4294967296.0; }
+
+double wide_value(const Words& words) { return sign(words[1]) * std::exp2(-10 + 20 * unit(words[0])); }
+
+double stray_value(const Words& words) {
+  switch (words[1] % 6) {
+    case 0: return 0;
+    case 1: return 2 * unit(words[2]) - 1;
+    case 2: return 6 * unit(words[2]) - 3;
+    case 3: return sign(words[3]) * std::exp2(-10 + 20 * unit(words[2]));
+    case 4: return sign(words[3]) * (90 + 20 * unit(words[2]));
+    default: return 2000 * unit(words[2]) - 1000;
+  }
+}
+
+Canvas::Canvas(tensor::Dtype dtype, std::vector<std::int64_t> extents, tensor::Distribution declared, std::uint64_t seed, std::uint64_t stream,
+               const std::filesystem::path& folder, Bytes& bytes)
+    : dtype_(dtype), extents_(std::move(extents)), declared_(std::move(declared)), seed_(seed), stream_(stream), folder_(folder), bytes_(bytes) {
+  for (const std::int64_t extent : extents_) count_ *= static_cast<std::size_t>(extent);
+  bytes_.resize(count_ * tensor::size_of(dtype_));
+}
+
+double Canvas::at(std::size_t element) const { return tensor::load(dtype_, bytes_.data() + element * tensor::size_of(dtype_)); }
+
+void Canvas::set(std::size_t element, double value) { tensor::store(dtype_, value, bytes_.data() + element * tensor::size_of(dtype_)); }
+
+std::int64_t Canvas::index(std::size_t element, std::size_t axis) const {
+  auto rest = static_cast<std::int64_t>(element);
+  for (std::size_t i = extents_.size(); i-- > axis + 1;) rest /= extents_[i];
+  return rest % extents_[axis];
+}
+
+Words Canvas::words(std::size_t number, std::uint64_t tag) const { return base::philox(seed_ ^ tag << 40, number, stream_); }
+
+std::size_t Canvas::edge() const { return std::min(outermost, count_ / 4); }
+
+void Canvas::fill() { fill(declared_); }
+
+void Canvas::fill(const tensor::Distribution& distribution) { tensor::fill(dtype_, distribution, seed_, stream_, count_, bytes_.data(), folder_); }
+
+void Canvas::fill_inside(std::uint64_t seed) {
+  const auto part = static_cast<std::ptrdiff_t>(edge() * tensor::size_of(dtype_));
+  Bytes fresh(bytes_.size());
+  tensor::fill(dtype_, declared_, seed, stream_, count_, fresh.data(), folder_);
+  std::copy(fresh.begin() + part, fresh.end() - part, bytes_.begin() + part);
+}
+
+void Canvas::fill_by(const std::function<double(const Words&)>& value) {
+  for (std::size_t i = 0; i < count_; ++i) set(i, value(base::philox(seed_, i, stream_)));
+}
+
+void Canvas::move_one() {
+  if (count_ == 0) return;
+  base::Random random(seed_, 0x0e0 + stream_);
+  const std::size_t element = random.below(count_);
+  set(element, at(element) == 0 ? 0.5 : 1.5 * at(element));
+}
+
+void Canvas::move_all() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const double by = unit(words(i, moved_tag)[0]) - 0.5;
+    set(i, at(i) == 0 ? by : at(i) * (1 + by));
+  }
+}
+
+void Canvas::outliers(bool special) {
+  fill({Kind::normal, 0, 1, ""});
+  for (std::size_t i = 0; special && i < count_; ++i)
+    if (base::philox(~seed_, i, stream_)[0] % 100 == 0) set(i, 1000 * at(i));
+}
+
+void Canvas::stray(const std::function<double(const Words&)>& value) {
+  bool any = false;
+  for (std::size_t i = edge(); i < count_ - edge(); ++i) {
+    const Words drawn = words(i, stray_tag);
+    if (drawn[0] % stray_share != 0) continue;
+    set(i, value(drawn));
+    any = true;
+  }
+  if (!any && count_ > 0) one(value(words(count_, stray_tag)));
+}
+
+void Canvas::one(double value) {
+  if (count_ == 0) return;
+  base::Random random(seed_, 0x1e0 + stream_);
+  set(edge() + random.below(count_ - 2 * edge()), value);
+}
+
+double Canvas::banded(std::size_t element, std::uint32_t regime) const {
+  const Words drawn = words(element, inside_tag);
+  switch (regime) {
+    case 0: return at(element);
+    case 1: return bell(drawn);
+    case 2: return unit(drawn[0]);
+    case 3: return 0;
+    case 4: return wide_value(drawn);
+    case 5: return (drawn[0] % 16 == 0 ? 1000 : 1) * bell(words(element, inside_tag + 1));
+    default: return 0x1p-20 * bell(drawn);
+  }
+}
+
+void Canvas::bands(std::size_t axis, bool small) {
+  fill();
+  if (extents_.empty()) return;
+  for (std::size_t i = edge(); i < count_ - edge(); ++i) {
+    const auto regime = words(static_cast<std::size_t>(index(i, axis)), band_tag)[0] % (small ? 7 : 6);
+    set(i, banded(i, regime));
+  }
+}
+
+void Canvas::magnitudes(std::size_t axis) {
+  fill();
+  if (extents_.empty()) return;
+  const std::uint32_t powers = dtype_ == tensor::Dtype::float16 ? 9 : 31;   // of what float16 holds without loss
+  for (std::size_t i = 0; i < count_; ++i) set(i, at(i) * std::exp2(-static_cast<double>(words(static_cast<std::size_t>(index(i, axis)), scale_tag)[0] % powers)));
+}
+
+void Canvas::tiny() {
+  fill();
+  for (std::size_t i = edge(); i < count_ - edge(); ++i) {
+    const Words drawn = words(i, tiny_tag);
+    const std::uint32_t kind = drawn[0] % 64;
+    if (kind >= 32) continue;
+    if (kind == 0) set(i, sign(drawn[1]) * 0.0);
+    else if (kind == 1) set(i, sign(drawn[1]) * std::exp2(-127 - 20 * unit(drawn[2])));
+    else if (kind < 6) set(i, sign(drawn[1]) * std::exp2(-30 - 90 * unit(drawn[2])));
+    else set(i, sign(drawn[1]) * std::exp2(-18 - 12 * unit(drawn[2])));
+  }
+}
+
+void Canvas::only(std::size_t axis, std::int64_t index) {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (this->index(i, axis) != index) set(i, 0);
+}
+
+void Canvas::full_width(double limit) {
+  const bool negative = declared_.kind != Kind::randint || declared_.low < 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Words drawn = words(i, inside_tag);
+    const double wide = unit(drawn[0]) + unit(drawn[1]) * 0x1p-32;
+    set(i, std::floor((negative && dtype_ != tensor::Dtype::uint8 ? 2 * wide - 1 : wide) * limit));
+  }
+}
+
+}  // namespace cudal1::reference
