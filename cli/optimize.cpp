@@ -67,7 +67,7 @@ Plan make_plan(const Options& options) {
 }
 
 ExitCode dry_run(const Options& options, Plan& plan, const Console& console) {
-  const auto models = open_models(options.run.model, plan.open.task, precision_of(options.run.workbench), console, Purpose::looking);
+  const auto models = open_models(options.run.model, plan.open.task, precision_of(options.run.workbench, plan.open.task), console, Purpose::looking);
   WorkbenchOptions bench = options.run.workbench;
   bench.final_verdicts = false;
   Workbench workbench(plan.open, plan.choice, bench);

@@ -22,7 +22,9 @@ std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions&
   asked.process.unconfined = options.workbench.no_sandbox;
   asked.process.afresh = std::any_of(open.defects.begin(), open.defects.end(), [](const auto& each) { return each.kind == "stateful"; });
   asked.overrides = overrides(options.task.set);
-  asked.baselines = baselines(options.workbench);
+  asked.precision = precision_of(options.workbench, open.task);
+  asked.final_pairs = static_cast<std::size_t>(options.workbench.final_pairs);
+  asked.baselines = baselines(options.workbench, open.task);
   StatusLine status(console);
   std::vector<report::NamedJudgement> judgements;
   for (const auto& file : options.variants) {

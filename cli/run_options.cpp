@@ -80,12 +80,12 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
                             const prompt::Templates& templates) {
   auto identity = store::identity(task, search, options.model.models, choice.identity(), choice.facts.driver, CUDAL1_VERSION,
                                   templates.digest());
-  identity.precision = options.workbench.precision;
+  identity.precision = std::string(outcome::name(precision_of(options.workbench, task)));
   return identity;
 }
 
 Models models_to_ask(const RunOptions& options, const task::Task& task, const search::Options& search, const Console& console) {
-  auto models = open_models(options.model, task, precision_of(options.workbench), console, Purpose::asking);
+  auto models = open_models(options.model, task, precision_of(options.workbench, task), console, Purpose::asking);
   for (const auto& model : models)
     if (search.cost_limit && !model->price(0, 0))
       throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));

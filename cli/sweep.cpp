@@ -41,14 +41,22 @@ struct Options {
   bool merge = false, as_json = false;
 };
 
+// How often and how long is looked, where that is not as usual.
+std::string judging_text(const WorkbenchOptions& options) {
+  const WorkbenchOptions usual;
+  return (options.trials == usual.trials ? "" : fmt::format("; trials {}", options.trials)) +
+         (options.final_pairs == usual.final_pairs ? "" : fmt::format("; final pairs {}", options.final_pairs));
+}
+
 // Everything that changes a task's result, but for the task itself.
 std::string options_text(const Options& options) {
   const auto& search = options.run.search;
   return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}; "
-                     "prompts {}; time limit {}; cost limit {}",
+                     "prompts {}; time limit {}; cost limit {}{}",
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau,
                      !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
-                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit);
+                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit,
+                     judging_text(options.run.workbench));
 }
 
 // The replies of an earlier sweep are kept by task. False: it had none for this one.

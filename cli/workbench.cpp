@@ -3,6 +3,7 @@
 
 #include "worker.hpp"
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "task/module.hpp"
 
@@ -38,8 +39,10 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
     result.against = base::read_file(options.against);
     result.against_name = options.against;
   }
-  result.precision = precision_of(options);
-  result.baselines = baselines(options);
+  result.precision = precision_of(options, open.task);
+  result.baselines = baselines(options, open.task);
+  result.trials = options.trials;
+  result.final_pairs = options.final_pairs;
   if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
   // How long the simulator takes depends on what else the machine does, so there a run remembers for itself alone.
@@ -55,10 +58,13 @@ void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, con
   if (choice.device == "sim" && !options.baselines.empty()) console.note("--baseline is left out: PyTorch is timed on a GPU only");
 }
 
-std::vector<std::string> baselines(const WorkbenchOptions& options) {
-  // By every way, at PyTorch's own flags and once at those of the precision class.
-  const std::vector<std::string> usual{"eager", "compile", "reduce-overhead", "graph",
-                                       options.precision == "fp32" ? "eager/fp32" : "eager/tf32"};
+std::vector<std::string> baselines(const WorkbenchOptions& options, const task::Task& task) {
+  // By every way at the flags of the run's precision; beside it once at PyTorch's own.
+  std::vector<std::string> usual{"eager", "compile", "reduce-overhead", "graph"};
+  if (const outcome::Precision precision = precision_of(options, task); precision != outcome::Precision::reference && task::is_module(task)) {
+    for (std::string& name : usual) name += precision == outcome::Precision::fp32 ? "/fp32" : "/tf32";
+    usual.emplace_back("eager");
+  }
   std::vector<std::string> result = options.baselines.empty() ? usual : options.baselines;
   if (result == std::vector<std::string>{"best"}) result.insert(result.end(), usual.begin(), usual.end());
   return result;
@@ -87,9 +93,17 @@ void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
   app.add_flag("--no-sanitizer", options.no_sanitizer, "Leave out compute-sanitizer before a final verdict on a GPU")
       ->group("Judging");
   app.add_flag("--no-counters", options.no_counters, "Do not read a GPU's counters, a tenth of a second a variant")->group("Judging");
-  app.add_option("--precision", options.precision, "How exact products of float32 operands must be")
-      ->option_text("fp32|tf32|half")
-      ->check(CLI::IsMember({"fp32", "tf32", "half"}))
+  app.add_option("--precision", options.precision, "How exact products of float32 operands must be [default: reference for a module, else fp32]")
+      ->option_text("reference|fp32|tf32|half")
+      ->check(CLI::IsMember({"reference", "fp32", "tf32", "half"}))
+      ->group("Judging");
+  app.add_option("--trials", options.trials, "Seeds of the declared inputs that a variant is verified on")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1000))
+      ->group("Judging");
+  app.add_option("--final-pairs", options.final_pairs, "On a GPU, pairs of measurements of a final verdict, in each of its processes")
+      ->option_text("N")
+      ->check(CLI::Range(12, 10000))
       ->group("Judging");
   app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch beside a final verdict")
       ->group("Judging");
@@ -109,8 +123,13 @@ void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options) {
       ->group("Judging");
 }
 
-outcome::Precision precision_of(const WorkbenchOptions& options) {
-  return outcome::parse_precision(options.precision).value();
+outcome::Precision precision_of(const WorkbenchOptions& options, const task::Task& task) {
+  const bool module = task::is_module(task);
+  if (options.precision.empty()) return module ? outcome::Precision::reference : outcome::Precision::fp32;
+  const outcome::Precision precision = outcome::parse_precision(options.precision).value();
+  if (precision == outcome::Precision::reference && !module)
+    throw base::Error(base::Fault::usage, "--precision reference is that of a PyTorch module; a kernel file takes fp32, tf32 or half");
+  return precision;
 }
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options) {

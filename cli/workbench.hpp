@@ -27,7 +27,9 @@ struct WorkbenchOptions {
   double gpu_budget = 250;                    // milliseconds
   bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false, no_pytorch = false;
   bool final_verdicts = true;                 // may be asked for
-  std::string precision = "fp32";
+  std::string precision;                      // empty: as precise as the task's reference
+  int trials = 2;                             // of the declared inputs
+  int final_pairs = 24;                       // of measurements for a final verdict, in each process
   std::vector<std::string> baselines;         // of PyTorch; empty: the usual ones
   std::string against;                        // file of a variant to compare with instead of the reference
   std::filesystem::path hangs;                // of the run that this belongs to; a GPU has one file for all runs
@@ -37,13 +39,13 @@ void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compil
 void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …
 void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options);
 
-std::vector<std::string> baselines(const WorkbenchOptions& options);   // as judge::Options has them
+std::vector<std::string> baselines(const WorkbenchOptions& options, const task::Task& task);   // as judge::Options has them
 
 // Says on what the variants are judged, and what was asked for in vain there.
 void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, const Console& console);
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
-outcome::Precision precision_of(const WorkbenchOptions& options);
+outcome::Precision precision_of(const WorkbenchOptions& options, const task::Task& task);
 
 // A compiler and a judge for one task on one device; with a choice of several devices one further judge for each. The
 // task must outlive it.

@@ -12,7 +12,6 @@ namespace cudal1::bench {
 namespace {
 
 constexpr double final_alpha = 0.01;
-constexpr int final_pairs = 24;
 constexpr int least_pairs = 12;          // even when they cost more than the budget
 constexpr double usual_clock = 0.9;      // of the median: below it a chunk of samples was throttled
 constexpr std::size_t most_taken = 2;    // times the pairs of a look, where many are set aside
@@ -25,7 +24,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Comparison::Comparison(Purpose purpose, std::vector<double> weights, double budget_ms)
+Comparison::Comparison(Purpose purpose, std::vector<double> weights, double budget_ms, int final_pairs)
     : purpose_(purpose), weights_(std::move(weights)), budget_ms_(budget_ms), series_(weights_.size()), parts_(weights_.size()) {
   if (purpose == Purpose::screening) looks_.assign(looks.begin(), looks.end());
   else looks_ = {final_pairs};

@@ -14,8 +14,9 @@ namespace cudal1::bench {
 // recorded samples are judged exactly as fresh ones are.
 class Comparison {
  public:
-  // `budget_ms` of device time, after which an open question stays open; a final verdict has one look of its own.
-  Comparison(Purpose purpose, std::vector<double> weights, double budget_ms);
+  // `budget_ms` of device time, after which an open question stays open; a final verdict has one look of its own, after
+  // `final_pairs`.
+  Comparison(Purpose purpose, std::vector<double> weights, double budget_ms, int final_pairs = 24);
 
   // Pairs that a workload still needs before the next look.
   int wanted(std::size_t workload) const;

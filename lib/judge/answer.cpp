@@ -24,8 +24,6 @@ namespace {
 
 using outcome::Verdict;
 
-constexpr std::size_t pairs = 24;
-
 std::optional<outcome::Judgement> fault(const outcome::Judgement& judgement, const pytorch::Comparison& found, const std::string& where) {
   if (!found.finite || found.right) return std::nullopt;
   return with_fault(judgement, wrong_result(found, where));
@@ -36,7 +34,7 @@ class Trial {
  public:
   Trial(pytorch::Host& host, const task::Task& task, const AnswerOptions& options, const pytorch::AnswerFolder& folder)
       : host_(host), answer_(options.process, task.path, options.overrides, host.offer(), folder.path()), random_(base::secret_seed(), 7),
-        afresh_(options.process.afresh) {}
+        afresh_(options.process.afresh), pairs_(options.final_pairs) {}
 
   void load(const std::filesystem::path& path, const std::string& source) { answer_.load(path, source); }
 
@@ -58,36 +56,47 @@ class Trial {
     return std::nullopt;
   }
 
-  // Pairs with every baseline; of the calls that were timed one in each turn is verified.
-  std::optional<outcome::Judgement> time(outcome::Judgement& judgement, const std::vector<std::string>& baselines) {
+  // Pairs with every baseline; of the calls that were timed one in each turn is verified. A baseline that fails meanwhile
+  // becomes one of the unavailable.
+  std::optional<outcome::Judgement> time(outcome::Judgement& judgement, std::vector<std::string>& baselines,
+                                         std::vector<outcome::BaselineTiming>& unavailable) {
     std::map<std::string, std::vector<device::Sample>> samples;
-    for (std::size_t left = pairs; left > 0; left -= pytorch_turn) {
+    for (std::size_t left = pairs_; left > 0; left -= std::min(left, pytorch_turn)) {
       const pytorch::Trial trial{reference::Pattern::declared, random_.next() >> 2, {}, 0};
       host_.fill(0, trial);
-      if (left == pairs) answer_.start();
+      if (left == pairs_) answer_.start();
       std::vector<std::string> order;
       for (std::size_t i = 0; i < pytorch_turn; ++i)
         for (const std::size_t index : shuffled(baselines.size(), random_)) order.push_back(baselines[index]);
-      std::vector<double> theirs;
+      pytorch::Host::Times theirs;
       const bool pytorch_first = random_.below(2) == 0;
-      if (pytorch_first) theirs = host_.time(order).ms;
+      if (pytorch_first) theirs = host_.time(order, baselines.front());
       const pytorch::Answer::Times mine = answer_.time(pytorch_turn);
-      if (!pytorch_first) theirs = host_.time(order).ms;
+      if (!pytorch_first) theirs = host_.time(order, baselines.front());
       constexpr const char* where = "in an execution that was timed";
       if (auto found = misdeed(judgement, mine.wrong, where)) return found;
       if (auto unlike = afresh_ ? std::nullopt : fault(judgement, host_.compare(0, trial), where)) return unlike;
       std::map<std::string, std::size_t> next;
       for (std::size_t i = 0; i < order.size(); ++i) {
         const double own = mine.ms.at(next[order[i]]++);
-        const device::Sample left_arm{0, 0, theirs[i], theirs[i]}, right_arm{1, 0, own, own};
+        if (std::isnan(theirs.ms[i])) continue;
+        const device::Sample left_arm{0, 0, theirs.ms[i], theirs.ms[i]}, right_arm{1, 0, own, own};
         auto& list = samples[order[i]];
         list.push_back(pytorch_first ? left_arm : right_arm);
         list.push_back(pytorch_first ? right_arm : left_arm);
       }
+      for (const auto& [name, why] : theirs.failed) {   // left out from now on
+        std::erase(baselines, name);
+        if (baselines.empty()) throw base::Error(base::Fault::internal, fmt::format("PyTorch cannot be timed: {}", why));
+        samples.erase(name);
+        outcome::BaselineTiming& gone = unavailable.emplace_back();
+        gone.name = name;
+        gone.failed = why;
+      }
     }
     host_call_ms = answer_.call_ms();
     if (auto found = misdeed(judgement, "", "")) return found;
-    bench::Comparison comparison(bench::Purpose::final_, {1.0}, 0);
+    bench::Comparison comparison(bench::Purpose::final_, {1.0}, 0, static_cast<int>(pairs_));
     comparison.add(0, samples[baselines.front()], hand_over_ms);
     verdict = comparison.look().value_or(Verdict::inconclusive);
     estimate = comparison.estimate();
@@ -135,6 +144,7 @@ class Trial {
   pytorch::Answer answer_;
   base::Random random_;
   bool afresh_;   // the task keeps state, so that calls in a row differ
+  std::size_t pairs_;
 };
 
 void conclude(outcome::Judgement& judgement, const std::vector<bench::Estimate>& estimates, const std::vector<Verdict>& verdicts) {
@@ -169,6 +179,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     return found;
   };
   const bool timed = options.process.device != "cpu";
+  host.hold_to(options.precision);
   const std::string source = base::read_file(answer);
   const pytorch::AnswerFolder folder;
   std::vector<std::string> baselines;
@@ -195,7 +206,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
         if (auto made = host.prepare(name); made.failed.empty()) baselines.push_back(name);
         else unavailable.push_back(std::move(made));
       if (baselines.empty()) throw base::Error(base::Fault::internal, fmt::format("PyTorch cannot be timed: {}", unavailable.empty() ? "no baseline" : unavailable.front().failed));
-      wrong = trial.time(judgement, baselines);
+      wrong = trial.time(judgement, baselines, unavailable);
       ended("time");
       if (wrong) return with_steps(*std::move(wrong));
       remarks = trial.remarks();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "outcome/judgement.hpp"
+#include "outcome/precision.hpp"
 #include "pytorch/answer.hpp"
 #include "pytorch/host.hpp"
 #include "task/task.hpp"
@@ -18,6 +19,8 @@ struct AnswerOptions {
   pytorch::Answer::Options process;
   std::map<std::string, std::int64_t> overrides;
   std::vector<std::string> baselines;   // of PyTorch, as judge::Options has them; on a GPU only
+  outcome::Precision precision = outcome::Precision::reference;
+  std::size_t final_pairs = 24;         // with every baseline, in each process
   std::function<void(const std::string& step)> progress;   // what begins; may be empty
 };
 

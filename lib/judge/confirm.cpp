@@ -99,10 +99,12 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     result.verdict = Verdict::inconclusive;
     judgement.message = fmt::format("one fresh process found {}, another {}", name(other.verdict), name(result.verdict));
   }
-  for (std::size_t i = 0; i < result.baselines.size(); ++i) {
-    if (!result.baselines[i].speedup) continue;
-    outcome::Speedup& mine = *result.baselines[i].speedup;
-    const outcome::Speedup& theirs = *other.baselines[i].speedup;
+  for (outcome::BaselineTiming& baseline : result.baselines) {
+    const auto before = std::find_if(other.baselines.begin(), other.baselines.end(),
+                                     [&](const outcome::BaselineTiming& each) { return each.name == baseline.name; });
+    if (!baseline.speedup || before == other.baselines.end() || !before->speedup) continue;
+    outcome::Speedup& mine = *baseline.speedup;
+    const outcome::Speedup& theirs = *before->speedup;
     mine = {std::sqrt(mine.value * theirs.value), std::min(mine.low, theirs.low), std::max(mine.high, theirs.high)};
   }
   result.labels.insert(other.labels.begin(), other.labels.end());
@@ -115,10 +117,9 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   apply(result, judgement);
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
   for (std::size_t w = 0; w < other.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
-  count(judgement, executable);
-  if (lends()) judgement.sanitizer = "not run";   // it has no PyTorch to make the inputs
-  else if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
-    sanitize(judgement, executable);
+  count(fresh, judgement, executable);
+  if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
+    sanitize(fresh, judgement, executable);
   // Last of all, because PyTorch may not be ready before.
   if (beside && outcome::is_right(judgement.verdict)) judgement.baselines = time_beside(fresh, executable, key);
   return judgement;

@@ -2,21 +2,36 @@
 #include "base/error.hpp"
 #include "judge/state.hpp"
 
+#include <fmt/format.h>
+
 namespace cudal1::judge {
+
+namespace {
+
+constexpr std::size_t counted_bytes = std::size_t{1} << 30;   // of a module's inputs, which go through the host's memory
+
+}  // namespace
 
 // In a worker of its own, because CUPTI excludes other tools and leaves its mark on what is timed beside it. Never a
 // reason to reject: without counters the verdict stands.
-void Judge::State::count(outcome::Judgement& judgement, const Executable& executable) {
-  if (facts.simulated || !options.counters || lends()) return;
+void Judge::State::count(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable) {
+  if (facts.simulated || !options.counters) return;
   if (!counting_problem.empty()) {
     judgement.hardware_problem = counting_problem;
     return;
   }
   const Step step(*this, "count");
   try {
-    if (!counter.alive()) open(counter, seed);
     CountJob job;
     job.executable = executable;
+    if (lends()) {
+      if (InputFile::bytes(reference.workloads.front()) > counted_bytes) {
+        judgement.hardware_problem = counting_problem = fmt::format("the task's inputs take more than {} MiB", counted_bytes >> 20);
+        return;
+      }
+      job.inputs = spilled(where);
+    }
+    if (!counter.alive()) open(counter, seed);
     auto reply = ask<CountReply>(counter, job, true, "");
     if (!reply) return;
     device::Counted& counted = reply->counted;

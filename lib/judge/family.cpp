@@ -155,7 +155,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   judgement.errors = winner.checked->errors;
   judgement.sanitizer = winner.checked->sanitizer;
   apply(*winner.timed, judgement);
-  if (judgement.verdict != Verdict::dropped) count(judgement, *winner.executable);
+  if (judgement.verdict != Verdict::dropped) count(host, judgement, *winner.executable);
   return judgement;
 }
 

@@ -86,6 +86,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
 ReferenceReply Judge::State::load_reference(DeviceHost& where) {
   ReferenceJob job;
   job.executable = reference;
+  job.declared_trials = options.trials;
   if (task::is_module(task) && !lends()) {
     const Step step(*this, "oracle");
     // A fresh process gets fresh inputs; the first one those of the run's seed.
@@ -138,6 +139,8 @@ const ReferenceFacts& Judge::State::ensure_module_reference() {
     throw base::Error(base::Fault::usage, "--against compares answers to kernel files, not to a PyTorch module");
   const base::Seconds began = base::now();
   ReferenceFacts result;
+  result.precision = options.precision;
+  options.pytorch->hold_to(options.precision);
   judge_task(options.findings, result);
   for (const task::Workload& workload : task.checks) reference.checks.push_back(task::interface_plan(task, workload));
   for (const task::Workload& workload : task.workloads) reference.workloads.push_back(task::interface_plan(task, workload));
@@ -230,7 +233,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
     result.judgement.workloads.push_back(std::move(timing_here));
     result.times.push_back(std::move(time));
   }
-  count(result.judgement, reference);
+  count(host, result.judgement, reference);
   if (!result.times.empty()) result.times.front().limited_by = result.judgement.workloads.front().limited_by;
   result.judgement.seconds = (base::now() - began).count();
   if (!options.against.empty()) prepare_against();

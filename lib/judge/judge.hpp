@@ -41,6 +41,8 @@ struct Options {
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
   outcome::Precision precision = outcome::Precision::fp32;
+  int trials = 2;                     // of the declared inputs
+  int final_pairs = 24;               // of measurements for a final verdict, in each of its processes
   std::filesystem::path hangs;        // where to remember what did not end; empty: in this run only
   std::function<void(const std::string& text)> printed;  // takes what a variant says with printf, on the simulator
   bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up

@@ -53,6 +53,12 @@ static void from(const json&, LendJob&) {}
 static json to(const SealJob& job) { return {{"set", job.set}}; }
 static void from(const json& value, SealJob& job) { value.at("set").get_to(job.set); }
 
+static json to(const SpillJob& job) { return {{"set", job.set}, {"path", job.path}}; }
+static void from(const json& value, SpillJob& job) {
+  value.at("set").get_to(job.set);
+  value.at("path").get_to(job.path);
+}
+
 static json to(const RunJob& job) {
   return {{"executable", to(job.executable)}, {"set", job.set}, {"finite", job.finite}, {"load", job.load}};
 }
@@ -65,15 +71,18 @@ static void from(const json& value, RunJob& job) {
 
 static json to(const CheckJob& job) {
   return {{"executable", to(job.executable)}, {"where", static_cast<int>(job.where)},
-          {"full_size", job.full_size}, {"only_run", job.only_run}};
+          {"full_size", job.full_size}, {"only_run", job.only_run}, {"inputs", job.inputs}};
 }
 
 static json to(const PredictJob& job) {
   return {{"executable", job.executable ? to(*job.executable) : json()}, {"workload", job.workload}};
 }
 
-static json to(const CountJob& job) { return {{"executable", to(job.executable)}, {"workload", job.workload}}; }
+static json to(const CountJob& job) {
+  return {{"executable", to(job.executable)}, {"workload", job.workload}, {"inputs", job.inputs}};
+}
 static void from(const json& value, CountJob& job) {
+  value.at("inputs").get_to(job.inputs);
   from(value.at("executable"), job.executable);
   value.at("workload").get_to(job.workload);
 }
@@ -114,6 +123,7 @@ static void from(const json& value, CheckJob& job) {
   job.where = static_cast<CheckJob::Where>(value.at("where").get<int>());
   value.at("full_size").get_to(job.full_size);
   value.at("only_run").get_to(job.only_run);
+  value.at("inputs").get_to(job.inputs);
 }
 
 static void from(const json& value, PredictJob& job) {

@@ -57,6 +57,12 @@ struct SealJob {
   std::size_t set = 0;
 };
 
+// Copies the inputs of a lent set into an InputFile.
+struct SpillJob {
+  std::size_t set = 0;
+  std::string path;
+};
+
 // Runs a variant once on a lent set whose outputs PyTorch then looks at. With `load` it is loaded anew before.
 struct RunJob {
   Executable executable;
@@ -76,6 +82,7 @@ struct CheckJob {
   Where where = Where::check_sizes;
   bool full_size = true;
   bool only_run = false;                          // nothing is compared and no reference is needed: for a sanitizer
+  std::string inputs;                             // of an InputFile, at the first workload; empty: drawn here
 };
 
 // Predicts the time of the reference or of a variant at one workload.
@@ -100,12 +107,13 @@ struct TimeJob {
 struct CountJob {
   Executable executable;
   std::size_t workload = 0;
+  std::string inputs;                             // of an InputFile; empty: drawn here
 };
 
 // The worker ends by itself, so that a tool around it can say its last word.
 struct EndJob {};
 
-using Job = std::variant<OpenJob, ReferenceJob, LendJob, SealJob, RunJob, CheckJob, PredictJob, TimeJob, CountJob, EndJob>;
+using Job = std::variant<OpenJob, ReferenceJob, LendJob, SealJob, SpillJob, RunJob, CheckJob, PredictJob, TimeJob, CountJob, EndJob>;
 
 struct OpenReply {
   outcome::DeviceFacts facts;

@@ -44,6 +44,10 @@ void Judge::State::lend(DeviceHost& where) {
   lent = Lent{};
   lent.trials = options.pytorch->trials(random);
   pytorch::Trial timed = options.pytorch->timed_trial(random);   // all versions with the same weights, which are secret
+  for (int more = 2; more < options.trials; ++more) {
+    lent.trials.push_back(timed);
+    lent.trials.back().seed = random.next() >> 2;
+  }
   for (std::size_t i = 0; i < reply->places.size(); ++i, timed.seed = random.next() >> 2) lent.versions.push_back(timed);
   lent.right.resize(lent.versions.size());
   with_pytorch([&](pytorch::Host& pytorch) { pytorch.attach(reply->places); });
@@ -144,8 +148,8 @@ tl::expected<TimeReply, Rejected> Judge::State::time_arms(DeviceHost& where, Tim
 
 // Pairs of one variant with each of several baselines: a few samples of PyTorch's and a few of the variant in turns.
 tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost& where, const Executable& executable, int pairs,
-                                                                     const std::vector<std::string>& baselines, const std::string& key,
-                                                                     std::size_t turn) {
+                                                                     std::vector<std::string> baselines, const std::string& key,
+                                                                     std::size_t turn, bool cold) {
   Turns result;
   if (auto filled = fill_versions(where); !filled) return tl::unexpected(std::move(filled.error()));   // PyTorch may read them too
   for (auto left = static_cast<std::size_t>(pairs); left > 0;) {
@@ -155,12 +159,13 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
     pytorch::Host::Times theirs;
     for (std::size_t i = 0; i < count; ++i)
       for (const std::size_t index : shuffled(baselines.size(), random)) order.push_back(baselines[index]);
-    const auto time_pytorch = [&] { with_pytorch([&](pytorch::Host& pytorch) { theirs = pytorch.time(order); }); };
+    const auto time_pytorch = [&] { with_pytorch([&](pytorch::Host& pytorch) { theirs = pytorch.time(order, baselines.front(), cold); }); };
     const bool pytorch_first = random.below(2) == 0;
     if (pytorch_first) time_pytorch();
     TimeJob job;
     job.executables.push_back(executable);
     job.order.assign(count, 1);
+    job.cold = cold;
     job.seed = random.next();
     auto mine = time_arms(where, std::move(job), key);
     if (!mine) return tl::unexpected(std::move(mine.error()));
@@ -176,7 +181,7 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
     std::map<std::string, std::size_t> next;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t pair = next[order[i]]++;
-      if (pair >= mine->samples.size()) continue;
+      if (pair >= mine->samples.size() || std::isnan(theirs.ms[i])) continue;
       device::Sample variant = mine->samples[pair];
       const double events_ms = variant.slope ? 0 : theirs.empty_ms;   // both with what the clock takes, or both without
       variant.arm = 1;
@@ -188,8 +193,41 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
       samples.push_back(pytorch_first ? baseline : variant);
       samples.push_back(pytorch_first ? variant : baseline);
     }
+    for (const auto& [name, why] : theirs.failed) {   // left out from now on
+      if (lends() && name == chosen_baseline)
+        throw base::Error(base::Fault::bad_input, fmt::format("{}: {} cannot be timed any more: {}", task.file.name, name, why));
+      result.failed[name] = why;
+      std::erase(baselines, name);
+    }
+    if (baselines.empty()) break;
+  }
+  for (const auto& [name, why] : result.failed) result.samples.erase(name);
+  return result;
+}
+
+std::vector<outcome::BaselineTiming> Judge::State::against_baselines(const std::vector<std::string>& names, Turns& turns,
+                                                                     const std::vector<outcome::BaselineTiming>& known) const {
+  std::vector<outcome::BaselineTiming> result;
+  for (const std::string& name : names) {
+    const std::vector<device::Sample>& samples = turns.samples[name];
+    if (samples.empty() || turns.failed.contains(name)) continue;
+    outcome::BaselineTiming baseline;
+    baseline.name = name;
+    baseline.ms = bench::median_ms(samples, 0);
+    baseline.speedup = bench::estimate(bench::log_ratios(samples), 0.05, bench::timer_guard(turns.tick_ms, bench::shortest_ms(samples))).speedup();
+    result.push_back(std::move(baseline));
+  }
+  for (const outcome::BaselineTiming& each : known) {
+    if (const auto failed = turns.failed.find(each.name); failed != turns.failed.end()) result.emplace_back(each).failed = failed->second;
+    else if (!each.failed.empty()) result.push_back(each);
   }
   return result;
+}
+
+// What failed when it was timed is not asked for again.
+void Judge::State::give_up(const std::map<std::string, std::string>& failed) {
+  for (outcome::BaselineTiming& each : reference_facts->judgement.baselines)
+    if (const auto found = failed.find(each.name); found != failed.end()) each.failed = found->second;
 }
 
 tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHost& where, const Executable& executable,
@@ -199,10 +237,9 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
   std::vector<std::string> baselines{chosen_baseline};
   for (const outcome::BaselineTiming& each : reference_facts->judgement.baselines)
     if (each.failed.empty() && each.name != chosen_baseline) baselines.push_back(each.name);
-  bench::Comparison comparison(purpose, {1.0}, options.gpu_budget_ms);
-  std::map<std::string, std::vector<device::Sample>> samples;
+  bench::Comparison comparison(purpose, {1.0}, options.gpu_budget_ms, options.final_pairs);
+  Turns all;
   std::string throttled;
-  double tick_ms = 0;
   std::optional<Verdict> verdict;
   while (!verdict) {
     if (lent.versions.size() == 1) {   // too large for several sets: other values for every look
@@ -211,12 +248,14 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
       lent.filled = false;
     }
     // Of the baselines that do not decide, a screening takes what its first look needs.
-    const bool all = final_look || samples.empty();
-    auto turns = take_turns(where, executable, comparison.wanted(0), all ? baselines : std::vector{chosen_baseline}, key);
+    const bool every = final_look || all.samples.empty();
+    auto turns = take_turns(where, executable, comparison.wanted(0), every ? baselines : std::vector{chosen_baseline}, key);
     if (!turns) return tl::unexpected(std::move(turns.error()));
-    tick_ms = turns->tick_ms;
-    comparison.add(0, turns->samples[chosen_baseline], tick_ms);
-    for (const auto& [name, more] : turns->samples) samples[name].insert(samples[name].end(), more.begin(), more.end());
+    all.tick_ms = turns->tick_ms;
+    comparison.add(0, turns->samples[chosen_baseline], all.tick_ms);
+    for (const auto& [name, more] : turns->samples) all.samples[name].insert(all.samples[name].end(), more.begin(), more.end());
+    give_up(turns->failed);
+    for (const auto& [name, why] : turns->failed) std::erase(baselines, name), all.failed[name] = why;
     if (management && throttled.empty()) throttled = management->throttle_reason();
     verdict = comparison.look();
   }
@@ -226,15 +265,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
   result.estimate = comparison.estimate();
   result.workloads.push_back(timing(0, comparison.median_ms(0, 0), comparison.median_ms(0, 1), result.parts.back()));
   note_limits(result, 0);
-  for (const std::string& name : baselines) {
-    outcome::BaselineTiming baseline;
-    baseline.name = name;
-    baseline.ms = bench::median_ms(samples[name], 0);
-    baseline.speedup = bench::estimate(bench::log_ratios(samples[name]), 0.05, bench::timer_guard(tick_ms, bench::shortest_ms(samples[name]))).speedup();
-    result.baselines.push_back(std::move(baseline));
-  }
-  for (const outcome::BaselineTiming& each : reference_facts->judgement.baselines)
-    if (!each.failed.empty()) result.baselines.push_back(each);
+  result.baselines = against_baselines(baselines, all, reference_facts->judgement.baselines);
   if (!throttled.empty() || comparison.set_aside() > 0) result.labels.insert(outcome::Label::throttled);
   if (tenants) result.labels.insert(outcome::Label::tenant_suspect);
   if (management && !management->problem().empty()) result.labels.insert(outcome::Label::not_observable);
@@ -246,6 +277,18 @@ void Judge::State::start_beside() {
   Beside::Module module{task.file.name, pytorch::kernel_module(task, task.workloads.front()), options.baselines,
                         task.necessary_bytes(0) > static_cast<double>(facts.memory_bytes) / spare_share};
   beside = std::make_unique<Beside>(options.beside, std::move(module), gpu_lock());
+}
+
+std::string Judge::State::spilled(DeviceHost& where) {
+  if (input_file) return input_file->path();
+  if (!where.alive()) start(where);
+  if (auto filled = fill_versions(where); !filled) throw base::Error(base::Fault::no_device, filled.error().message);
+  auto made = std::make_unique<InputFile>(reference.workloads.front());
+  SpillJob job;
+  job.path = made->path();
+  if (auto reply = ask<RunReply>(where, job, true, ""); !reply) throw base::Error(base::Fault::no_device, reply.error().message);
+  input_file = std::move(made);
+  return input_file->path();
 }
 
 // PyTorch's times for a torch line at the first workload, in turns with a variant that is right.
@@ -260,23 +303,18 @@ std::vector<outcome::BaselineTiming> Judge::State::time_beside(DeviceHost& where
   std::vector<std::string> names;
   for (const outcome::BaselineTiming& each : made.baselines)
     if (each.failed.empty()) names.push_back(each.name);
-  std::vector<outcome::BaselineTiming> result = made.baselines;
-  if (names.empty()) return result;
+  if (names.empty()) return made.baselines;
   try {
     if (!where.alive()) start(where);
-    const auto turns = take_turns(where, executable, beside_pairs, names, key, beside_turn);
+    auto turns = take_turns(where, executable, beside_pairs, names, key, beside_turn);
     if (!turns) return {};   // nothing wrong was found, and this is no check
-    for (outcome::BaselineTiming& each : result) {
-      if (!each.failed.empty()) continue;
-      const auto& samples = turns->samples.at(each.name);
-      each.ms = bench::median_ms(samples, 0);
-      each.speedup = bench::estimate(bench::log_ratios(samples), 0.05, bench::timer_guard(turns->tick_ms, bench::shortest_ms(samples))).speedup();
-    }
+    return against_baselines(names, *turns, made.baselines);
   } catch (const base::Error& error) {   // PyTorch is gone: what is known of the variant stands
+    std::vector<outcome::BaselineTiming> result = made.baselines;
     for (outcome::BaselineTiming& each : result)
       if (each.failed.empty()) each.failed = error.what();
+    return result;
   }
-  return result;
 }
 
 // Every baseline made ready and timed; the one that the variants are compared with comes first.
@@ -293,24 +331,17 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
   std::vector<outcome::BaselineTiming> baselines;
   std::map<std::string, std::vector<device::Sample>> samples;
   const auto usable = [](const outcome::BaselineTiming& each) { return each.failed.empty(); };
-  const auto prepare = [&](pytorch::Host& pytorch) {
-    baselines.clear();
-    for (const std::string& name : names) baselines.push_back(pytorch.prepare(name));
-    return std::count_if(baselines.begin(), baselines.end(), usable);
-  };
   with_pytorch([&](pytorch::Host& pytorch) {
-    auto left = prepare(pytorch);
-    while (left > 0) try {
-        std::vector<std::string> order;
-        for (std::size_t i = 0; i < first_samples; ++i)
-          for (const std::size_t index : shuffled(baselines.size(), random))
-            if (usable(baselines[index])) order.push_back(baselines[index].name);
-        const std::vector<double> ms = pytorch.time(order).ms;
-        for (std::size_t i = 0; i < order.size(); ++i) samples[order[i]].push_back({0, 0, ms[i], ms[i]});
-        return;
-      } catch (const base::Error&) {   // one that fails when it is timed is left out from then on
-        if (const auto before = std::exchange(left, prepare(pytorch)); left == before) throw;
-      }
+    for (const std::string& name : names) baselines.push_back(pytorch.prepare(name));
+    std::vector<std::string> order;
+    for (std::size_t i = 0; i < first_samples; ++i)
+      for (const std::size_t index : shuffled(baselines.size(), random))
+        if (usable(baselines[index])) order.push_back(baselines[index].name);
+    const pytorch::Host::Times times = pytorch.time(order, order.empty() ? "" : std::find_if(baselines.begin(), baselines.end(), usable)->name);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      if (!std::isnan(times.ms[i])) samples[order[i]].push_back({0, 0, times.ms[i], times.ms[i]});
+    for (outcome::BaselineTiming& each : baselines)
+      if (const auto failed = times.failed.find(each.name); failed != times.failed.end()) each.failed = failed->second;
   });
   for (outcome::BaselineTiming& each : baselines)
     if (usable(each)) each.ms = bench::median_ms(samples[each.name], 0);
@@ -318,8 +349,6 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
   if (chosen == baselines.end())
     throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch cannot be timed: {}", task.file.name,
                                                           baselines.empty() ? "no --baseline is given" : baselines.front().failed));
-  if (!best && chosen != baselines.begin())
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: --baseline {} cannot be had: {}", task.file.name, names.front(), baselines.front().failed));
   for (auto each = chosen; best && each != baselines.end(); ++each)
     if (usable(*each) && each->ms < chosen->ms) chosen = each;
   chosen_baseline = chosen->name;
@@ -332,6 +361,8 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
   result.judgement.workloads.push_back(std::move(here));
   result.times.push_back(std::move(time));
   result.judgement.message = fmt::format("the PyTorch module, {}", chosen_baseline);
+  if (!best && chosen != baselines.begin())
+    result.judgement.message += fmt::format(" ({} cannot be had: {})", baselines.front().name, baselines.front().failed);
   result.judgement.baselines = std::move(baselines);
 }
 

@@ -18,6 +18,7 @@ namespace {
 using outcome::Finding;
 using outcome::Verdict;
 
+constexpr std::size_t sanitized_bytes = std::size_t{256} << 20;   // of a module's inputs, which a tool reads a hundred times slower
 constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 
 Finding::Kind kind_of(std::string_view tool) {
@@ -93,13 +94,24 @@ SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& progra
   return {"passed", "", ""};
 }
 
-void Judge::State::sanitize(outcome::Judgement& judgement, const Executable& executable) {
+void Judge::State::sanitize(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable) {
   const Step step(*this, "sanitize");
+  std::string inputs;
+  if (lends()) {   // these workers have no PyTorch to make the inputs
+    judgement.sanitizer = "not run";
+    if (InputFile::bytes(reference.workloads.front()) > sanitized_bytes) return;
+    try {
+      inputs = spilled(where);
+    } catch (const base::Error&) {   // no reason to reject
+      return;
+    }
+  }
   const SanitizerResult result = run_sanitizer(find_sanitizer(), options.worker, [&](DeviceHost& fresh) {
     open(fresh, random.next(), true);
     CheckJob job;
     job.executable = executable;
     job.only_run = true;
+    job.inputs = inputs;
     return ask<CheckReply>(fresh, job, true, "").has_value();  // 100 times slower than a plain run is usual
   });
   judgement.sanitizer = result.word;

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "cuda/cuda.hpp"
+#include "judge/input_file.hpp"
 #include "judge/watched_device.hpp"
 #include "sim/sim.hpp"
 #include "verify/task_gate.hpp"
@@ -204,7 +205,7 @@ CheckReply Session::check_all(const CheckJob& job) {
     return reply;
   }
   if (job.only_run) {
-    only_run(job.executable, *variant.module, reply.evidence);
+    only_run(job, *variant.module, reply.evidence);
     return reply;
   }
   switch (job.where) {
@@ -280,10 +281,12 @@ std::vector<outcome::TaskFinding> Session::task_findings(const std::vector<const
   return verify::examine(figures);
 }
 
-void Session::only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence) {
-  for (std::size_t i = 0; i < task_.checks.size() && !evidence.fault; ++i) {
-    const auto inputs = reference::inputs(task_, task_.checks[i], {reference::Pattern::declared, seed_});
-    reference::Buffers buffers(*device_, executable.checks[i], random_);
+void Session::only_run(const CheckJob& job, const device::Module& module, verify::Evidence& evidence) {
+  const std::vector<kernel::Plan>& plans = job.inputs.empty() ? job.executable.checks : job.executable.workloads;
+  for (std::size_t i = 0; i < (job.inputs.empty() ? task_.checks.size() : 1) && !evidence.fault; ++i) {
+    const auto inputs = job.inputs.empty() ? reference::inputs(task_, task_.checks[i], {reference::Pattern::declared, seed_})
+                                           : InputFile::read(job.inputs, plans[i]);
+    reference::Buffers buffers(*device_, plans[i], random_);
     buffers.load(inputs);
     buffers.poison(reference::Buffers::Fill::nan);
     const device::RunResult run = device_->run(buffers.bind(module), {});
@@ -375,7 +378,8 @@ CountReply Session::count(const CountJob& job) {
     return reply;
   }
   reference::Buffers buffers(*device_, job.executable.workloads[job.workload], random_);
-  buffers.load(workload_inputs(job.workload));
+  const auto given = job.inputs.empty() ? std::vector<reference::Bytes>{} : InputFile::read(job.inputs, job.executable.workloads[job.workload]);
+  buffers.load(job.inputs.empty() ? workload_inputs(job.workload) : given);
   reply.counted = device_->read_counters(buffers.bind(*variant.module), [&] {
     buffers.poison(reference::Buffers::Fill::nan);
     buffers.restore_inouts();

@@ -22,6 +22,7 @@ class Session {
   ReferenceReply reference(ReferenceJob job);
   LendReply lend();
   RunReply seal(const SealJob& job);
+  RunReply spill(const SpillJob& job);
   RunReply run(const RunJob& job);
   CheckReply check(const CheckJob& job);
   PredictReply predict(const PredictJob& job);
@@ -44,7 +45,7 @@ class Session {
   void note_errors(const verify::Case& subject, outcome::ErrorFigures& errors) const;
   const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
   TimeReply time_lent(const TimeJob& job);
-  void only_run(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
+  void only_run(const CheckJob& job, const device::Module& module, verify::Evidence& evidence);
   bool small_enough(const kernel::Plan& plan, std::size_t workload) const;
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
+#include "judge/input_file.hpp"
 #include "judge/session.hpp"
 
 // A PyTorch module's inputs and outputs: PyTorch fills and reads the device's memory that is lent to it.
@@ -15,6 +16,15 @@ LendReply Session::lend() {
 RunReply Session::seal(const SealJob& job) {
   lent_->seal(job.set);
   timed_.clear();   // its copies
+  return {};
+}
+
+RunReply Session::spill(const SpillJob& job) {
+  const kernel::Plan& plan = reference_.workloads.front();
+  std::vector<reference::Bytes> inputs(plan.buffers.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (plan.buffers[i].role == kernel::PlanBuffer::Role::input) inputs[i] = lent_->set(job.set).read(i);
+  InputFile::write(job.path, inputs);
   return {};
 }
 

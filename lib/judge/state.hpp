@@ -11,6 +11,7 @@
 #include "judge/beside.hpp"
 #include "judge/candidate.hpp"
 #include "judge/device_host.hpp"
+#include "judge/input_file.hpp"
 #include "judge/judge.hpp"
 #include "judge/pytorch_turns.hpp"
 
@@ -107,12 +108,21 @@ struct Judge::State {
   tl::expected<TimeReply, Rejected> time_arms(DeviceHost& where, TimeJob job, const std::string& key);
   struct Turns {
     std::map<std::string, std::vector<device::Sample>> samples;   // pairs with each baseline
+    std::map<std::string, std::string> failed;                    // those that cannot be timed any more, and why
     double tick_ms = 0;
   };
   tl::expected<Turns, Rejected> take_turns(DeviceHost& where, const Executable& executable, int pairs,
-                                           const std::vector<std::string>& baselines, const std::string& key,
-                                           std::size_t turn = pytorch_turn);   // samples in a row
+                                           std::vector<std::string> baselines, const std::string& key,
+                                           std::size_t turn = pytorch_turn,   // samples in a row
+                                           bool cold = true);
+  // Speed-ups over those of `names` that could be timed; then those of `known` that cannot be had.
+  std::vector<outcome::BaselineTiming> against_baselines(const std::vector<std::string>& names, Turns& turns,
+                                                         const std::vector<outcome::BaselineTiming>& known) const;
+  void give_up(const std::map<std::string, std::string>& failed);
   void time_baselines(ReferenceFacts& result);
+  // A module's inputs for workers that PyTorch lends nothing to: by path, and made once from those that `where` holds.
+  std::string spilled(DeviceHost& where);
+  std::unique_ptr<InputFile> input_file;
   std::unique_ptr<Beside> beside;               // a kernel file; empty: PyTorch is not wanted
   void start_beside();
   std::vector<outcome::BaselineTiming> time_beside(DeviceHost& where, const Executable& executable, const std::string& key);
@@ -186,10 +196,10 @@ struct Judge::State {
                                  const bench::Estimate& estimate) const;
 
   // The hardware's counters, where they may be read.
-  void count(outcome::Judgement& judgement, const Executable& executable);
+  void count(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable);
 
   // compute-sanitizer's four tools over the check sizes, in a worker of its own each.
-  void sanitize(outcome::Judgement& judgement, const Executable& executable);
+  void sanitize(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable);
 };
 
 template <typename Wanted>

@@ -76,7 +76,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
   if (lends()) return measure_lent(where, executable, purpose, key);
   const Step step(*this, "time");
   const std::size_t count = task.workloads.size();
-  bench::Comparison comparison(purpose, weights(), options.gpu_budget_ms);
+  bench::Comparison comparison(purpose, weights(), options.gpu_budget_ms, options.final_pairs);
   const bool chained = !against && purpose == bench::Purpose::screening && worth_chaining();
   const Executable* other = against ? &*against : chained ? &incumbent->executable : nullptr;
   Timed result;
@@ -159,8 +159,14 @@ bool Judge::State::worth_chaining() const {
 
 // Caches warm: a second column, never the result.
 void Judge::State::measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key) {
-  if (lends()) return;
   const Step step(*this, "hot");
+  if (lends()) try {
+      const auto turns = take_turns(where, executable, hot_pairs, {chosen_baseline}, key, pytorch_turn, false);
+      if (turns) timed.workloads.front().hot_speedup = bench::estimate(bench::log_ratios(turns->samples.at(chosen_baseline)), 0.05, 0).speedup().value;
+      return;
+    } catch (const base::Error&) {   // the cold times stand
+      return;
+    }
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
     TimeJob job;
     if (against) job.executables.push_back(*against);

@@ -28,6 +28,7 @@ class Answerer {
   Reply operator()(ReferenceJob& job) { return session().reference(std::move(job)); }
   Reply operator()(LendJob&) { return session().lend(); }
   Reply operator()(SealJob& job) { return session().seal(job); }
+  Reply operator()(SpillJob& job) { return session().spill(job); }
   Reply operator()(RunJob& job) { return session().run(job); }
   Reply operator()(CheckJob& job) { return session().check(job); }
   Reply operator()(PredictJob& job) { return session().predict(job); }

@@ -8,7 +8,7 @@ namespace cudal1::outcome {
 namespace {
 
 constexpr std::pair<std::string_view, Precision> names[] = {
-    {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"half", Precision::half}};
+    {"reference", Precision::reference}, {"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"half", Precision::half}};
 
 }  // namespace
 
@@ -24,8 +24,23 @@ std::optional<Precision> parse_precision(std::string_view name) {
   return std::nullopt;
 }
 
+Precision of_convolutions(Precision precision) { return precision == Precision::reference ? Precision::tf32 : precision; }
+
+Precision of_products(Precision precision) { return precision == Precision::reference ? Precision::fp32 : precision; }
+
+std::string_view describe(Precision precision) {
+  switch (precision) {
+    case Precision::reference: return "reference: convolutions may use TF32, products are float32's, as by PyTorch's default flags";
+    case Precision::fp32: return "fp32: convolutions and products as exact as float32";
+    case Precision::tf32: return "tf32: convolutions and products may use TF32";
+    case Precision::half: return "half: convolutions and products may round operands to bfloat16 or float16";
+  }
+  return "";
+}
+
 double operand_roundoff(Precision precision) {
   switch (precision) {
+    case Precision::reference:
     case Precision::fp32: return 0x1p-24;
     case Precision::tf32: return 0x1p-11;
     case Precision::half: return 0x1p-8;

@@ -68,6 +68,9 @@ std::string times_text(const Setting& setting) {
 const char* precision_text(outcome::Precision precision) {
   switch (precision) {
     case outcome::Precision::fp32: break;
+    case outcome::Precision::reference:
+      return "Operands of float32 convolutions may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`), as PyTorch's are\n"
+             "  by its default flags. Matrix products, sums and everything else are held to the task's types.";
     case outcome::Precision::tf32:
       return "Operands of float32 products may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`); sums and\n"
              "  everything else are held to the task's types.";

@@ -2,8 +2,10 @@
 """PyTorch's own times for a task on a GPU, by every way of running a module that its users have."""
 
 import contextlib
+import gc
 import random
 import time
+import traceback
 
 import torch
 
@@ -17,6 +19,15 @@ OWN_LIMIT = 2 << 30          # bytes of inputs of a task of which a baseline may
 EMPTY_PAIRS = 32
 SLEEP_LIMIT = 200_000_000    # cycles, a tenth of a second
 ATTEMPTS = 4
+
+
+def release():
+    """What given up baselines held, for whoever needs it: compiled code and the memory of graphs with it."""
+    gc.collect()
+    if torch.cuda.is_initialized():
+        with contextlib.suppress(RuntimeError):  # an error that CUDA remembers: the process is replaced
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
 
 
 class Baseline:
@@ -124,14 +135,22 @@ class Stopwatch:
                 raise
             except Exception as error:  # a baseline that cannot be had is a value
                 self.give_up(name, error)
-                torch.cuda.synchronize()
-        return {"failed": self.failed[name]} if name in self.failed else {"seconds": self.held[name].seconds}
+        return {"unavailable": self.failed[name]} if name in self.failed else {"seconds": self.held[name].seconds}
 
     def give_up(self, name, error):
         self.held.pop(name, None)
+        traceback.clear_frames(error.__traceback__)  # which hold what was made on the way
         self.failed[name] = f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0][:200]}"
+        release()
 
-    def sample(self, name):
+    def hold_only(self, name, error):
+        """Gives up all others, whose memory this one needs."""
+        for other in [each for each in self.held if each != name]:
+            self.give_up(other, MemoryError(f"{name} needs its memory ({type(error).__name__})"))
+        release()
+
+    def sample(self, name, cold=True):
+        """With `cold` the L2 cache is overwritten before; else it holds what a call on the same inputs left there."""
         baseline = self.held[name]
         index = self.random.randrange(len(self.sets))
         with baseline.running():
@@ -142,7 +161,7 @@ class Stopwatch:
                 torch.cuda.synchronize()
                 host = time.monotonic()
                 torch.cuda._sleep(max(int(0.2 * self.cycles_per_ms), baseline.sleep))
-                self.flush.fill_(index)
+                self.flush.fill_(index) if cold else baseline.call(index)
                 begin.record()
                 baseline.call(index)
                 end.record()
@@ -154,17 +173,27 @@ class Stopwatch:
                 baseline.sleep = min(SLEEP_LIMIT, int(1.5 * queued_ms * self.cycles_per_ms))
         return max(begin.elapsed_time(end) - self.empty_ms, 1e-6), late
 
-    def time(self, order):
-        """`order`: names, one sample each. What fails only now, as a graph does whose outputs the next call reads, is given
-        up: prepare() tells why from then on."""
-        for name in set(order):
-            if "failed" in self.prepare(name):
-                raise RuntimeError(f"{name}: {self.failed[name]}")
-        samples = []
+    def time(self, order, keep="", cold=True):
+        """`order`: names, one sample each. What fails only now is given up and has no more samples, as a graph whose outputs
+        the next call reads: "unavailable" tells why. Where memory ends, the others make room for `keep`."""
+        samples, late = [], 0
         for name in order:
-            try:
-                samples.append(self.sample(name))
-            except Exception as error:
-                self.give_up(name, error)
-                raise RuntimeError(f"{name}: {self.failed[name]}") from error
-        return {"ms": [ms for ms, _ in samples], "empty_ms": self.empty_ms, "exposed": sum(late for _, late in samples)}
+            ms = None
+            if "unavailable" not in self.prepare(name):
+                try:
+                    ms, exposed = self.sample_of(name, keep, cold)
+                    late += exposed
+                except Exception as error:  # such as memory that a call wants and that is gone
+                    self.give_up(name, error)
+            samples.append(ms)
+        return {"ms": samples, "empty_ms": self.empty_ms, "exposed": late,
+                "unavailable": {name: self.failed[name] for name in order if name in self.failed}}
+
+    def sample_of(self, name, keep, cold):
+        try:
+            return self.sample(name, cold)
+        except torch.cuda.OutOfMemoryError as error:
+            if name != keep or len(self.held) < 2:
+                raise
+            self.hold_only(name, error)
+        return self.sample(name, cold)

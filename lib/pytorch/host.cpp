@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -58,7 +59,7 @@ struct Host::State {
   std::unique_ptr<PythonProcess> worker;
   std::mutex mutex;   // of `worker`, which pause() looks at from another thread
   std::string version;
-  json opened;  // the request that opened the task, to be repeated in a new process
+  json opened, precision, attached;  // requests that opened the task, set its class and lent memory, for a new process
   std::vector<std::string> notes;
   bool has_weights = false;
   std::size_t task_bytes = 0;   // of one set of inputs, weights and outputs
@@ -113,7 +114,8 @@ void Host::State::start() {
 json Host::State::ask(const json& request) {
   if (!worker || !worker->alive()) {
     start();
-    if (!opened.is_null()) worker->exchange(opened, options.limit, options.stop);
+    for (const json* each : {&opened, &precision, &attached})
+      if (!each->is_null()) worker->exchange(*each, options.limit, options.stop);
   }
   return worker->exchange(request, options.limit, options.stop);
 }
@@ -132,7 +134,7 @@ const std::vector<std::string>& Host::notes() const { return state_->notes; }
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                       std::size_t memory_limit) {
   const std::string source = base::read_file(path, std::size_t{16} << 20);
-  state_->opened = nullptr;
+  state_->opened = state_->precision = state_->attached = nullptr;
   const json request = {{"do", "open"}, {"path", path.string()}, {"source", source},
                         {"set", json(overrides)}, {"limit", state_->options.input_limit}};
   const json reply = state_->ask(request);
@@ -237,6 +239,13 @@ std::optional<outcome::WrongElement> element(const json& value, const std::strin
 
 }  // namespace
 
+void Host::hold_to(outcome::Precision precision) {
+  state_->precision = nullptr;
+  const json request = {{"do", "precision"}, {"class", outcome::name(precision)}};
+  state_->ask(request);
+  state_->precision = request;
+}
+
 void Host::heed(std::stop_token stop) { state_->options.stop = std::move(stop); }
 
 void Host::pause(bool paused) {
@@ -245,12 +254,12 @@ void Host::pause(bool paused) {
 }
 
 void Host::import_compiler() {
-  state_->opened = nullptr;
+  state_->opened = state_->precision = state_->attached = nullptr;
   state_->ask({{"do", "import_compiler"}});
 }
 
 void Host::hold(const std::string& name, const std::string& source) {
-  state_->opened = nullptr;
+  state_->opened = state_->precision = state_->attached = nullptr;
   const json request = {{"do", "hold"}, {"path", name}, {"source", source}};
   state_->ask(request);
   state_->opened = request;
@@ -271,14 +280,21 @@ void Host::attach(const std::vector<std::vector<device::Lent>>& sets) {
     for (const device::Lent& place : places)
       set.push_back({{"handle", place.handle}, {"path", place.path}, {"offset", place.offset}, {"bytes", place.bytes}});
   }
-  state_->ask({{"do", "attach"}, {"sets", std::move(list)}});
+  state_->attached = nullptr;
+  const json request = {{"do", "attach"}, {"sets", std::move(list)}};
+  state_->ask(request);
+  state_->attached = request;
 }
 
 void Host::detach() {
+  state_->attached = nullptr;
   if (state_->worker && state_->worker->alive()) state_->ask({{"do", "detach"}});
 }
 
-std::string Host::offer() { return state_->ask({{"do", "offer"}}).dump(); }
+std::string Host::offer() {
+  state_->attached = nullptr;
+  return state_->ask({{"do", "offer"}}).dump();
+}
 
 void Host::fill(std::size_t set, const Trial& trial) { state_->ask({{"do", "fill"}, {"set", set}, {"trial", state_->trial_json(trial)}}); }
 
@@ -307,14 +323,18 @@ outcome::BaselineTiming Host::prepare(const std::string& baseline) {
   const json reply = state_->ask({{"do", "prepare"}, {"baseline", baseline}});
   outcome::BaselineTiming result;
   result.name = baseline;
-  result.failed = base::printable(reply.value("failed", ""));
+  result.failed = base::printable(reply.value("unavailable", ""));
   result.prepare_seconds = reply.value("seconds", 0.0);
   return result;
 }
 
-Host::Times Host::time(const std::vector<std::string>& order) {
-  const json reply = state_->ask({{"do", "time"}, {"order", order}});
-  return {reply.at("ms"), reply.at("empty_ms")};
+Host::Times Host::time(const std::vector<std::string>& order, const std::string& keep, bool cold) {
+  const json reply = state_->ask({{"do", "time"}, {"order", order}, {"keep", keep}, {"cold", cold}});
+  Times result;
+  for (const json& each : reply.at("ms")) result.ms.push_back(each.is_null() ? std::numeric_limits<double>::quiet_NaN() : each.get<double>());
+  result.empty_ms = reply.at("empty_ms");
+  for (const auto& [name, why] : reply.at("unavailable").items()) result.failed[name] = base::printable(why.get<std::string>());
+  return result;
 }
 
 void Host::rest() {

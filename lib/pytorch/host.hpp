@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 #include "device/lender.hpp"
 #include "outcome/judgement.hpp"
+#include "outcome/precision.hpp"
 #include "outcome/task_finding.hpp"
 #include "reference/stored_case.hpp"
 #include "task/task.hpp"
@@ -71,6 +72,7 @@ class Host {
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
   void heed(std::stop_token stop);     // another one than in Options, from now on
+  void hold_to(outcome::Precision precision);   // what is right, from now on; at first the reference's own
   void pause(bool paused);             // the process, but for children of its own; from any thread
 
   void import_compiler();              // what the first torch.compile would read; uses no GPU, and opens no task again
@@ -104,10 +106,12 @@ class Host {
   // instead of PyTorch's default flags. Made ready once; one that cannot be had says why.
   outcome::BaselineTiming prepare(const std::string& baseline);
   struct Times {
-    std::vector<double> ms;   // one sample per name, without what an empty measurement takes
+    std::vector<double> ms;   // one sample per name, without what an empty measurement takes; NaN of one that failed
     double empty_ms = 0;      // what it takes
+    std::map<std::string, std::string> failed;   // from now on, and why
   };
-  Times time(const std::vector<std::string>& order);
+  // Where memory ends, the others make room for `keep`. Not `cold`: each call follows one on the same inputs.
+  Times time(const std::vector<std::string>& order, const std::string& keep, bool cold = true);
   void rest();                                                       // gives their memory back
 
   // What makes the open task unfit as a measure, most severe first; judged on the reference alone.

@@ -18,7 +18,7 @@ RECORDED_LIMIT = 256 << 20   # bytes of a task whose forward is recorded with it
 class Host:
     def __init__(self):
         self.task = self.cases = self.lent = self.stopwatch = None
-        self.open_memory = []
+        self.device, self.open_memory, self.globals = "cpu", [], None
 
     def hello(self, request):
         device = self.device = seen_alone(request["device"])
@@ -27,12 +27,17 @@ class Host:
         threads = request.get("threads", 0)
         if threads:
             torch.set_num_threads(threads)
+        self.globals = GlobalState()
         return {"torch": torch.__version__, "python": sys.version.split()[0], "cuda": torch.version.cuda or "",
                 "cudnn": str(torch.backends.cudnn.version() or "") if device != "cpu" else ""}
 
     def open(self, request):
         self.close({})
+        self.require_room(request)
         task = TaskModule(request["path"], request["source"], request["set"], self.device, request["limit"])
+        flags = self.globals.restore_flags()
+        if flags:
+            task.notes.append(f"{', '.join(flags)}: set by the module, and not heeded: it runs at PyTorch's default flags")
         cases = Cases(task)
         outputs = self.outputs_of(task, cases)
         for name, value in zip(output_names(task, len(outputs)), outputs):
@@ -54,6 +59,30 @@ class Host:
             "constants": task.constants, "notes": task.notes, "torch": line, "no_torch": problem,
             "digest": code_digest(request["source"]), "bytes": task.bytes(), "constant_inputs": task.constant_inputs,
         }
+
+    def spent(self):
+        """After an error that CUDA remembers, nothing in this process can use the GPU."""
+        if self.device == "cpu" or not torch.cuda.is_initialized():
+            return False
+        try:
+            torch.cuda.synchronize()
+            return False
+        except RuntimeError:
+            return True
+
+    def require_room(self, request):
+        """Before any of it is taken."""
+        if self.device == "cpu":
+            return
+        reason = too_large(request["path"], request["source"], request["set"], torch.cuda.mem_get_info(self.device)[1])
+        if reason:
+            raise Refusal(reason)
+
+    def precision(self, request):
+        self.task.precision = request["class"]
+        if self.lent is not None:
+            self.lent.expected = {}
+        return {}
 
     def import_compiler(self, request):
         for name in ("torch._dynamo", "torch._inductor.compile_fx"):
@@ -119,24 +148,46 @@ class Host:
         return self.lent.offer()
 
     def fill(self, request):
-        return self.lent.fill(request["set"], request["trial"])
+        return self.with_room(lambda: self.lent.fill(request["set"], request["trial"]))
 
     def compare(self, request):
-        return self.lent.compare(request["set"], request["trial"])
+        return self.with_room(lambda: self.lent.compare(request["set"], request["trial"]))
+
+    def with_room(self, work):
+        """Verifying comes before timing: where memory ends, baselines and what was kept for later make room."""
+        try:
+            return work()
+        except (Refusal, torch.cuda.OutOfMemoryError) as error:
+            if not of_memory(error):
+                raise
+            traceback.clear_frames(error.__traceback__)
+        self.lent.expected = {}
+        self.rest({})
+        return work()
 
     def prepare(self, request):
         return self.watch().prepare(request["baseline"])
 
     def time(self, request):
-        return self.watch().time(request["order"])
+        return self.watch().time(request["order"], request.get("keep", ""), request.get("cold", True))
 
     def watch(self):
         if self.stopwatch is None:
             given = self.lent.lent_arguments(0) if self.lent and self.task.bytes() > OWN_LIMIT and self.lent.tight() else None
             count = 1 if self.task.bytes() > WHOLE_LIMIT else INPUT_SETS
             sets = [given] if given is not None else [self.task.make_inputs(WEIGHT_SEED + i) for i in range(count)]
-            self.stopwatch = Stopwatch(self.task.device, lambda: self.task.build(WEIGHT_SEED), sets)
+            self.stopwatch = Stopwatch(self.task.device, self.model_maker(), sets)
         return self.stopwatch
+
+    def model_maker(self):
+        """A model for each baseline, but large weights once for all."""
+        built = []
+
+        def build():
+            if not built:
+                built.append(self.task.build(WEIGHT_SEED))
+            return fresh(built[0])
+        return build
 
     def rest(self, request):
         """Baselines give their memory back; timing again makes them anew."""
@@ -158,6 +209,8 @@ class Host:
         self.cases = self.lent = None
         self.rest({})
         self.task = None
+        if self.globals is not None:
+            self.globals.restore()
         return {}
 
 
@@ -166,14 +219,17 @@ if torch is not None:
     import copy
     import gc
     import importlib
+    import traceback
 
     from answer_export import export
     from baselines import INPUT_SETS, OWN_LIMIT, Stopwatch
     from device_memory import seen_alone
+    from global_state import GlobalState
     from lent_cases import WHOLE_LIMIT, LentCases
+    from memory_plan import too_large
     from task_cases import Cases, fresh, shape_of
     from task_gate import examine
-    from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, outline
+    from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, of_memory, outline
     from torch_line import derive, output_names
 else:
     class Refusal(Exception):

@@ -29,7 +29,8 @@ def send(channel, message):
 
 
 def serve(host, refusal):
-    """Calls the method of `host` that each request names. What `refusal` says is for the user."""
+    """Calls the method of `host` that each request names. What `refusal` says is for the user. A host that is spent() is of
+    no more use: the reply says so, and the process ends."""
     channel = socket.socket(fileno=3)
     os.set_inheritable(3, False)
     sys.stdout = sys.stderr  # what a task prints is not an answer
@@ -41,4 +42,7 @@ def serve(host, refusal):
             reply = {"refused": str(why)}
         except Exception as error:
             reply = {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
-        send(channel, reply)
+        ends = getattr(host, "spent", bool)()
+        send(channel, dict(reply, ends=True) if ends else reply)
+        if ends:
+            os._exit(0)

@@ -21,9 +21,10 @@ using json = nlohmann::json;
 
 constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
-constexpr const char* sources[] = {"answer_export.py", "answer_host.py",    "baselines.py",  "comparison.py", "device_memory.py", "expansions.py",
-                                   "host.py",          "input_patterns.py", "lent_cases.py", "precision.py",  "protocol.py",      "shut.py",
-                                   "task_cases.py",    "task_gate.py",      "task_module.py", "torch_line.py"};
+constexpr const char* sources[] = {"answer_export.py", "answer_host.py",    "baselines.py",  "comparison.py",  "device_memory.py",
+                                   "expansions.py",    "global_state.py",   "host.py",       "input_patterns.py", "lent_cases.py",
+                                   "memory_plan.py",   "precision.py",      "protocol.py",   "shut.py",        "task_cases.py",
+                                   "task_gate.py",     "task_module.py",    "torch_line.py"};
 
 // Python imports files, so the embedded ones are laid out in a folder named after their content. Whoever could write there
 // once is not believed: at every start each file is compared, and what else lies there, as a compiled file or a module
@@ -98,6 +99,7 @@ json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
   }
   json reply = json::parse(text, nullptr, false);
   if (!reply.is_object()) throw base::Error(base::Fault::internal, what_ + " sent something unreadable");
+  if (reply.value("ends", false)) alive_ = false;
   if (reply.contains("refused")) throw base::Error(base::Fault::bad_input, base::printable(reply.at("refused").get<std::string>()));
   if (reply.contains("failed"))
     throw base::Error(base::Fault::internal, fmt::format("PyTorch: {}", base::printable(reply.at("failed").get<std::string>())));

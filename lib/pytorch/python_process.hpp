@@ -22,7 +22,7 @@ class PythonProcess {
 
   static std::filesystem::path path(const std::string& program);   // laid out, and compared with what it should be
 
-  // One question. Throws base::Error with what the program refuses, or how it ended; then it is not alive any more.
+  // One question. Throws base::Error with what the program refuses, or how it ended. Afterwards it may be alive no more.
   nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit, const std::stop_token& stop = {});
   void send(const nlohmann::json& request);     // a question whose answer is received later
   nlohmann::json receive(base::Seconds limit, const std::stop_token& stop = {});

@@ -66,6 +66,11 @@ if not hasattr(torch.cuda, "OutOfMemoryError"):  # before PyTorch 1.13
     torch.cuda.OutOfMemoryError = MemoryError
 
 
+def of_memory(error):
+    """True of what a GPU's full memory causes."""
+    return isinstance(error, torch.cuda.OutOfMemoryError) or isinstance(error.__cause__, torch.cuda.OutOfMemoryError)
+
+
 def code_digest(source):
     """MD5 of the code without comments and blank lines: identifies a task across copies."""
     try:

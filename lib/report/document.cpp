@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "kernel/file.hpp"
+#include "outcome/precision.hpp"
 #include "report/diff.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -61,6 +62,8 @@ void asked(const store::Run& run, Document& out) {
   row("models", fmt::format("{}", fmt::join(id.models, ", ")));
   row("rounds", fmt::format("{} of {} samples, {} exemplars by {}", run.result.rounds.size(), id.samples, id.exemplars, id.sampling));
   row("seed", std::to_string(id.seed));
+  const auto precision = outcome::parse_precision(id.precision);
+  if (precision && (*precision != outcome::Precision::fp32 || id.task_path.ends_with(".py"))) row("precision", std::string(outcome::describe(*precision)));
   row("hint", id.hint);
   row("cudal1", id.version);
   row("stopped because", run.result.reason.empty() ? std::string(search::name(run.result.stopped_because)) : run.result.reason);

@@ -267,17 +267,35 @@ class StopwatchTest(unittest.TestCase):
         watch = Stopwatch.__new__(Stopwatch)   # without a GPU's clock
         watch.held, watch.failed = {"eager": unittest.mock.Mock(seconds=0.5), "graph": unittest.mock.Mock(seconds=1.5)}, {}
 
-        def sample(name):
+        def sample(name, cold):
             if name == "graph":
                 raise ValueError("overwritten\nby the next call")
             return 0.25, False
 
         watch.sample, watch.empty_ms = sample, 0.002
         self.assertEqual(watch.prepare("graph"), {"seconds": 1.5})
-        with self.assertRaisesRegex(RuntimeError, "^graph: ValueError: overwritten$"):
-            watch.time(["eager", "graph"])
-        self.assertEqual(watch.prepare("graph"), {"failed": "ValueError: overwritten"})
-        self.assertEqual(watch.time(["eager", "eager"]), {"ms": [0.25, 0.25], "empty_ms": 0.002, "exposed": 0})
+        why = "ValueError: overwritten"
+        self.assertEqual(watch.time(["eager", "graph", "graph", "eager"], "eager"),
+                         {"ms": [0.25, None, None, 0.25], "empty_ms": 0.002, "exposed": 0, "unavailable": {"graph": why}})
+        self.assertEqual(watch.prepare("graph"), {"unavailable": why})
+        self.assertEqual(watch.time(["eager", "graph"], "graph")["ms"], [0.25, None])
+
+    def test_the_baseline_that_decides_gets_the_memory_of_the_others(self):
+        sys.path.insert(0, str(PROGRAMS))
+        from baselines import Stopwatch
+        import torch
+        watch = Stopwatch.__new__(Stopwatch)
+        watch.held, watch.failed, watch.empty_ms = {name: unittest.mock.Mock(seconds=1) for name in ("compile", "eager", "graph")}, {}, 0
+
+        def sample(name, cold):
+            if len(watch.held) > 1:
+                raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+            return 0.5, False
+
+        watch.sample = sample
+        found = watch.time(["eager", "eager"], "eager")
+        self.assertEqual(found["ms"], [0.5, 0.5])
+        self.assertEqual(set(watch.failed), {"compile", "graph"})
 
 
 class DeviceTest(unittest.TestCase):

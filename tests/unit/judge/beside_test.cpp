@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -121,4 +122,30 @@ TEST_CASE("a run that ends does not wait for PyTorch, and leaves no process of i
     CHECK(now() - began < 10);
     CHECK((::kill(process, 0) == -1 && errno == ESRCH));
   }
+}
+
+TEST_CASE("a baseline that cannot be had, or not any more, is a value and the process goes on") {
+  Stage stage("lacks");
+  stage.beside->ready();
+  pytorch::Host& host = *stage.host;
+  const auto graph = host.prepare("graph");
+  CHECK_THAT(graph.failed, containing("a graph would keep"));
+  CHECK(host.prepare("eager").failed.empty());
+  const auto times = host.time({"eager", "compile"}, "eager");
+  REQUIRE(times.ms.size() == 2);
+  CHECK(times.ms[0] == 0.5);
+  CHECK(std::isnan(times.ms[1]));
+  CHECK(times.failed.at("compile") == "OutOfMemoryError: CUDA out of memory");
+}
+
+TEST_CASE("a process that can use the GPU no more is replaced, and has the lent memory again") {
+  Stage stage("lacks");
+  stage.beside->ready();
+  stage.host->hold("task.cu", "");
+  stage.host->attach({{}});
+  CHECK(stage.host->prepare("eager").failed.empty());   // the last word of the process
+  stage.host->time({"eager", "compile"}, "eager");
+  const auto attached = base::split_lines(base::read_file(stage.folder.path() / "attached"));
+  REQUIRE(attached.size() >= 2);
+  CHECK(attached[0] != attached[1]);
 }

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a task takes of a GPU's memory, without a GPU and without the memory."""
+
+import sys
+import unittest
+
+from tasks import HERE
+
+sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+from memory_plan import CONTEXTS, Plan, too_large  # noqa: E402
+
+GIB = 2 ** 30
+MODULE = """\
+import torch
+import torch.nn as nn
+batch_size = 4096
+dim = 1 << 20
+width = 3
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(256, 1 << 20))
+    def forward(self, x):
+        FORWARD
+def get_inputs():
+    return [torch.rand(batch_size, dim)]
+def get_init_inputs():
+    return [width]
+"""
+
+
+def module(forward):
+    return MODULE.replace("FORWARD", forward)
+
+
+class MemoryPlanTest(unittest.TestCase):
+    def test_inputs_weights_outputs_and_the_way_between_are_counted(self):
+        plan = Plan("task.py", module("return (x.view(-1).relu() * 2).view(x.shape)"), {})
+        self.assertEqual(plan.set, (16 + 1 + 16) * GIB)
+        self.assertEqual(plan.beside, (1 + 16 + 16) * GIB)   # the weights again, relu(x), and the product
+        self.assertEqual(plan.bytes(), plan.set + plan.beside + CONTEXTS)
+
+    def test_what_ended_is_not_counted(self):
+        plan = Plan("task.py", module("for _ in range(9):\n            x = x + 1\n        return x"), {})
+        self.assertEqual(plan.beside, (1 + 2 * 16) * GIB)
+
+    def test_a_task_that_fits_is_not_refused(self):
+        self.assertEqual(too_large("task.py", module("return torch.relu(x)"), {}, 80 * GIB), "")
+
+    def test_one_that_does_not_is_told_the_size_that_does(self):
+        why = too_large("task.py", module("return torch.relu(x)"), {}, 30 * GIB)
+        self.assertIn("take 33.0 GiB and PyTorch 17.0 GiB beside them, more than the GPU's 30 GiB", why)
+        self.assertIn("--set batch_size=2048 fits", why)
+        self.assertEqual(too_large("task.py", module("return torch.relu(x)"), {"batch_size": 2048}, 30 * GIB), "")
+        self.assertIn("--set batch_size=512 fits", too_large("task.py", module("return torch.relu(x)"), {}, 10 * GIB))
+
+    def test_a_constant_that_makes_nothing_smaller_is_not_named(self):
+        source = module("return torch.relu(x)").replace("torch.rand(batch_size, dim)", "torch.rand(4096, 1 << 20)")
+        self.assertIn("no constant of it makes it fit", too_large("task.py", source, {}, 30 * GIB))
+
+    def test_a_module_that_needs_values_is_not_refused(self):
+        self.assertEqual(too_large("task.py", module("return x[: int(x.sum())]"), {}, GIB), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
