@@ -114,6 +114,15 @@ bool of_sixteen_bits(const Dag& dag) {
   });
 }
 
+// Whether the tensor cores must be as exact as float32. All of one plan's are, or none: where only convolutions may be less
+// exact, a plan with products beside them is exact.
+bool exact(const Dag& dag, outcome::Precision precision) {
+  const bool multiplies = std::any_of(dag.nodes.begin(), dag.nodes.end(),
+                                      [](const Node& node) { return node.kind == Kind::product || node.kind == Kind::attention; });
+  const outcome::Precision held = multiplies ? outcome::of_products(precision) : outcome::of_convolutions(precision);
+  return held == outcome::Precision::fp32 && !of_sixteen_bits(dag);
+}
+
 // What a kernel could compute on its own instead of on the way: "gelu", "div 2", and the node.
 std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
   std::vector<std::pair<std::string, int>> result;
@@ -218,7 +227,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
             identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);
           }
       if (!algebra && style.name != "fused" && style.name != "unfused") continue;
-      style.exact = precision == outcome::Precision::fp32 && !of_sixteen_bits(dag);
+      style.exact = exact(dag, precision);
       Draft draft{std::move(dag), style, std::move(applied), {}};
       if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
       auto written = write(draft, machine, names, task.workloads.size(), of);

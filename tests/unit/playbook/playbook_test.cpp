@@ -265,6 +265,16 @@ TEST_CASE("factors are rounded on the tensor cores where the run's precision all
   }
 }
 
+TEST_CASE("in the reference's precision the factors of convolutions are rounded, and those of products are not") {
+  for (const auto& [name, wanted] : {std::pair{"product_on_tensor_cores", "EXACT = true"}, {"convolution_on_tensor_cores", "EXACT = false"},
+                                     {"split_attention", "EXACT = true"}}) {
+    const auto candidates = playbook::candidates_for(task::load(golden(std::string(name) + ".before.cu")), outcome::Precision::reference);
+    const auto* found = find(candidates, "as written/tensor cores");
+    REQUIRE(found != nullptr);
+    CHECK_THAT(found->source, containing(wanted));
+  }
+}
+
 TEST_CASE("every candidate for every example is a kernel file that binds and plans at all sizes") {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples")) {
