@@ -73,6 +73,9 @@ class Recorder(TorchFunctionMode):
         if (name in UNCHANGED or moved) and len(results) == 1 and inputs:
             self.names[id(results[0])] = self.name_of(inputs[0])
             return
+        if name == "copy_" and self.is_whole(args[0]) and args[0].shape == args[1].shape and args[0].dtype == args[1].dtype:
+            self.names[id(args[0])] = self.name_of(args[1])
+            return
         if name in OVERWRITING or "out" in kwargs and kwargs["out"] is not None:
             raise NoLine(f"it overwrites a tensor ({name})")
         if name in ("dropout", "alpha_dropout", "feature_dropout", "dropout1d", "dropout2d", "dropout3d"):
@@ -83,7 +86,7 @@ class Recorder(TorchFunctionMode):
                 return
             raise NoLine("it draws random numbers (dropout)")
         in_place = bool(inputs) and any(each is inputs[0] for each in results)
-        if in_place and (results[0]._is_view() or any(each._base is results[0] for each in self.kept if each._is_view())):
+        if in_place and not self.is_whole(results[0]):
             raise NoLine("it writes to a tensor in place that others share")
         if name == "batch_norm" and kwargs.get("training", args[5] if len(args) > 5 else False):
             args = (args[0], None, None) + tuple(args[3:])  # the running statistics are written, not read
@@ -95,6 +98,10 @@ class Recorder(TorchFunctionMode):
             self.names[id(each)] = target
             targets.append(target)
         self.statements.append(Statement(targets, text, needs))
+
+    def is_whole(self, tensor):
+        """No other tensor shares its memory, as far as was seen."""
+        return not tensor._is_view() and not any(each._base is tensor for each in self.kept if each._is_view())
 
     def name_of(self, tensor):
         name = self.names.get(id(tensor))

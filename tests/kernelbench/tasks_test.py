@@ -102,6 +102,15 @@ class InterfaceTest(TaskTest):
         task = TaskModule(str(path), path.read_text(), {})
         self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[1], "it draws random numbers (dropout)")
 
+    def test_a_tensor_that_is_overwritten_whole_is_what_was_written(self):
+        for forward, wanted in (("self.h.copy_(y); return torch.relu(x) + self.h", "t0 = torch.relu(x); output = t0.add(y)"),
+                                ("self.h[0].copy_(y[0]); return torch.relu(x) + self.h", ""),
+                                ("v = self.h.view(-1); self.h.copy_(y); return torch.relu(x) + v.view(4, 8)", "")):
+            path = self.module(f"class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h = torch.randn(4, 8)\n"
+                               f"    def forward(self, x, y):\n        {forward}\n", "return [torch.rand(4, 8), torch.rand(4, 8)]")
+            task = TaskModule(str(path), path.read_text(), {})
+            self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[0], wanted)
+
     def test_a_constant_can_be_set(self):
         self.assertIn("input x: float32[3, 256]", self.directives(SWISH, "--set", "batch_size=3"))
 
