@@ -55,9 +55,9 @@ class Outline(TaskModule):
         with OnOutlines():
             return super().build(seed)
 
-    def make_inputs(self, seed, pattern="declared"):
+    def make_inputs(self, seed, *others, **named):
         with OnOutlines():
-            return super().make_inputs(seed, pattern)
+            return super().make_inputs(seed, *others, **named)
 
 
 def bytes_in(tensors):

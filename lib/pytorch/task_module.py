@@ -162,7 +162,7 @@ class TaskModule:
         with SizeGuard(self, limit):
             self.model = self.build(WEIGHT_SEED)
             self.arguments = self.make_inputs(WEIGHT_SEED)
-        self.constant_inputs = any(each.is_floating_point() and each.numel() and is_constant(each) for each in tensors_in(self.arguments))
+        self.constant_inputs = any(each.is_floating_point() and each.numel() and not each.is_meta and is_constant(each) for each in tensors_in(self.arguments))
         self._name_inputs()
         self._name_state()
         self.require_bytes(sum(each["tensor"].numel() * each["tensor"].element_size() for each in self.inputs + self.state), limit)
