@@ -208,7 +208,7 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   add(Pattern::bands, 2);
   if (output_rank > 1) result.push_back({Pattern::spotlight, random.next() >> 2, weights, 1});
   add(Pattern::tiny);
-  if (known.single_elements) add(Pattern::infinite);
+  if (known.infinities) add(Pattern::infinite);
   const auto& inputs = known.inputs;
   if (!inputs.empty() && std::any_of(inputs.begin(), inputs.end(), [](const auto& use) { return use.homogeneous; })) add(Pattern::magnitudes);
   return result;

@@ -58,6 +58,13 @@ bool sums_plainly(std::string_view function) {
   return names.contains(function);
 }
 
+// One operation of the hardware, or a choice. An argument that is reduced in two parts (exp) gives NaN at an infinity.
+bool holds_at_infinity(std::string_view function) {
+  static const Names names{"input", "constant", "add", "sub", "mul", "div", "neg", "abs", "relu", "leaky_relu", "maximum", "minimum", "clamp", "where", "sqrt",
+                           "hardtanh", "relu6", "threshold", "square", "eq", "ne", "lt", "le", "gt", "ge", "full", "cast"};
+  return names.contains(function) || shape_functions().contains(function);
+}
+
 // Which nodes an input reaches, itself among them.
 std::vector<bool> reached(const tensor::Graph& graph, const std::string& input) {
   std::vector<bool> result(graph.nodes.size());
@@ -121,6 +128,7 @@ Survey survey(const task::Task& task) {
   const tensor::Graph& graph = *task.torch;
   const auto all = [&](const auto& holds) { return std::all_of(graph.nodes.begin(), graph.nodes.end(), holds); };
   result.single_elements = all([](const tensor::Node& node) { return single_element_functions().contains(node.function); });
+  result.infinities = all([](const tensor::Node& node) { return holds_at_infinity(node.function); });
   result.not_a_number = all([&](const tensor::Node& node) {
     return single_element_functions().contains(node.function) || sums_plainly(node.function) ||
            (node.function == "matmul" && multiplies_inputs(graph, node));

@@ -22,6 +22,8 @@ struct InputUse {
 struct Survey {
   std::vector<InputUse> inputs;    // one per buffer of the task; of outputs all false
   bool single_elements = false;    // every element of the outputs comes from single elements
+  // An infinity gives what it gives in any sound formula: nothing is a series or a quotient near it, as in exp or tanh.
+  bool infinities = false;
   // NaN stays where any sound order of evaluation leaves it: nothing skips what is multiplied by 0, spreads a window, or
   // takes a largest element.
   bool not_a_number = false;

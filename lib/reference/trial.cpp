@@ -286,7 +286,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   add(Pattern::bands, std::min(std::max<std::size_t>(inputs.deepest(), 1), several));
   if (plain > 1) add(Pattern::alone, std::min(plain, several));
   if (task.torch) add(Pattern::spotlight, std::min(inputs.lit_axes().size(), several));
-  if (known.single_elements) add(Pattern::infinite);
+  if (known.infinities) add(Pattern::infinite);
   if (known.not_a_number) add(Pattern::not_a_number);
   if (precision == outcome::Precision::half) return result;   // float16 operands hold neither what is large nor what is small
   add(Pattern::tiny);

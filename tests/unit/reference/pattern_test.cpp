@@ -124,6 +124,7 @@ TEST_CASE("NaN and infinities come where any sound order of evaluation leaves th
     return std::pair(all.contains(Pattern::not_a_number), all.contains(Pattern::infinite));
   };
   CHECK(kinds("C = torch.relu(A) + 1", one) == std::pair(true, true));
+  CHECK(kinds("C = torch.exp(A)", one) == std::pair(true, false));              // an argument in two parts is NaN there
   CHECK(kinds("C = torch.softmax(A, dim=1)", one) == std::pair(true, false));   // an online softmax starts from -inf
   CHECK(kinds("C = A @ B", product_interface) == std::pair(true, false));
   CHECK(kinds("C = torch.diag(A) @ B", "//@ input A: float32[K]\n//@ input B: float32[K, M]\n//@ output C: float32[K, M]\n") ==
