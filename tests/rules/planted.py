@@ -34,6 +34,8 @@ PLANTED = [
     ("spdx", "lib/base/text.cpp", replace("// SPDX-License-Identifier: Apache-2.0\n", ""), "lib/base/text.cpp"),
     ("manual", "man/cudal1.1.scd", replace("*--samples* _K_\n", ""), "--samples"),
     ("manual", "man/cudal1.1.scd", replace("*--samples* _K_", "*--simples* _K_"), "--simples"),
+    ("verdicts", "man/cudal1-json.5.scd", replace("_DROP_", "_DROPPED_"), "DROPPED"),
+    ("verdicts", "man/cudal1-json.5.scd", replace(", _THROTTLED_", ""), "THROTTLED"),
     ("exit_codes", "man/cudal1.1.scd", replace("finished, nothing faster was found", "nothing"), "exit code 3"),
     ("exit_codes", "cli/exit_codes.hpp", replace("  success = 0,\n", "  success = 0,\n  other = 99,\n"), "other = 99"),
     ("exit_codes", "cli/main.cpp", append("\nvoid f() { std::exit(4); }\n"), "cli/main.cpp"),

@@ -127,6 +127,22 @@ def exit_codes(tree, binary):
                 yield f"{path.relative_to(tree)}:{number}: end with an ExitCode, not with a number"
 
 
+def verdicts(tree, _binary):
+    """The names of verdicts and labels that JSON can hold are on its manual page, and no others."""
+    source = (tree / "lib/outcome/verdict.cpp").read_text()
+    names = re.findall(r'\{(Verdict|Label)::\w+, "([A-Z_]+)"\}', source)
+    page = (tree / "man/cudal1-json.5.scd").read_text().replace("\\_", "-")
+    judgement = page[page.index("# JUDGEMENT"):]
+    for kind, begin, end in (("Verdict", "*verdict*", "*predicted*"), ("Label", "*labels* are", "The message")):
+        text = judgement[judgement.index(begin):]
+        written = {name.replace("-", "_") for name in re.findall(r"_([A-Z-]+)_", text[:text.index(end)])} - {"PREDICTED_"}
+        real = {name for what, name in names if what == kind}
+        for name in sorted(real - written):
+            yield f"man/cudal1-json.5.scd: {name} of lib/outcome/verdict.cpp is not written there"
+        for name in sorted(written - real):
+            yield f"man/cudal1-json.5.scd: {name} is written there, but lib/outcome/verdict.cpp has no such {kind.lower()}"
+
+
 def defences(tree, binary):
     """The program has no switch for what keeps a variant honest: only tests/cheats may define one, for itself."""
     home = "lib/base/defence.cpp"
@@ -140,7 +156,8 @@ def defences(tree, binary):
             yield f"{binary}: holds {word.decode()}, the name of a switch"
 
 
-RULES = {"includes": includes, "spdx": spdx, "manual": manual, "exit_codes": exit_codes, "defences": defences}
+RULES = {"includes": includes, "spdx": spdx, "manual": manual, "exit_codes": exit_codes, "verdicts": verdicts,
+         "defences": defences}
 
 
 def main():
