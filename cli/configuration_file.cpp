@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Nothing here names a program, an endpoint, a key, a certificate or a place to write to.
-constexpr std::string_view harmless[] = {"rounds",      "samples",     "exemplars",      "sampling",   "tau",
+constexpr std::string_view harmless[] = {"rounds",      "samples",     "exemplars",      "sampling",   "tau", "bucket-width",
                                          "seed",        "device",      "gpu",            "set",        "time-limit",
                                          "target",      "stagnation",  "share-of-limit", "color",      "no-color",
                                          "progress",    "quiet",       "no-input",       "json",       "format",

@@ -107,25 +107,22 @@ DeviceChoice choose_device(const DeviceOptions& options) {
 std::vector<DeviceChoice> choose_devices(const DeviceOptions& options, int jobs) {
   const auto named = choose_device(options);
   const auto count = static_cast<std::size_t>(jobs);
-  const auto first = gpu_index(named.device);
-  if (jobs == 1 || (!first && named.others.empty())) return std::vector<DeviceChoice>(count, named);
+  if (jobs == 1) return {named};
   std::vector<std::string> devices = {named.device};
   devices.insert(devices.end(), named.others.begin(), named.others.end());
-  if (first) {
-    if (devices.size() == 1)
-      for (std::size_t job = 1; job < count; ++job) devices.push_back(fmt::format("cuda:{}", *first + job));
-    if (devices.size() < count)
-      throw base::Error(base::Fault::usage, fmt::format("--jobs {}: each task at a time needs a GPU of its own, and --device {} names {}",
-                                                        jobs, options.device, devices.size()));
-  } else {
-    while (devices.size() < count) devices.push_back(named.device);
-  }
+  if (const auto first = gpu_index(named.device); first && options.device == "auto")
+    for (const auto inventory = cuda::inventory(); devices.size() < std::min(count, inventory.devices.size() - *first);) {
+      const std::size_t next = *first + devices.size();
+      if (inventory.devices[next].name != named.facts.name) break;
+      devices.push_back(fmt::format("cuda:{}", next));
+    }
   std::vector<DeviceChoice> choices;
   for (std::size_t job = 0; job < count; ++job) {
     DeviceOptions mine = options;
-    mine.device = devices[job];
+    mine.device = devices[job % devices.size()];
     for (std::size_t next = job + count; next < devices.size(); next += count) mine.device += "," + devices[next];
     choices.push_back(choose_device(mine));
+    choices.back().sharers = static_cast<int>((count - job % devices.size() + devices.size() - 1) / devices.size());
   }
   return choices;
 }

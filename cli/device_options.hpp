@@ -27,6 +27,7 @@ struct DeviceChoice {
   bool fallback = false;         // the simulator stands in because `auto` found no GPU
   std::string statement;         // one line: what is used, and why
   std::vector<std::string> others{};  // further devices that serve the same run: "cuda:1"
+  int sharers = 1;               // tasks at a time on this device
 
   std::string identity() const;  // "sim:H200", "NVIDIA H200": a run may go on on another GPU of the same name
 };
@@ -35,8 +36,8 @@ struct DeviceChoice {
 // devices that are not alike.
 DeviceChoice choose_device(const DeviceOptions& options);
 
-// A choice for each of `jobs` tasks at a time. The named devices are dealt out; a single GPU is the first of as many. Tasks
-// share a simulator. Throws as choose_device does, and usage for fewer GPUs than jobs.
+// A choice for each of `jobs` tasks at a time. The named devices are dealt out, with `auto` all GPUs that are like the first;
+// where there are fewer, tasks share them. Throws as choose_device does.
 std::vector<DeviceChoice> choose_devices(const DeviceOptions& options, int jobs);
 
 }  // namespace cudal1::cli

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,10 +20,24 @@ namespace {
 // A signal handler can reach nothing but these.
 std::atomic<int> first_signal = 0;
 std::atomic<int> wake_up = -1;
+std::atomic<long long> first_ms = 0;   // when it came
+
+// timeout(1) and job schedulers send a signal to a process and again to its group; nobody presses keys as fast.
+constexpr long long same_signal_ms = 300;
+
+long long now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1000LL * now.tv_sec + now.tv_nsec / 1'000'000;
+}
 
 extern "C" void on_signal(int number) {
   int none = 0;
-  if (!first_signal.compare_exchange_strong(none, number)) _exit(128 + number);
+  if (!first_signal.compare_exchange_strong(none, number)) {
+    if (now_ms() - first_ms < same_signal_ms) return;
+    _exit(128 + number);
+  }
+  first_ms = now_ms();
   const int error = errno;
   const char byte = 1;
   [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
@@ -39,17 +54,17 @@ void handle(int number, void (*handler)(int)) {
 
 }  // namespace
 
-Interruption::Interruption() {
+Interruption::Interruption(const char* promise) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw base::Error(base::Fault::internal, "cannot open a pipe for signals");
   first_signal = 0;
   read_end_ = ends[0];
   wake_up = ends[1];
-  listener_ = std::jthread([read_end = ends[0], source = source_]() mutable {
+  listener_ = std::jthread([read_end = ends[0], source = source_, promise]() mutable {
     char byte = 0;
     while (read(read_end, &byte, 1) < 0 && errno == EINTR) {}
     if (byte == 0) return;
-    fmt::print(stderr, "\nstopping once the variant at hand is finished; once more to stop at once\n");
+    fmt::print(stderr, "\n{}; once more to stop at once\n", promise);
     source.request_stop();
   });
   handle(SIGINT, on_signal);

@@ -10,7 +10,8 @@ namespace cudal1::cli {
 // 130 or 143. That loses nothing: the journal is flushed line by line, and workers die with their parent. One at a time.
 class Interruption {
  public:
-  Interruption();
+  // `promise`: what is said of the end that was asked for.
+  explicit Interruption(const char* promise = "stopping once the variant at hand is finished");
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;

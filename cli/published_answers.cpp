@@ -5,7 +5,7 @@
 #include "worker.hpp"
 
 #include "base/error.hpp"
-#include "judge/answer.hpp"
+#include "judge/gpu_lock.hpp"
 
 #include <algorithm>
 
@@ -13,18 +13,25 @@
 
 namespace cudal1::cli {
 
-std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions& options, const OpenTask& open,
-                                                    const DeviceChoice& choice, const Console& console) {
+judge::AnswerOptions answer_options(const WorkbenchOptions& workbench, const std::vector<std::string>& set, const OpenTask& open,
+                                    const DeviceChoice& choice) {
   judge::AnswerOptions asked;
   asked.process.worker = worker_program("answer");
   asked.process.python = open.pytorch->python();
   asked.process.device = choice.device == "sim" ? "cpu" : choice.device;
-  asked.process.unconfined = options.workbench.no_sandbox;
+  asked.process.unconfined = workbench.no_sandbox;
   asked.process.afresh = std::any_of(open.defects.begin(), open.defects.end(), [](const auto& each) { return each.kind == "stateful"; });
-  asked.overrides = overrides(options.task.set);
-  asked.precision = precision_of(options.workbench, open.task);
-  asked.final_pairs = static_cast<std::size_t>(options.workbench.final_pairs);
-  asked.baselines = baselines(options.workbench, open.task);
+  asked.overrides = overrides(set);
+  asked.precision = precision_of(workbench, open.task);
+  asked.final_pairs = static_cast<std::size_t>(workbench.final_pairs);
+  asked.baselines = baselines(workbench, open.task);
+  if (choice.device != "sim") asked.gpu_lock = judge::gpu_lock(choice.facts.uuid);
+  return asked;
+}
+
+std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions& options, const OpenTask& open,
+                                                    const DeviceChoice& choice, const Console& console) {
+  judge::AnswerOptions asked = answer_options(options.workbench, options.task.set, open, choice);
   StatusLine status(console);
   std::vector<report::NamedJudgement> judgements;
   for (const auto& file : options.variants) {

@@ -40,6 +40,7 @@ std::string resume_command(const store::Run& run) {
   if (identity.exemplars != preset.exemplars) add("--exemplars", std::to_string(identity.exemplars));
   if (identity.sampling != "buckets") add("--sampling", identity.sampling);
   if (identity.tau != preset.tau) add("--tau", fmt::format("{}", identity.tau));
+  if (identity.bucket_width != preset.bucket_width) add("--bucket-width", fmt::format("{}", identity.bucket_width));
   if (!identity.repair) command += " --no-repair";
   if (!identity.hint.empty()) add("--hint", identity.hint);
   return command;

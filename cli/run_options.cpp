@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "model/service.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +50,10 @@ void add_search_options(CLI::App& app, RunOptions& options) {
       ->option_text("T")
       ->check(CLI::PositiveNumber)
       ->group("Search");
+  app.add_option("--bucket-width", search.bucket_width, "Scores that differ by less than this in their logarithm are chosen from as one")
+      ->option_text("W")
+      ->check(CLI::PositiveNumber)
+      ->group("Search");
   app.add_flag("--ablate", search.ablate, "In the end take the winner's techniques out again, and measure what each brought")
       ->group("Search");
   app.add_flag("--no-repair", options.no_repair, "Do not ask once more for an answer that failed")->group("Search");
@@ -87,7 +92,7 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
 Models models_to_ask(const RunOptions& options, const task::Task& task, const search::Options& search, const Console& console) {
   auto models = open_models(options.model, task, precision_of(options.workbench, task), console, Purpose::asking);
   for (const auto& model : models)
-    if (search.cost_limit && !model->price(0, 0))
+    if (search.cost_limit && !model->price(0, 0) && !model::reports_cost(*model))
       throw base::Error(base::Fault::usage, fmt::format("--cost-limit: the price of {} is not known; --prices FILE can tell it", model->name()));
   return models;
 }

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -18,6 +18,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+constexpr std::string_view identity_begins = "{\"schema\":";   // no row does
+
 json to_value(const SweepIdentity& identity) {
   return {{"schema", 1}, {"device", identity.device}, {"models", identity.models}, {"options", identity.options},
           {"shard", identity.shard}, {"shards", identity.shards}, {"tasks", identity.tasks}};
@@ -25,16 +27,7 @@ json to_value(const SweepIdentity& identity) {
 
 // Of two lists with the same separators, the entries that are not alike.
 std::pair<std::string, std::string> differing(const std::string& was, const std::string& is) {
-  const auto entries = [](const std::string& text) {
-    std::vector<std::string> result;
-    for (std::size_t at = 0; at <= text.size();) {
-      const std::size_t end = std::min(text.find("; ", at), text.size());
-      result.push_back(text.substr(at, end - at));
-      at = end + 2;
-    }
-    return result;
-  };
-  auto then = entries(was), now = entries(is);
+  auto then = option_entries(was), now = option_entries(is);
   if (then.size() != now.size()) return {was, is};
   for (std::size_t i = then.size(); i-- > 0;)
     if (then[i] == now[i]) {
@@ -44,40 +37,45 @@ std::pair<std::string, std::string> differing(const std::string& was, const std:
   return {fmt::format("{}", fmt::join(then, "; ")), fmt::format("{}", fmt::join(now, "; "))};
 }
 
-void sort(std::vector<report::SweepRow>& rows) {
-  std::sort(rows.begin(), rows.end(),
-            [](const auto& a, const auto& b) { return std::tie(a.level, a.id, a.key) < std::tie(b.level, b.id, b.key); });
-}
-
 }  // namespace
 
-ReadSweep read_sweep(const std::filesystem::path& folder) {
-  const auto path = folder / "journal.jsonl";
+std::vector<std::string> option_entries(const std::string& options) {
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at <= options.size();) {
+    const std::size_t end = std::min(options.find("; ", at), options.size());
+    result.push_back(options.substr(at, end - at));
+    at = end + 2;
+  }
+  return result;
+}
+
+std::vector<ReadSweep> read_sweeps(const std::filesystem::path& place) {
+  const auto path = std::filesystem::is_directory(place) ? place / "journal.jsonl" : place;
   if (!std::filesystem::exists(path))
-    throw base::Error(base::Fault::bad_input, fmt::format("{} holds no sweep (there is no journal.jsonl)", folder.string()));
+    throw base::Error(base::Fault::bad_input, fmt::format("{} holds no sweep (there is no journal.jsonl)", place.string()));
   const std::string text = base::read_file(path);
-  ReadSweep result;
+  std::vector<ReadSweep> result;
   std::size_t at = 0;
-  for (bool first = true; at < text.size(); first = false) {
+  while (at < text.size()) {
     const std::size_t end = text.find('\n', at);
     if (end == std::string::npos) break;  // cut short by a kill: that task runs again
     const std::string line = text.substr(at, end - at);
     at = end + 1;
-    if (!first) {
+    if (!result.empty() && !line.starts_with(identity_begins)) {
       auto row = report::sweep_row_from_json(line);
       std::string key = row.key;
-      result.rows[std::move(key)] = std::move(row);
+      result.back().rows[std::move(key)] = std::move(row);
       continue;
     }
     try {
       const json value = json::parse(line);
       if (value.at("schema") != 1) throw base::Error(base::Fault::bad_input, fmt::format("{} is of another schema", path.string()));
-      result.identity = {value.at("device"), value.at("models"), value.at("options"), value.at("shard"), value.at("shards"),
-                         value.at("tasks")};
+      result.push_back({{value.at("device"), value.at("models"), value.at("options"), value.at("shard"), value.at("shards"), value.at("tasks")}, {}});
     } catch (const json::exception& problem) {
       throw base::Error(base::Fault::bad_input, fmt::format("{} does not begin as a sweep: {}", path.string(), problem.what()));
     }
   }
+  if (result.empty()) throw base::Error(base::Fault::bad_input, fmt::format("{} does not begin as a sweep: it is empty", path.string()));
   return result;
 }
 
@@ -88,7 +86,7 @@ SweepJournal::SweepJournal(const std::filesystem::path& folder, const SweepIdent
   if (std::filesystem::exists(path) && std::filesystem::file_size(path) > 0) {
     const std::string before = base::read_file(path);
     if (before.find('\n') != std::string::npos) {
-      auto read = read_sweep(folder);
+      auto read = read_sweeps(folder).at(0);
       const auto& old = read.identity;
       for (const auto& [what, was, is] : {std::tuple{"its device was", old.device, identity.device}, {"its models were", old.models, identity.models},
                                           {"its options had", old.options, identity.options},
@@ -115,45 +113,5 @@ std::optional<report::SweepRow> SweepJournal::finished(const std::string& key, c
 }
 
 void SweepJournal::append(const report::SweepRow& row) { file_->append(report::to_json(row) + "\n"); }
-
-report::Sweep merge(const std::vector<std::filesystem::path>& folders, const std::optional<Shard>& only) {
-  report::Sweep result;
-  std::set<std::string> devices, models, seen;
-  std::set<int> shards;
-  int count = 1;
-  std::vector<std::string> expected;
-  for (const auto& folder : folders) {
-    const ReadSweep read = read_sweep(folder);
-    devices.insert(read.identity.device);
-    models.insert(read.identity.models);
-    shards.insert(read.identity.shard);
-    count = std::max(count, read.identity.shards);
-    expected.insert(expected.end(), read.identity.tasks.begin(), read.identity.tasks.end());
-    for (const auto& [key, row] : read.rows) {
-      if (!seen.insert(key).second) result.remarks.push_back(fmt::format("{} was measured twice; both rows are kept.", key));
-      result.rows.push_back(row);
-    }
-  }
-  for (int shard = 1; shard <= count && !only; ++shard)
-    if (!shards.contains(shard)) result.remarks.push_back(fmt::format("Shard {}/{} is missing.", shard, count));
-  std::sort(expected.begin(), expected.end());
-  expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
-  std::erase_if(expected, [&](const std::string& key) { return seen.contains(key) || (only && !only->owns(key)); });
-  if (!expected.empty())
-    result.remarks.push_back(fmt::format("{} task{} not finished: {}.", expected.size(), expected.size() == 1 ? " is" : "s are",
-                                         fmt::join(expected, ", ")));
-  if (devices.size() > 1) {
-    result.remarks.emplace_back("The shards ran on different devices; their times are shown as separate baselines.");
-    for (auto& row : result.rows) {
-      std::map<std::string, report::SweepRow::Ratio> named;
-      for (const auto& [baseline, ratio] : row.ratios) named[fmt::format("{} on {}", baseline, row.device)] = ratio;
-      row.ratios = std::move(named);
-    }
-  }
-  result.device = fmt::format("{}", fmt::join(devices, ", "));
-  result.models = fmt::format("{}", fmt::join(models, "; "));
-  sort(result.rows);
-  return result;
-}
 
 }  // namespace cudal1::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "shard.hpp"
-
 #include "base/file.hpp"
 #include "report/sweep.hpp"
 
@@ -41,11 +39,11 @@ struct ReadSweep {
   SweepIdentity identity;
   std::map<std::string, report::SweepRow> rows;
 };
-// Throws base::Error(bad_input): no sweep there, or a damaged line before the last.
-ReadSweep read_sweep(const std::filesystem::path& folder);
+// Of a sweep's folder or of its journal, which may hold several sweeps one after the other. Throws base::Error(bad_input):
+// no sweep there, or a damaged line before the last.
+std::vector<ReadSweep> read_sweeps(const std::filesystem::path& place);
 
-// One sweep of its shards: tasks measured twice, missing shards and different devices are remarked on. With `only` the
-// other shards are none of it.
-report::Sweep merge(const std::vector<std::filesystem::path>& folders, const std::optional<Shard>& only = std::nullopt);
+// "rounds 1; samples 2", by its parts.
+std::vector<std::string> option_entries(const std::string& options);
 
 }  // namespace cudal1::cli

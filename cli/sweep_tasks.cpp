@@ -3,6 +3,7 @@
 
 #include "task_options.hpp"
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
@@ -38,6 +39,8 @@ bool looks_like_a_task(const std::filesystem::path& file) {
   return text.find("\nclass Model") != std::string::npos && text.find("\ndef get_inputs") != std::string::npos;
 }
 
+}  // namespace
+
 SweepTask task_at(const std::filesystem::path& file, const std::filesystem::path& root) {
   SweepTask task;
   task.file = file;
@@ -49,8 +52,6 @@ SweepTask task_at(const std::filesystem::path& file, const std::filesystem::path
   if (task.level > 0 && file != root && task.key.find('/') == std::string::npos) task.key = folder + "/" + task.key;
   return task;
 }
-
-}  // namespace
 
 std::string SweepTask::folder() const {
   std::string name;
@@ -78,6 +79,12 @@ std::vector<std::string> settings_of(const SweepTask& task, const std::vector<st
   for (const std::string& each : set)
     if (names.count(each.substr(0, each.find('='))) > 0) result.push_back(each);
   return result;
+}
+
+std::string digest_of(const SweepTask& task, const std::vector<std::string>& set) {
+  std::string text = base::read_file(task.file);
+  for (const auto& each : settings_of(task, set)) text += "\n--set " + each;
+  return base::sha256(text);
 }
 
 void say_settings(const std::vector<std::string>& set, const std::vector<SweepTask>& tasks, const Console& console) {
@@ -112,6 +119,25 @@ std::vector<int> numbers(const std::vector<std::string>& texts, const std::strin
     }
   }
   return result;
+}
+
+void add_batch_options(CLI::App& app, BatchOptions& options, const char* group) {
+  Selection& selection = options.selection;
+  app.add_option("--level", selection.levels, "Only these levels, such as 1,3")->option_text("N")->allow_extra_args(false)->group(group);
+  app.add_option("--id", selection.ids, "Only tasks with these numbers, such as 1,3-5")->option_text("N")->allow_extra_args(false)->group(group);
+  app.add_option("--match", selection.globs, "Only tasks whose path fits, such as 'level1/*Conv*'")
+      ->option_text("GLOB")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--shard", options.shard, "Only one part of the tasks; auto reads Slurm's and Kubernetes' variables")
+      ->option_text("I/N|auto")
+      ->group(group);
+  app.add_option("--jobs", options.jobs, "Tasks at a time, dealt out to the GPUs")->option_text("N")->check(CLI::Range(1, 64))->group(group);
+  app.add_option("--time-limit", options.time_limit, "Most seconds for one task")
+      ->option_text("SECONDS")
+      ->default_str("")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
 }
 
 std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const Selection& selection) {

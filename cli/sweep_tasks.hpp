@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 namespace cudal1::cli {
 
 // A task of a sweep: a kernel file or a PyTorch module.
@@ -25,6 +27,18 @@ struct Selection {
   std::uint64_t seed = 1;
 };
 
+// Which tasks, and how many at a time.
+struct BatchOptions {
+  Selection selection;
+  std::string shard;
+  int jobs = 1;
+  double time_limit = 0;   // seconds, of one task
+};
+void add_batch_options(CLI::App& app, BatchOptions& options, const char* group);
+
+// Where a file lies in KernelBench's layout. `root` is the folder that was given, or the file itself.
+SweepTask task_at(const std::filesystem::path& file, const std::filesystem::path& root);
+
 // The tasks below `roots` (files or folders) that the selection takes, in its order. Files that are no task (without
 // `//@` directives, or Python without Model and get_inputs) are left out. Throws base::Error: usage for a selection that
 // is none, bad_input when nothing is left.
@@ -33,6 +47,9 @@ std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const S
 // Of `set` ("N=64"), what names a size of a kernel file, or is assigned at the top of a module. Of a kernel file that
 // cannot be parsed all, for the task itself to complain.
 std::vector<std::string> settings_of(const SweepTask& task, const std::vector<std::string>& set);
+
+// Identifies a task's text, with the settings that it takes, before anything is started for it.
+std::string digest_of(const SweepTask& task, const std::vector<std::string>& set);
 
 // Tasks of one folder have constants of different names: says how many take each of `set`. Throws base::Error(usage) for
 // one that none takes.

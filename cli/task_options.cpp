@@ -51,6 +51,55 @@ void add_task_options(CLI::App& app, TaskOptions& options) {
   add_task_settings(app, options);
 }
 
+namespace {
+
+std::unique_ptr<pytorch::Host> start_host(const TaskOptions& options, const DeviceChoice& choice) {
+  const bool simulated = choice.device == "sim";
+  pytorch::Options host{options.python, simulated ? "cpu" : choice.device, simulated && !options.unlimited ? simulated_bytes : 0};
+  host.stop = options.stop;
+  if (options.time_limit > 0) host.limit = base::Seconds(options.time_limit);
+  return std::make_unique<pytorch::Host>(std::move(host));
+}
+
+}  // namespace
+
+SharedTask open_shared(const TaskOptions& options, const DeviceChoice& choice, GpuShares& shares, std::unique_ptr<pytorch::Host>&& warm) {
+  SharedTask result;
+  const bool module = pytorch::is_module(options.task), shared = choice.sharers > 1 && !choice.facts.simulated;
+  double start_seconds = 0;
+  if (module && shared) {
+    const base::Seconds began = base::now();
+    if (!warm) warm = start_host(options, choice);
+    start_seconds = (base::now() - began).count();
+    result.place = shares.enter(choice, shares.scales.weigh(warm->python(), options.task, overrides(options.set), options.stop), options.stop);
+  }
+  {
+    const auto turn = module ? GpuShares::turn(choice) : nullptr;
+    result.open = open_task(options, choice, std::move(warm));
+    result.open.start_seconds += start_seconds;
+    const base::Seconds opened = base::now();
+    Console quiet;
+    quiet.options.quiet = true;
+    result.refusal = examine(result.open, quiet);
+    result.gate_seconds = (base::now() - opened).count();
+  }
+  if (!module && shared) {
+    double most = 0;
+    for (std::size_t i = 0; i < result.open.task.workloads.size(); ++i) most = std::max(most, result.open.task.necessary_bytes(i));
+    result.place = shares.enter(choice, static_cast<std::size_t>(most), options.stop);
+  }
+  return result;
+}
+
+void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host) {
+  if (shared.open.pytorch && choice.sharers > 1 && !choice.facts.simulated) {
+    const auto turn = GpuShares::turn(choice);
+    shared.open.pytorch->detach();
+    shared.open.pytorch->rest();
+  }
+  host = std::move(shared.open.pytorch);
+}
+
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm) {
   const bool simulated = choice.device == "sim";
   const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
@@ -65,11 +114,7 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
     throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one device; give --device {}, or in a sweep --jobs {}", options.task, choice.device, choice.others.size() + 1));
   const auto set = overrides(options.set);
   const base::Seconds began = base::now();
-  if (!warm) {
-    pytorch::Options host{options.python, simulated ? "cpu" : choice.device, simulated ? simulated_bytes : 0};
-    if (options.time_limit > 0) host.limit = base::Seconds(options.time_limit);
-    warm = std::make_unique<pytorch::Host>(std::move(host));
-  }
+  if (!warm) warm = start_host(options, choice);
   open.start_seconds = (base::now() - began).count();
   open.task = warm->open(options.task, set, memory_bytes);
   open.pytorch = std::move(warm);

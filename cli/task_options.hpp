@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device_options.hpp"
+#include "gpu_shares.hpp"
 
 #include "pytorch/host.hpp"
 #include "task/task.hpp"
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct TaskOptions {
   std::vector<std::string> set;  // "N=64"
   std::string python;            // interpreter for a module; empty: found by itself
   double time_limit = 0;         // seconds, of one question to PyTorch about a module; 0: PyTorch's own limit
+  bool unlimited = false;        // a module of any size also without a GPU: the simulator is not asked to run it
+  std::stop_token stop = {};     // ends a question to PyTorch, and its process
 };
 void add_task_options(CLI::App& app, TaskOptions& options);
 void add_task_settings(CLI::App& app, TaskOptions& options);  // these but for the task itself
@@ -40,6 +44,18 @@ struct OpenTask {
 // The task, checked against the memory of the device or, on the simulator, of this machine. A host that is `warm` is
 // used again, and stays the caller's when the task cannot be read. Throws base::Error: bad_input for the file, usage for a --set that is none or where Python lacks PyTorch.
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm = nullptr);
+
+// The same on a GPU that tasks share: waits until there is room for this one, and for its turn while PyTorch works.
+struct SharedTask {
+  GpuShares::Place place;        // left last
+  OpenTask open;
+  std::optional<std::string> refusal;   // of examine()
+  double gate_seconds = 0;       // that it took
+};
+SharedTask open_shared(const TaskOptions& options, const DeviceChoice& choice, GpuShares& shares, std::unique_ptr<pytorch::Host>&& warm);
+
+// The host to the next task; what it holds of a shared GPU's memory goes before the place does.
+void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host);
 
 // The task gate of a module: finds what makes it a bad measure; the judge says it. Gives the reason why nothing can be
 // verified against one, because PyTorch does not agree with itself or its outputs are not finite.

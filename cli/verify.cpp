@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "answer_sweep.hpp"
 #include "command_line.hpp"
 #include "judged_variants.hpp"
+
+#include "base/error.hpp"
 
 namespace cudal1::cli {
 
@@ -9,9 +12,17 @@ namespace {
 struct Options {
   JudgedVariantsOptions judged;
   std::string variant;
+  AnswerSweepOptions bulk;
 };
 
 ExitCode run(Options options, const Console& console) {
+  const bool bulk = !options.bulk.answers.empty();
+  if (bulk != options.variant.empty() || bulk != options.judged.task.task.empty())
+    throw base::Error(base::Fault::usage, "verify needs TASK and VARIANT, or --answers instead of both");
+  if (bulk) {
+    options.bulk.output.as_json = options.judged.as_json;
+    return sweep_answers(options.bulk, options.judged, console);
+  }
   options.judged.variants = {options.variant};
   const auto judgements = judge_variants(options.judged, console);
   return outcome::is_right(judgements.front().judgement.verdict) ? ExitCode::success : ExitCode::bad_input;
@@ -23,8 +34,10 @@ void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
   CLI::App& app = line.add("verify", "Is a variant right?", manual_group, [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->judged.task);
-  app.add_option("VARIANT", options->variant, "A kernel file that answers the task, or somebody's PyTorch module with a ModelNew")->required();
+  app.add_option("VARIANT", options->variant, "A kernel file that answers the task, or somebody's PyTorch module with a ModelNew");
+  app.get_option("TASK")->required(false);   // --answers stands for both
   add_judged_variants_options(app, options->judged);
+  add_answer_sweep_options(app, options->bulk);
 }
 
 }  // namespace cudal1::cli

@@ -21,6 +21,7 @@ struct AnswerOptions {
   std::vector<std::string> baselines;   // of PyTorch, as judge::Options has them; on a GPU only
   outcome::Precision precision = outcome::Precision::reference;
   std::size_t final_pairs = 24;         // with every baseline, in each process
+  std::filesystem::path gpu_lock;       // held while PyTorch or the answer runs; not while its extensions are built. Empty: none
   std::function<void(const std::string& step)> progress;   // what begins; may be empty
 };
 

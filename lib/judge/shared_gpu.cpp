@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/cuda.hpp"
+#include "judge/gpu_lock.hpp"
 #include "judge/state.hpp"
 
 #include <chrono>
@@ -39,7 +40,9 @@ void Judge::State::watch_gpu() {
                                  std::lround(100 * busy), who.empty() ? "" : fmt::format(" ({})", fmt::join(who, "; "))));
 }
 
-std::filesystem::path Judge::State::gpu_lock() const { return base::cache_folder() / ("gpu-" + gpu_uuid + ".lock"); }
+std::filesystem::path gpu_lock(const std::string& uuid) { return base::cache_folder() / ("gpu-" + uuid + ".lock"); }
+
+std::filesystem::path Judge::State::gpu_lock() const { return judge::gpu_lock(gpu_uuid); }
 
 Judge::State::Hold Judge::State::hold_gpu() {
   if (gpu_uuid.empty()) return {};

@@ -54,6 +54,7 @@ std::unique_ptr<Model> open_chat(const ChatServer& named, const std::string& nam
   complete_path(options.place.address, server);
   if (options.place.address.loopback() && options.place.address.port == "11434")
     settings.note(fmt::format("{}: Ollama's /v1 cuts long prompts without a word; ollama/{} does not", options.name, name));
+  options.reports_cost = server.asks_for_cost;
   options.dialect = chat_dialect(server, name, settings);
   return open_service(std::move(options), settings);
 }

@@ -46,6 +46,7 @@ class Service final : public Model {
   }
 
   const std::string& address() const { return url_; }
+  bool reports_cost() const { return options_.reports_cost; }
 
   std::vector<Served> list() const {
     HttpRequest request = unsent();
@@ -260,6 +261,11 @@ class Service final : public Model {
 long long estimated_tokens(std::string_view text) { return static_cast<long long>((text.size() + 3) / 4); }
 
 long long estimated_tokens(const Question& question) { return estimated_tokens(question.system) + estimated_tokens(question.user); }
+
+bool reports_cost(const Model& model) {
+  const auto* service = dynamic_cast<const Service*>(&model);
+  return service != nullptr && service->reports_cost();
+}
 
 std::string address_of(const Model& model) {
   const auto* service = dynamic_cast<const Service*>(&model);

@@ -31,7 +31,11 @@ struct ServiceOptions {
   std::unique_ptr<Dialect> dialect;
   int parallel = 0;              // 0: as the settings say
   long long context_tokens = 0;  // 0: no limit is known
+  bool reports_cost = false;     // each reply says what it cost
 };
+
+// Whether each reply says what it cost, so that no price has to be known before.
+bool reports_cost(const Model& model);
 
 // Where a model's questions go; empty: to no service.
 std::string address_of(const Model& model);

@@ -24,17 +24,9 @@ constexpr std::string_view best_baseline = "best of these";
 
 bool sound(const SweepRow& row) { return row.defects.empty(); }
 
-// Against the fastest baseline of the task.
-std::optional<double> least(const SweepRow& row) {
-  std::optional<double> result;
-  for (const auto& [baseline, ratio] : row.ratios)
-    if (ratio.failed.empty()) result = std::min(result.value_or(ratio.value), ratio.value);
-  return result;
-}
-
 std::optional<double> ratio_of(const SweepRow& row, std::string_view baseline) {
   if (row.status != Status::verified) return std::nullopt;
-  if (baseline == best_baseline) return least(row);
+  if (baseline == best_baseline) return least_ratio(row);
   const auto found = row.ratios.find(std::string(baseline));
   if (found == row.ratios.end() || !found->second.failed.empty()) return std::nullopt;
   return found->second.value;
@@ -52,14 +44,17 @@ SweepFigures figures_of(const std::vector<const SweepRow*>& rows, const std::str
   SweepFigures result;
   result.baseline = baseline;
   result.tried = static_cast<int>(rows.size());
-  std::vector<double> ratios;
+  std::vector<double> ratios, shares;
   int verified = 0;
   for (const SweepRow* row : rows) {
     verified += row->status == Status::verified ? 1 : 0;
+    if (row->status == Status::verified && row->share_of_limit > 0) shares.push_back(row->share_of_limit);
     if (const auto ratio = ratio_of(*row, baseline)) ratios.push_back(*ratio);
   }
   result.success = rows.empty() ? 0 : static_cast<double>(verified) / static_cast<double>(rows.size());
   result.scored = static_cast<int>(ratios.size());
+  std::sort(shares.begin(), shares.end());
+  if (!shares.empty()) result.share_of_limit = quantile(shares, 0.5);
   for (const double p : thresholds) {
     // Right is what counts at p = 0, also where this baseline has no time.
     const auto count = p == 0 ? verified : std::count_if(ratios.begin(), ratios.end(), [&](double ratio) { return ratio > p; });
@@ -95,12 +90,35 @@ json to_value(const SweepRow& row) {
   for (const auto& [baseline, ratio] : row.ratios)
     ratios[baseline] = ratio.failed.empty() ? json{{"speedup", ratio.value}, {"low", ratio.low}, {"high", ratio.high}}
                                             : json{{"failed", ratio.failed}};
-  return {{"key", row.key}, {"level", row.level}, {"id", row.id}, {"task", row.task}, {"digest", row.digest},
-          {"device", row.device}, {"status", name(row.status)}, {"message", row.message}, {"defects", row.defects},
-          {"verdict", row.verdict}, {"labels", row.labels}, {"predicted", row.predicted}, {"ratios", ratios},
-          {"share_of_limit", row.share_of_limit}, {"time_ms", row.time_ms},
-          {"kernelbench", kernelbench_value(row)}, {"answers", row.answers}, {"right", row.right}, {"seconds", row.seconds},
-          {"cost_dollars", row.cost}, {"breakdown_seconds", row.breakdown}, {"best", row.best}};
+  json by_model = json::object();
+  for (const auto& [model, share] : row.by_model)
+    by_model[model] = {{"answers", share.answers}, {"right", share.right}, {"won", share.won}};
+  json result = {{"key", row.key}, {"level", row.level}, {"id", row.id}, {"task", row.task}, {"digest", row.digest},
+                 {"device", row.device}, {"models", row.models}, {"status", name(row.status)}, {"message", row.message},
+                 {"defects", row.defects}, {"verdict", row.verdict}, {"labels", row.labels}, {"techniques", row.techniques},
+                 {"predicted", row.predicted}, {"ratios", ratios}, {"share_of_limit", row.share_of_limit}, {"time_ms", row.time_ms},
+                 {"kernelbench", kernelbench_value(row)}, {"answers", row.answers}, {"right", row.right}, {"by_model", by_model},
+                 {"seconds", row.seconds}, {"cost_dollars", row.cost}, {"breakdown_seconds", row.breakdown}, {"best", row.best}};
+  if (!row.sweep.empty()) result["sweep"] = row.sweep;
+  if (!row.answer.empty()) {
+    result["answer"] = row.answer;
+    result["claimed"] = row.claimed;
+    result["remarks"] = row.remarks;
+  }
+  return result;
+}
+
+// What the first journals did not have.
+void read_later_fields(const json& value, SweepRow& row) {
+  row.models = value.value("models", "");
+  row.sweep = value.value("sweep", "");
+  row.techniques = value.value("techniques", std::vector<std::string>{});
+  row.answer = value.value("answer", "");
+  row.claimed = value.value("claimed", std::map<std::string, double>{});
+  row.remarks = value.value("remarks", std::vector<std::string>{});
+  const json by_model = value.value("by_model", json::object());
+  for (const auto& [model, share] : by_model.items())
+    row.by_model[model] = {share.at("answers"), share.at("right"), share.at("won")};
 }
 
 }  // namespace
@@ -109,6 +127,7 @@ std::string_view name(Status status) {
   switch (status) {
     case Status::verified: return "verified";
     case Status::nothing_right: return "nothing right";
+    case Status::no_answer: return "no answer";
     case Status::refused: return "refused";
     case Status::failed: return "failed";
   }
@@ -127,7 +146,7 @@ SweepRow sweep_row_from_json(std::string_view text) {
     value.at("task").get_to(row.task);
     value.at("digest").get_to(row.digest);
     value.at("device").get_to(row.device);
-    for (const Status status : {Status::verified, Status::nothing_right, Status::refused, Status::failed})
+    for (const Status status : {Status::verified, Status::nothing_right, Status::no_answer, Status::refused, Status::failed})
       if (value.at("status") == name(status)) row.status = status;
     value.at("message").get_to(row.message);
     value.at("defects").get_to(row.defects);
@@ -148,29 +167,39 @@ SweepRow sweep_row_from_json(std::string_view text) {
     value.at("cost_dollars").get_to(row.cost);
     value.at("breakdown_seconds").get_to(row.breakdown);
     value.at("best").get_to(row.best);
+    read_later_fields(value, row);
     return row;
   } catch (const json::exception& problem) {
     throw base::Error(base::Fault::bad_input, fmt::format("a sweep's journal has a line that is no result: {}", problem.what()));
   }
 }
 
-std::vector<SweepFigures> figures(const Sweep& sweep) {
+std::optional<double> least_ratio(const SweepRow& row) {
+  std::optional<double> result;
+  for (const auto& [baseline, ratio] : row.ratios)
+    if (ratio.failed.empty()) result = std::min(result.value_or(ratio.value), ratio.value);
+  return result;
+}
+
+namespace {
+
+void add_figures(const std::vector<const SweepRow*>& rows, std::vector<SweepFigures>& result) {
   std::set<std::string> baselines;
   std::set<int> levels;
-  for (const SweepRow& row : sweep.rows) {
-    levels.insert(row.level);
-    for (const auto& [baseline, ratio] : row.ratios) baselines.insert(baseline);
+  for (const SweepRow* row : rows) {
+    levels.insert(row->level);
+    for (const auto& [baseline, ratio] : row->ratios) baselines.insert(baseline);
   }
   std::vector<std::string> columns(baselines.begin(), baselines.end());
   if (columns.size() > 1) columns.emplace_back(best_baseline);
-  std::vector<SweepFigures> result;
   for (const std::string& baseline : columns) {
     for (const bool only_sound : {false, true}) {
       const auto add = [&](std::optional<int> level) {
-        std::vector<const SweepRow*> rows;
-        for (const SweepRow& row : sweep.rows)
-          if ((!level || row.level == *level) && (!only_sound || sound(row))) rows.push_back(&row);
-        result.push_back(figures_of(rows, baseline));
+        std::vector<const SweepRow*> taken;
+        for (const SweepRow* row : rows)
+          if ((!level || row->level == *level) && (!only_sound || sound(*row))) taken.push_back(row);
+        result.push_back(figures_of(taken, baseline));
+        result.back().sweep = rows.front()->sweep;
         result.back().level = level ? std::to_string(*level) : "all";
         result.back().aggregate = only_sound ? "sound" : "all";
       };
@@ -179,6 +208,15 @@ std::vector<SweepFigures> figures(const Sweep& sweep) {
         for (const int level : levels) add(level);
     }
   }
+}
+
+}  // namespace
+
+std::vector<SweepFigures> figures(const Sweep& sweep) {
+  std::map<std::string, std::vector<const SweepRow*>> apart;
+  for (const SweepRow& row : sweep.rows) apart[row.sweep].push_back(&row);
+  std::vector<SweepFigures> result;
+  for (const auto& [label, rows] : apart) add_figures(rows, result);
   return result;
 }
 

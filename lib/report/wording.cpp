@@ -73,10 +73,6 @@ std::string kernelbench(double least_tolerance) {
   return fmt::format("KernelBench rejects it at 1e-4 and {} it at 1e-2 {}", least_tolerance <= 1e-2 ? "accepts" : "rejects", takes);
 }
 
-double towards_one(double score) {
-  return score >= 1 ? std::max(1.0, std::floor(score * 100) / 100) : std::min(1.0, std::ceil(score * 100) / 100);
-}
-
 std::string evidence(const outcome::Judgement& judgement) {
   std::string result = base::render(judgement.diagnostics);
   for (const auto& finding : judgement.findings) result += outcome::render(finding);

@@ -29,9 +29,6 @@ std::string_view explanation(outcome::Label label);
 // What KernelBench's own comparison says of a variant; empty where the task is no PyTorch module.
 std::string kernelbench(double least_tolerance);   // "KernelBench accepts it at 1e-4 (it takes 2.1e-07)"
 
-// A score cut to two decimals towards 1.00, as the CUDA-L1 paper prints it: 1.118 → 1.11, 0.992 → 1.00.
-double towards_one(double score);
-
 // The evidence of a judgement that is not right: diagnostics, findings, wrong elements; several lines or empty.
 std::string evidence(const outcome::Judgement& judgement);
 

@@ -44,6 +44,7 @@ class Budget {
 
   void spend(const model::Usage& usage) {
     spent_ += usage;
+    uncounted_ = uncounted_ || !usage.priced;
     dearest_tokens_ = std::max(dearest_tokens_, usage.input_tokens + usage.output_tokens);
     dearest_cost_ = std::max(dearest_cost_, usage.cost);
   }
@@ -54,7 +55,10 @@ class Budget {
   bool tokens_used_up() const {
     return tokens_ && (unknown_tokens_ > 0 || spent_.input_tokens + spent_.output_tokens + claimed_.tokens >= *tokens_);
   }
-  bool cost_used_up() const { return cost_ && (unknown_costs_ > 0 || spent_.cost + claimed_.cost >= *cost_); }
+  bool cost_used_up() const { return cost_ && (uncounted_ || unknown_costs_ > 0 || spent_.cost + claimed_.cost >= *cost_); }
+
+  // A reply came without what it cost, so that nobody can say what is left.
+  bool cost_uncounted() const { return cost_ && uncounted_; }
 
   const model::Usage& spent() const { return spent_; }
 
@@ -70,6 +74,7 @@ class Budget {
   std::optional<double> cost_;
   model::Usage spent_;
   Claim claimed_;                            // by all questions under way
+  bool uncounted_ = false;
   int unknown_tokens_ = 0, unknown_costs_ = 0;
   long long dearest_tokens_ = 0;
   double dearest_cost_ = 0;

@@ -170,6 +170,9 @@ class Providers(CliTest):
         self.refuses(*limited, code=2, says=["--cost-limit", "--prices"])
         self.write("prices.json", json.dumps({"usd_per_million_tokens": {"compat/m": {"input": 1, "output": 2}}}))
         self.says(self.run_cli(*limited, "--prices", "prices.json", code=7), "could not be reached")
+        self.environment |= {"https_proxy": "http://127.0.0.1:9", "OPENROUTER_API_KEY": "k"}   # its replies say what they cost
+        telling = ("optimize", "task.cu", "--device", "sim", "--model", "openrouter/new/model", "--allow-remote", "--retries", "0", "--cost-limit", "1")
+        self.says(self.run_cli(*telling, code=7), "could not be reached")
 
     def test_settings_can_name_the_provider_they_are_for(self):
         with Service(Say(reply(FASTER))) as one, Service(Say(reply(WRONG))) as other:

@@ -3,6 +3,7 @@
 shards, and the exports by KernelBench's rules."""
 
 import ast
+import csv
 import json
 import pathlib
 import re
@@ -24,6 +25,7 @@ sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
 from task_module import TaskModule  # noqa: E402
 from torch_line import derive, output_names  # noqa: E402
 
+LEVELS = [HERE / f"level{number}" for number in (1, 2, 3)]   # programs of the tests beside them hold the text of tasks
 QUICK = ("--device", "sim", "--rounds", "1", "--samples", "1")
 DEFECTS = {"level1/5_ReLU.py": "range identity", "level1/20_Constant.py": "zero", "level2/5_Linear_dropout.py": "unstable",
            "level2/7_Conv3d_GroupNorm_mean.py": "zero", "level3/4_Kept_state.py": "stateful"}
@@ -70,7 +72,7 @@ class SweepTest(TaskTest):
         return json.loads(self.run_cli("sweep", *arguments, "--json", code=code, timeout=900, **keywords).out)
 
     def test_every_module_ends_as_it_should(self):
-        summary = self.sweep(HERE, *QUICK, "--export", "kernelbench", "--export", "torch", "--export", "host")
+        summary = self.sweep(*LEVELS, *QUICK, "--export", "kernelbench", "--export", "torch", "--export", "host")
         rows = {row["key"]: row for row in summary["tasks"]}
         self.assertGreaterEqual(len(rows), 24)
         for key, row in rows.items():
@@ -182,6 +184,68 @@ class SweepTest(TaskTest):
         self.assertEqual(merged["summary"], whole["summary"])
         self.assertEqual(merged["remarks"], [])
         self.assertIn("Shard 2/4 is missing.", self.sweep("--merge", shards[0], shards[2], shards[3])["remarks"])
+
+    def test_an_interrupt_of_four_jobs_ends_within_ten_seconds_and_loses_nothing(self):
+        """Two jobs in a forward that does not return, two in an execution that does not end."""
+        hangs = "class Model(nn.Module):\n    def forward(self, x):\n        import pathlib, time\n        pathlib.Path({0!r}).touch()\n        time.sleep(600)"
+        endless = fixture.FASTER.replace("int i =", "for (volatile int k = 0; k >= 0;) k = k + 1 & 255;\n  int i =")
+        self.write("tasks/1_quick.cu", fixture.TASK)
+        for number in (2, 3):
+            self.module(hangs.format(str(self.work / f"at-{number}")), name=f"tasks/{number}_hangs.py")
+        for number in (4, 5):
+            self.write(f"tasks/{number}_spins.cu", fixture.TASK.replace("//@ task    add_one", "//@ task    spins"))
+        self.write("right", fixture.reply(fixture.FASTER))
+        self.write("endless", fixture.reply(endless))
+        self.write("model", f"#!/bin/sh\ncase $(cat) in *spins*) touch at-$$; cat {self.work}/endless ;; *) cat {self.work}/right ;; esac\n").chmod(0o755)
+        command = ["sweep", "tasks", "--device", "sim", "--rounds", "1", "--samples", "1", "--jobs", "4", "--run-limit", "900", "--model", f"cmd:{self.work}/model"]
+        process = self.start_cli(*command)
+        journal, at_work = self.work / "cudal1-sweep/journal.jsonl", 0
+        deadline = time.time() + 240
+        while time.time() < deadline and at_work < 5:
+            time.sleep(0.1)
+            runs = [self.work / f"cudal1-sweep/tasks/{number}_spins.cu/journal.jsonl" for number in (4, 5)]
+            at_work = sum((self.work / f"at-{number}").exists() for number in (2, 3)) + sum(run.exists() and '"reply"' in run.read_text() for run in runs)
+            at_work += journal.exists() and '"1_quick.cu","' in journal.read_text().partition("\n")[2]
+        self.assertEqual(at_work, 5, "four jobs are at work and one task is done")
+        row = journal.read_text().splitlines()[1]
+        began = time.time()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertLess(time.time() - began, 10, err)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("stopping within 5 s", err)
+        self.assertIn("1_quick.cu", out)
+        self.assertIn("4 tasks are not finished", out)
+        self.assertEqual(journal.read_text().splitlines()[1:], [row])
+        for number in (2, 3):
+            self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1", name=f"tasks/{number}_hangs.py")
+        self.write("endless", fixture.reply(fixture.WRONG))
+        shutil.rmtree(self.work / "cudal1-sweep/tasks/4_spins.cu")
+        shutil.rmtree(self.work / "cudal1-sweep/tasks/5_spins.cu")
+        after = self.sweep(*command[1:])
+        self.assertEqual(len(after["tasks"]), 5)
+        self.assertEqual(journal.read_text().splitlines()[1], row, "what was done is not done again")
+
+    def test_sweeps_that_are_not_one_are_kept_apart(self):
+        self.write("tasks/add.cu", fixture.TASK)
+        for seed in ("1", "2"):
+            self.sweep("tasks", *QUICK, "--seed", seed, "--out", f"seed-{seed}")
+        self.write("tasks/add.cu", fixture.TASK.replace("N = 64, M = 256", "N = 32, M = 256"))
+        self.sweep("tasks", *QUICK, "--out", "smaller")
+        merged = self.sweep("--merge", "seed-1", "seed-2", "smaller", "--out", "merged")
+        names = ["seed 1, seed-1", "seed 1, smaller", "seed 2"]
+        self.assertEqual([row["sweep"] for row in merged["tasks"]], names)
+        self.assertEqual([(each["sweep"], each["tried"], each["scored"]) for each in merged["summary"] if each["tasks"] == "all"], [(name, 1, 1) for name in names])
+        self.assertEqual([(each["model"], each["winners"]) for each in merged["by_model"]], [("builtin", 1)] * 3)
+        self.assertGreater(len(merged["techniques"]), 0)
+        with open(self.work / "merged/summary.csv", newline="") as file:
+            table = list(csv.DictReader(file))
+        self.assertEqual([row["sweep"] for row in table], names)
+        self.assertGreater(float(table[0]["reference"]), 1)
+        self.assertGreater(float(table[0]["share_of_limit"]), 0)
+        twice = self.sweep("--merge", "seed-1", "seed-1")
+        self.assertEqual([each["tried"] for each in twice["summary"]], [1, 1])
+        self.assertIn("1 task was measured twice, and the last row counts: add.cu.", twice["remarks"])
 
     def test_the_replies_of_a_sweep_are_given_again(self):
         for name, body in (("1_doubles", "x * 2"), ("2_sums", "x.sum(1)")):

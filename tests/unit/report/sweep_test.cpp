@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "catch.hpp"
@@ -48,6 +49,25 @@ TEST_CASE("a tolerance that no comparison passes at survives JSON, and one that 
   CHECK(std::isinf(sweep_row_from_json(to_json(written)).kernelbench_tolerance));
 }
 
+TEST_CASE("a row has what was published and who wrote it, and rows of older journals are read") {
+  SweepRow written = row("level1/a.py", 1, 2);
+  written.models = "x/small, x/large";
+  written.techniques = {"fusion"};
+  written.by_model["x/small"] = {4, 3, 1};
+  written.answer = "h100.json:1";
+  written.claimed["eager"] = 2.75;
+  written.remarks = {"it writes to its inputs"};
+  const std::string text = to_json(written);
+  CHECK(to_json(sweep_row_from_json(text)) == text);
+  CHECK(sweep_row_from_json(text).by_model.at("x/small").right == 3);
+  std::string old = to_json(row("level1/a.py", 1, 2));
+  for (const std::string field : {"\"models\":\"\",", "\"techniques\":[],", "\"by_model\":{},"}) {
+    REQUIRE(old.find(field) != std::string::npos);
+    old.erase(old.find(field), field.size());
+  }
+  CHECK(sweep_row_from_json(old).ratios.at("eager").value == Approx(2));
+}
+
 TEST_CASE("a damaged row is refused") { CHECK_THROWS_AS(sweep_row_from_json("{\"key\": 3}"), cudal1::base::Error); }
 
 TEST_CASE("the figures are those of all tasks and of the sound ones, by level") {
@@ -70,6 +90,70 @@ TEST_CASE("the figures are those of all tasks and of the sound ones, by level") 
   CHECK(sound.mean == Approx(2.5));
   CHECK(of(all, "2", "all").max == Approx(100));
   CHECK(of(all, "2", "sound").scored == 0);
+}
+
+TEST_CASE("several sweeps in one table have figures of their own") {
+  SweepRow here = row("a", 1, 4), there = row("a", 1, 1);
+  here.sweep = "H100", there.sweep = "H200";
+  here.share_of_limit = 0.5, there.share_of_limit = 0.9;
+  const Sweep sweep{"H100, H200", "builtin", {here, there}, {}};
+  const auto all = figures(sweep);
+  REQUIRE(all.size() == 4);
+  CHECK((all[0].sweep == "H100" && all[0].tried == 1 && all[0].success == Approx(1)));
+  CHECK(all[0].share_of_limit == Approx(0.5));
+  CHECK((all[2].sweep == "H200" && all[2].tried == 1 && all[2].geomean == Approx(1)));
+  const std::string text = render(sweep, "terminal");
+  CHECK(text.find("sweep  baseline") != std::string::npos);
+  CHECK(text.find("1 task on H100, H200 with builtin: 1 verified; 1 is a sound measure.\n1 task on") != std::string::npos);
+}
+
+TEST_CASE("techniques and models are counted by what they won") {
+  SweepRow first = row("a", 1, 4), second = row("b", 1, 1), third = row("c", 1, 0);
+  first.techniques = {"fusion", "algebra"}, second.techniques = {"fusion"};
+  third.techniques = {"fusion"};   // of no winner
+  first.by_model = {{"small", {3, 2, 1}}, {"large", {3, 3, 0}}};
+  second.by_model = {{"large", {2, 1, 1}}};
+  const Sweep sweep{"H200", "small, large", {first, second, third}, {}};
+  const auto used = technique_figures(sweep);
+  REQUIRE(used.size() == 2);
+  CHECK((used[0].technique == "fusion" && used[0].winners == 2 && used[0].geomean == Approx(2)));
+  CHECK((used[1].technique == "algebra" && used[1].winners == 1 && used[1].geomean == Approx(4)));
+  const auto asked = model_figures(sweep);
+  REQUIRE(asked.size() == 2);
+  CHECK((asked[0].model == "large" && asked[0].tasks == 2 && asked[0].answers == 5 && asked[0].right == 4 && asked[0].won == 1 && asked[0].geomean == Approx(1)));
+  CHECK((asked[1].model == "small" && asked[1].won == 1 && asked[1].geomean == Approx(4)));
+  CHECK(render(sweep, "terminal").find("large") != std::string::npos);
+}
+
+TEST_CASE("published answers are counted by our rule and by KernelBench's, and claims stand beside measurements") {
+  std::vector<SweepRow> rows = {row("a", 1, 2), row("b", 1, 8, {"zero"}), row("c", 2, 0), row("d", 2, 0), row("e", 2, 0)};
+  for (SweepRow& each : rows) each.answer = "h100.json";
+  rows[0].claimed["eager"] = 3, rows[1].claimed["eager"] = 12;
+  rows[0].kernelbench_tolerance = 1e-6, rows[1].kernelbench_tolerance = 1e-3, rows[2].kernelbench_tolerance = 5e-3;
+  rows[2].verdict = "WRONG_RESULT", rows[3].verdict = "RUNTIME_FAILED";
+  rows[4].status = SweepRow::Status::no_answer;
+  const Sweep sweep{"H200", "published answers of h100.json", rows, {}};
+  const auto all = answer_figures(sweep);
+  REQUIRE(all.size() == 6);   // all and sound, over all levels and each of two
+  CHECK((all[0].entries == 5 && all[0].right == 2 && all[0].wrong == 1 && all[0].failed == 1 && all[0].without_code == 1));
+  CHECK((all[0].at_two == 3 && all[0].at_four == 1 && all[0].timed == 2));
+  CHECK((all[0].claimed == Approx(6) && all[0].measured == Approx(4)));
+  CHECK((all[3].aggregate == "sound" && all[3].entries == 4 && all[3].measured == Approx(2)));
+  const std::string text = render(sweep, "terminal");
+  CHECK(text.find("eager claimed") != std::string::npos);
+  CHECK(answer_figures({"H200", "builtin", {row("a", 1, 2)}, {}}).empty());
+}
+
+TEST_CASE("a spreadsheet gets a line for each task, and no cell that it would compute") {
+  SweepRow first = row("level1/a.py", 1, 2), second = row("level2/b.py", 2, 0);
+  first.ratios["compile"] = {0, 0, 0, "it does not compile"};
+  second.message = "=1+1, \"so\"\nit said";
+  const std::string text = render({"H200", "builtin", {first, second}, {}}, "csv");
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  CHECK(text.find("\"compile\",\"compile low\",\"compile high\",\"eager\"") != std::string::npos);
+  CHECK(text.find(",,,2,1.8,2.2,") != std::string::npos);   // what has no value is empty
+  CHECK(text.find("\"compile: it does not compile\"") != std::string::npos);
+  CHECK(text.find("\"'=1+1, \"\"so\"\" it said\"\r\n") != std::string::npos);
 }
 
 TEST_CASE("a failed baseline is counted by none and said in the rows") {

@@ -280,6 +280,18 @@ TEST_CASE("each limit stops the run and is named") {
     CHECK(result.stopped_because == search::Stop::token_limit);
     CHECK(result.usage.input_tokens + result.usage.output_tokens == 450);
   }
+  SECTION("cost that nobody can count") {
+    fakes::Model untold([](const model::Question& question, std::stop_token) {
+      auto reply = said(reply_text(variant_source(2, question.key.text())));
+      reply.usage.priced = question.key.round < 2;
+      return reply;
+    });
+    scene.options.cost_limit = 100;
+    const auto result = scene.run(untold);
+    CHECK(result.stopped_because == search::Stop::cost_limit);
+    CHECK(result.reason == "a reply came without what it cost, which a limit of cost needs");
+    CHECK(result.variants.size() == 2);
+  }
   SECTION("cost") {
     scene.options.cost_limit = 0.025;
     const auto result = scene.run(model);

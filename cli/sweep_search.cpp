@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep_search.hpp"
+
+#include "sweep_export.hpp"
+
+#include "base/clock.hpp"
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "search/search.hpp"
+#include "store/run.hpp"
+#include "store/run_folder.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cudal1::cli {
+
+namespace {
+
+using report::SweepRow;
+
+// The replies of an earlier sweep are kept by task. False: it had none for this one.
+bool take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
+  constexpr std::string_view replay = "replay:";
+  bool any = false;
+  for (auto& model : models) {
+    const auto tasks = std::filesystem::path(model.substr(std::min(model.size(), replay.size()))) / "tasks";
+    const bool of_a_sweep = model.starts_with(replay) && std::filesystem::is_directory(tasks);
+    if (of_a_sweep) model = fmt::format("{}{}", replay, (tasks / task.folder()).string());
+    any = any || !of_a_sweep || std::filesystem::is_directory(tasks / task.folder() / "replies");
+  }
+  return any;
+}
+
+void describe(const store::Run& run, SweepRow& row) {
+  const bool examined = row.key.ends_with(".py");   // by its own gate, which names kinds
+  for (const auto& finding : run.result.start.reference.findings)
+    if (!examined && outcome::unsound(finding.verdict)) row.defects = {std::string(outcome::name(finding.verdict))};
+  for (const auto& variant : run.result.variants) {
+    row.answers += 1;
+    row.right += variant.right() ? 1 : 0;
+  }
+  row.cost = run.result.usage.cost;
+  for (const auto& variant : run.result.variants) {
+    if (variant.model.empty()) continue;
+    auto& share = row.by_model[variant.model];
+    ++share.answers;
+    share.right += variant.right() ? 1 : 0;
+  }
+  const auto* best = run.result.best();
+  if (best == nullptr || !outcome::is_right(best->verdict().verdict)) {
+    row.status = SweepRow::Status::nothing_right;
+    row.message = row.answers == 0 ? run.result.reason : "no answer is right";
+    return;
+  }
+  const outcome::Judgement& judgement = best->verdict();
+  row.status = SweepRow::Status::verified;
+  row.techniques = best->techniques;
+  if (!best->model.empty()) row.by_model[best->model].won = 1;
+  row.message = judgement.message;
+  row.verdict = outcome::name(judgement.verdict, judgement.predicted);
+  row.predicted = judgement.predicted;
+  for (const auto label : judgement.labels) row.labels.emplace_back(outcome::name(label));
+  row.kernelbench_tolerance = judgement.errors.kernelbench_tolerance;
+  const bool unbeaten = run.result.start.reference.times.empty();
+  const auto ratio = [](const outcome::Speedup& speedup) { return SweepRow::Ratio{speedup.value, speedup.low, speedup.high, ""}; };
+  for (const auto& baseline : judgement.baselines)
+    if (baseline.speedup) row.ratios[baseline.name] = ratio(*baseline.speedup);
+    else row.ratios[baseline.name].failed = baseline.failed;
+  if (judgement.speedup && (row.ratios.empty() || row.key.ends_with(".cu"))) row.ratios[unbeaten ? "first right variant" : "reference"] = ratio(*judgement.speedup);
+  if (!judgement.workloads.empty()) row.time_ms = judgement.workloads.front().variant_ms;
+  for (const auto& timing : judgement.workloads) row.share_of_limit = std::max(row.share_of_limit, timing.share_of_limit);
+  row.best = run.best_file;
+}
+
+TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& shares, const std::stop_token& stop, const SweepTask& task, const DeviceChoice& choice,
+                   std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
+  RunOptions run = sweep.run;
+  run.task.task = task.file.string();
+  run.task.time_limit = sweep.time_limit;
+  run.task.stop = stop;
+  run.task.set = settings_of(task, run.task.set);
+  run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
+  const base::Seconds began = base::now();
+  SharedTask shared = open_shared(run.task, choice, shares, std::move(host));
+  OpenTask& open = shared.open;
+  for (const auto& [kind, finding] : open.defects)
+    (finding.verdict == outcome::TaskVerdict::collapsible ? row.labels : row.defects).push_back(kind);
+  row.task = open.task.name();
+  row.breakdown = {{"PyTorch start", open.start_seconds}, {"load", (base::now() - began).count() - open.start_seconds - shared.gate_seconds},
+                   {"task gate", shared.gate_seconds}};
+  if (shared.refusal) {
+    give_back(shared, choice, host);
+    row.status = SweepRow::Status::refused;
+    row.message = *shared.refusal;
+    return {};
+  }
+  if (!take_replies_of(task, run.model.models)) {
+    give_back(shared, choice, host);
+    row.status = SweepRow::Status::nothing_right;
+    row.message = "the earlier sweep had no reply for it";
+    return {};
+  }
+  search::Options search = search_options(run);
+  if (sweep.time_limit > 0) search.wall_limit = base::Seconds(sweep.time_limit);
+  if (sweep.cost_limit > 0) search.cost_limit = sweep.cost_limit;
+  const auto templates = prompt_templates(run);
+  const auto place = sweep.folder / "tasks" / task.folder();
+  const base::Seconds judged = base::now();
+  {
+    const auto models = models_to_ask(run, open.task, search, console);
+    std::vector<model::Model*> asked;
+    for (const auto& model : models) asked.push_back(model.get());
+    store::RunFolder folder(place, open.task, identity_of(run, open.task, search, choice, templates));
+    Workbench workbench(open, choice, run.workbench);
+    search::JudgeReferee referee(workbench.judges());
+    search::Observers observers({&folder});
+    search::run(open.task, referee, asked, templates, search, observers, folder, stop);
+  }
+  const double searched = (base::now() - judged).count();
+  const auto result = store::load(place);
+  const auto& reference = result.result.start.reference.judgement.step_seconds;
+  row.breakdown["search and judging"] = searched;
+  for (const char* step : {"oracle", "baselines"}) {
+    const auto took = reference.find(step);
+    row.breakdown[step] = took == reference.end() ? 0 : took->second;
+    row.breakdown["search and judging"] -= row.breakdown[step];
+  }
+  if (search::resumable(result.result.stopped_because)) {
+    give_back(shared, choice, host);
+    return {result.result.stopped_because == search::Stop::pending ? TaskEnd::Kind::waiting : TaskEnd::Kind::stopped, result.result.reason};
+  }
+  describe(result, row);
+  const base::Seconds exported = base::now();
+  for (const auto& form : sweep.exports) try {
+      if (row.status == SweepRow::Status::verified) export_answer({sweep.folder, form}, task, open, result.best_file);
+    } catch (const base::Error& error) {   // the answer stays right
+      row.message += fmt::format("; not exported ({}): {}", form, error.what());
+    }
+  if (!sweep.exports.empty()) row.breakdown["export"] = (base::now() - exported).count();
+  give_back(shared, choice, host);
+  return {};
+}
+
+// How often and how long is looked, where that is not as usual.
+std::string judging_text(const WorkbenchOptions& options) {
+  const WorkbenchOptions usual;
+  return (options.trials == usual.trials ? "" : fmt::format("; trials {}", options.trials)) +
+         (options.final_pairs == usual.final_pairs ? "" : fmt::format("; final pairs {}", options.final_pairs));
+}
+
+}  // namespace
+
+std::string options_text(const SweepSearch& options) {
+  const auto& search = options.run.search;
+  return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; bucket width {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}; "
+                     "prompts {}; time limit {}; cost limit {}{}",
+                     search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau, search.bucket_width,
+                     !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
+                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit,
+                     judging_text(options.run.workbench));
+}
+
+SweepWork searching(const SweepSearch& search, const Console& console, GpuShares& shares, const std::stop_token& stop) {
+  return {[&search](const SweepTask& task) { return digest_of(task, search.run.task.set); },
+          [&search, &console, &shares, stop](const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
+            return search_one(search, console, shares, stop, task, choice, host, row);
+          }};
+}
+
+}  // namespace cudal1::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace cudal1::pytorch {
+
+// Tells about how much memory modules take before anything of them is made, in a process of PyTorch that uses no GPU. May be
+// asked from several threads.
+class Scales {
+ public:
+  Scales();
+  ~Scales();
+
+  // Bytes of a set of inputs, weights and outputs and of what PyTorch makes meanwhile; 0: it cannot be told. `python`: the
+  // interpreter, started with the first question.
+  std::size_t weigh(const std::string& python, const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
+                    const std::stop_token& stop);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::mutex mutex_;
+};
+
+}  // namespace cudal1::pytorch

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of sweeps as the project keeps them in kernelbench_results.
+
+  compact JOURNAL ROWS [COMMIT]   a sweep's journal with short numbers, and the commit that it was measured at
+  table ROWS…                     a few lines for the screen
+  agree ROWS EARLIER              published answers here against earlier measurements of the same ones: {level, task, status, ok2, ok4, speedup} a line
+"""
+
+import json
+import math
+import statistics
+import sys
+
+BEST = "best of these"
+
+
+def short(value):
+    """Five digits are more than the measurements hold."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {name: short(each) for name, each in value.items()}
+    return [short(each) for each in value] if isinstance(value, list) else value
+
+
+def read(path):
+    """[(identity, {key: last row})] of a journal or of rows: several sweeps may follow each other."""
+    sweeps = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            if not line.endswith("\n"):
+                break  # cut short by a kill
+            value = json.loads(line)
+            if "schema" in value:
+                sweeps.append((value, {}))
+            else:
+                sweeps[-1][1][value["key"]] = value
+    return sweeps
+
+
+def in_order(rows):
+    return sorted(rows, key=lambda row: (row["level"], row["id"], row["key"]))
+
+
+def compact(journal, rows, commit=""):
+    text = ""
+    for identity, found in read(journal):
+        text += json.dumps(identity, separators=(",", ":")) + "\n"
+        for row in in_order(found.values()):
+            row["best"] = ""  # a path of the machine that measured
+            if commit:
+                row.setdefault("commit", commit)
+            text += json.dumps(short(row), separators=(",", ":"), ensure_ascii=False) + "\n"
+    with open(rows, "w", encoding="utf-8") as file:
+        file.write(text)
+    print(f"{rows}: {len(text) / 1024:.0f} KiB")
+
+
+def ratio(row, baseline):
+    """Baseline time over the answer's; None where there is none."""
+    if row["status"] != "verified":
+        return None
+    values = {name: each["speedup"] for name, each in row["ratios"].items() if "speedup" in each}
+    return min(values.values(), default=None) if baseline == BEST else values.get(baseline)
+
+
+def geomean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def baselines_of(rows):
+    names = []
+    for row in rows:
+        names += [name for name in row["ratios"] if name not in names]
+    return names + ([BEST] if len(names) > 1 else [])
+
+
+def table(*paths):
+    for path in paths:
+        for identity, found in read(path):
+            rows = list(found.values())
+            print(f"{path}: {identity['models']} on {identity['device']}; {len(rows)} of {len(identity['tasks'])} tasks")
+            for level in sorted({row["level"] for row in rows}):
+                here = [row for row in rows if row["level"] == level]
+                states = {name: sum(row["status"] == name for row in here) for name in ("verified", "nothing right", "no answer", "refused", "failed")}
+                seconds = statistics.median(row["seconds"] for row in here)
+                print(f"  level {level}: " + ", ".join(f"{count} {name}" for name, count in states.items() if count) + f"; median {seconds:.1f} s a task")
+                for baseline in baselines_of(here):
+                    values = [value for value in (ratio(row, baseline) for row in here if not row["defects"]) if value]
+                    if values:
+                        print(f"    {baseline:<16} sound {len(values):>3}: geomean {geomean(values):.3f}x, median {statistics.median(values):.3f}x, "
+                              f"faster {sum(value > 1.01 for value in values)}, slower {sum(value < 1 for value in values)}")
+
+
+def agree(rows, earlier):
+    before = {}
+    with open(earlier, encoding="utf-8") as lines:
+        for line in lines:
+            each = json.loads(line)
+            before[each["level"], each["task"]] = each
+    compared = alike = 0
+    for _, found in read(rows):
+        for row in in_order(found.values()):
+            was = before.get((row["level"], row["id"]))
+            if was is None:
+                continue
+            said = row["kernelbench"] or {}
+            now = ("no code" if row["status"] == "no answer" else "fails" if not said else
+                   f"at 1e-2 {said['accepts_at_1e-2']}, at 1e-4 {said['accepts_at_1e-4']}")
+            then = ("no code" if was["status"] == "no_code" else "fails" if was["status"] != "ok" else f"at 1e-2 {was['ok2']}, at 1e-4 {was['ok4']}")
+            compared += 1
+            alike += now == then
+            eager = (row["ratios"].get("eager") or {}).get("speedup")
+            if now != then or (eager and was.get("speedup") and abs(math.log(eager / was["speedup"])) > math.log(1.1)):
+                print(f"level{row['level']}/{row['id']}: then {then}, {was.get('speedup') or 0:.3g}x eager; now {now}, {eager or 0:.3g}x; "
+                      f"{row['verdict'] or row['status']}: {row['message'][:160]}")
+    print(f"{compared} answers in both; {alike} alike in what KernelBench's comparison says")
+
+
+if __name__ == "__main__":
+    {"compact": compact, "table": table, "agree": agree}[sys.argv[1]](*sys.argv[2:])
