@@ -228,7 +228,8 @@ ExitCode sweep_answers(const AnswerSweepOptions& options, const JudgedVariantsOp
   say_settings(judged.task.set, matched.tasks, console);
   sweep.tasks = matched.tasks;
   sweep.models = fmt::format("published answers of {}", (place.has_filename() ? place : place.parent_path()).filename().string());
-  sweep.options = fmt::format("set {}; baselines {}; confined {}", fmt::join(judged.task.set, ","), fmt::join(judged.workbench.baselines, ","), !judged.workbench.no_sandbox);
+  sweep.options = fmt::format("set {}; precision {}; baselines {}; final pairs {}; confined {}", fmt::join(judged.task.set, ","), judged.workbench.precision,
+                              fmt::join(judged.workbench.baselines, ","), judged.workbench.final_pairs, !judged.workbench.no_sandbox);
   sweep.remarks = matched.remarks;
   std::unique_ptr<AnswerJudge> judge;
   sweep.work = [&](const std::filesystem::path& folder, GpuShares& shares, const std::stop_token& stop) {
