@@ -265,6 +265,17 @@ TEST_CASE("factors are rounded on the tensor cores where the run's precision all
   }
 }
 
+TEST_CASE("places beyond 32 bits are converted as C++ has it") {
+  const auto candidates = playbook::candidates_for(task::from_source("//@ task t\n//@ torch y = torch.relu(x)\n//@ input x: float32[4096, 393216]\n"
+                                                                     "//@ output y: float32[4096, 393216]\n",
+                                                                     "relu.py", {}, std::size_t{1} << 40));
+  REQUIRE_FALSE(candidates.list.empty());
+  for (const auto& candidate : candidates.list) {
+    CHECK(candidate.source.find("long long(") == std::string::npos);
+    CHECK_THAT(candidate.source, containing("(long long)("));
+  }
+}
+
 TEST_CASE("in the reference's precision the factors of convolutions are rounded, and those of products are not") {
   for (const auto& [name, wanted] : {std::pair{"product_on_tensor_cores", "EXACT = true"}, {"convolution_on_tensor_cores", "EXACT = false"},
                                      {"split_attention", "EXACT = true"}}) {
