@@ -1,44 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/evaluate.hpp"
 
-#include "tensor/dense.hpp"
-#include "tensor/infer.hpp"
-
-#include <cmath>
-#include <new>
+#include "tensor/prepared_graph.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::tensor {
-namespace {
-
-constexpr double element_limit = 0x1p31;  // 16 GiB of doubles in one intermediate
-
-double constant_value(const Attribute& value, const Names& names) {
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  if (const auto* text = std::get_if<SizeText>(&value)) return read_size_text(text->text, names).items.at(0).values.at(0).value;
-  throw Refusal("a constant has no value");
-}
-
-base::Diagnostic complaint(const Node& node, const std::string& message) {
-  base::Diagnostic diagnostic;
-  diagnostic.file = "torch";
-  diagnostic.line = 1;
-  diagnostic.column = node.column;
-  diagnostic.message = fmt::format("{}: {}", node.function, message);
-  return diagnostic;
-}
-
-std::map<std::string, Number> numbers(const std::map<std::string, double>& scalars) {
-  std::map<std::string, Number> result;
-  for (const auto& [name, value] : scalars)
-    result[name] = value == std::floor(value) && std::abs(value) < 0x1p53 ? Number::of(static_cast<std::int64_t>(value)) : Number::of_real(value);
-  return result;
-}
-
-}  // namespace
 
 Array from_bytes(Dtype dtype, std::vector<std::int64_t> shape, const std::byte* data) {
   Array array{dtype, std::move(shape), {}};
@@ -50,59 +17,30 @@ Array from_bytes(Dtype dtype, std::vector<std::int64_t> shape, const std::byte* 
 
 tl::expected<std::map<std::string, Array>, base::Diagnostic> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                                                                       const std::map<std::string, double>& scalars, int threads) {
-  std::map<std::string, Type> input_types;
-  for (const auto& [name, array] : inputs) {
-    Type type{array.dtype, {}};
-    for (const std::int64_t extent : array.shape) type.shape.push_back({std::to_string(extent), {extent}});
-    input_types[name] = std::move(type);
-  }
-  const std::vector<std::map<std::string, Number>> values = {numbers(scalars)};
-  auto inferred = infer_all(graph, input_types, values);
-  if (!inferred) return tl::unexpected(inferred.error());
-  const Names names = names_of(values, inferred->types);
-
-  std::vector<NodeId> last_use(graph.nodes.size(), -1);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    for (const NodeId operand : graph.nodes[i].operands) last_use[static_cast<std::size_t>(operand)] = static_cast<NodeId>(i);
-  for (const auto& output : graph.outputs) last_use[static_cast<std::size_t>(output.second)] = static_cast<NodeId>(graph.nodes.size());
-
+  const auto prepared = PreparedGraph::make(graph, inputs, scalars);
+  if (!prepared) return tl::unexpected(prepared.error());
   std::vector<Array> arrays(graph.nodes.size());
   std::vector<const Array*> view(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    const Type& type = inferred->types[i];
-    if (node.function == "input") {
-      view[i] = &inputs.at(std::get<std::string>(node.attributes.at("name")));
-      if (static_cast<std::int64_t>(view[i]->values.size()) != elements(view[i]->shape)) return tl::unexpected(complaint(node, "its values do not fill its shape"));
-      continue;
+    const auto id = static_cast<NodeId>(i);
+    view[i] = &arrays[i];
+    if (const std::string name = prepared->input_name(id); !name.empty()) {
+      view[i] = &inputs.at(name);
+      if (static_cast<std::int64_t>(view[i]->values.size()) == elements(view[i]->shape)) continue;
+      base::Diagnostic diagnostic;
+      diagnostic.file = "torch";
+      diagnostic.line = 1;
+      diagnostic.column = graph.nodes[i].column;
+      diagnostic.message = fmt::format("the values of {} do not fill its shape", name);
+      return tl::unexpected(diagnostic);
     }
-    Array& out = arrays[i];
-    view[i] = &out;
-    out.dtype = type.dtype;
-    double count = 1;
-    for (const Extent& extent : type.shape) {
-      out.shape.push_back(extent.values.front());
-      count *= static_cast<double>(extent.values.front());
-    }
-    if (count > element_limit) return tl::unexpected(complaint(node, fmt::format("the result {} is too large to evaluate", to_string(type.shape))));
-    try {
-      out.values.resize(static_cast<std::size_t>(count));
-      if (node.function == "constant") {
-        out.values[0] = constant_value(node.attributes.at("value"), names);
-      } else {
-        const Function* function = find_function(node.function);
-        const Call call(graph, node, *function, inferred->types, inferred->weak, names);
-        std::vector<const Array*> operands;
-        for (const NodeId operand : node.operands) operands.push_back(view[static_cast<std::size_t>(operand)]);
-        function->row->evaluate({call, operands, out, threads});
-      }
-    } catch (const Refusal& refusal) {
-      return tl::unexpected(complaint(node, refusal.what()));
-    } catch (const std::bad_alloc&) {
-      return tl::unexpected(complaint(node, "there is not enough memory to evaluate it"));
-    }
-    for (const NodeId operand : node.operands)
-      if (last_use[static_cast<std::size_t>(operand)] == static_cast<NodeId>(i)) arrays[static_cast<std::size_t>(operand)] = {};
+    std::vector<const Array*> operands;
+    for (const NodeId operand : graph.nodes[i].operands) operands.push_back(view[static_cast<std::size_t>(operand)]);
+    auto computed = prepared->compute(id, operands, threads);
+    if (!computed) return tl::unexpected(computed.error());
+    arrays[i] = *std::move(computed);
+    for (const NodeId operand : graph.nodes[i].operands)
+      if (prepared->last_use(operand) == id) arrays[static_cast<std::size_t>(operand)] = {};
   }
   std::map<std::string, Array> outputs;
   for (const auto& [name, node] : graph.outputs) outputs[name] = *view[static_cast<std::size_t>(node)];
