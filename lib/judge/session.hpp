@@ -50,6 +50,7 @@ class Session {
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);
   verify::CaseOptions full_size_options(std::size_t workload) const;
+  double grown_sigma(std::size_t workload) const;
   std::uint64_t full_size_seed(std::size_t version) const;
   std::vector<outcome::TaskFinding> task_findings(const std::vector<const verify::Case*>& cases) const;
 

@@ -9,29 +9,23 @@
 // What is right at full size, where the outputs are compared that were timed.
 namespace cudal1::judge {
 
-verify::CaseOptions Session::full_size_options(std::size_t workload) const {
-  verify::CaseOptions options;
-  options.assignment = workload;
-  options.perturb = precision_ != outcome::Precision::fp32;
-  options.precision = precision_;
-  options.threads = threads_;
-  // Without y64 at this size the bound comes from the errors seen at the check sizes, grown with the sums' length.
-  double error = 0;
-  double check_operations = 1;
-  double unit = 0;
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    for (const reference::Expected& expected : cases_[i].expected) {
-      check_operations = std::max(check_operations, expected.operations);
-      unit = std::max(unit, tensor::unit_roundoff(expected.dtype));
+// Where y64 cannot be had at this size, not even in parts, sigma is that of the check sizes, grown with the root of the
+// sums' length.
+double Session::grown_sigma(std::size_t workload) const {
+  double relative = 0;
+  double operations = 1;
+  for (const verify::Case& subject : cases_) {
+    if (subject.trial.pattern != reference::Pattern::declared || !subject.oracle) continue;
+    operations = std::max(operations, subject.operations);
+    for (const reference::Expected& expected : subject.expected) {
       double squares = 0;
       double norm = 0;
-      for (std::size_t k = 0; k < expected.reference.size(); ++k) {
+      for (std::size_t k = 0; k < expected.sigma.size(); ++k) {
         if (!std::isfinite(expected.truth[k])) continue;
-        squares += std::pow(expected.reference[k] - expected.truth[k], 2);
+        squares += std::pow(expected.sigma[k], 2);
         norm += std::pow(expected.truth[k], 2);
       }
-      if (norm > 0 && cases_[i].trial.pattern == reference::Pattern::declared)
-        error = std::max(error, std::sqrt(squares / norm));
+      if (norm > 0) relative = std::max(relative, std::sqrt(squares / norm));
     }
   }
   double elements = 1;
@@ -40,9 +34,17 @@ verify::CaseOptions Session::full_size_options(std::size_t workload) const {
     for (const std::int64_t extent : expected.shape) count *= static_cast<double>(extent);
     elements = std::max(elements, count);
   }
-  if (!task_.torch) return options;
-  const double growth = std::max(1.0, reference::operations(task_, workload) / elements / check_operations);
-  options.noise = std::min(1e-3, 2 * (error + unit) * growth);
+  constexpr double both = 1.5;   // the reference's own output, which stands in for the truth, is off as well
+  return both * relative * std::sqrt(std::max(1.0, reference::operations(task_, workload) / elements / operations));
+}
+
+verify::CaseOptions Session::full_size_options(std::size_t workload) const {
+  verify::CaseOptions options;
+  options.assignment = workload;
+  options.precision = precision_;
+  options.threads = threads_;
+  options.full_size = true;
+  if (task_.torch) options.relative_sigma = grown_sigma(workload);
   return options;
 }
 

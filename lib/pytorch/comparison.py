@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an output is right, decided where its bytes lie and a part at a time: the rules of verify/compare.cpp, whose
-comments say why they are so."""
+"""How far an output is from what is right, measured where its bytes lie and a part at a time. What is decided of it is the
+judge's (reference/rule.hpp); the measures are those of verify/compare.cpp, whose comments say why they are so."""
 
 import math
 
 import torch
 
 CHUNK = 1 << 24            # elements looked at together
-SHORTEST_SLICE = 32
-BOUNDS = {torch.float64: (1e-7, 1e-7), torch.float32: (1.3e-6, 1e-5), torch.float16: (1e-3, 1e-5), torch.bfloat16: (1.6e-2, 1e-5)}
+SHORTEST_SLICE = 16
+NEIGHBOURS = 64
+RMS = 0.41
 UNITS = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
+LEAST_STEPS = {torch.float64: 2.0 ** -500, torch.float32: 2.0 ** -150, torch.float16: 2.0 ** -25, torch.bfloat16: 2.0 ** -134}
 
 
 def finite(values):
@@ -31,71 +33,58 @@ def mean_of(tensor):
     return total / max(1, tensor.numel())
 
 
-class Sums:
-    """Of one slice, or of many at once."""
-
-    def __init__(self, error, noise, truth, max_error, max_noise, max_truth, count, within):
-        self.error, self.noise, self.truth = error, noise, truth
-        self.max_error, self.max_noise, self.max_truth = max_error, max_noise, max_truth
-        self.count, self.within = count, within
+def blocks(shape, limit=CHUNK):
+    """Parts of a shape of at most `limit` elements each, as one slice for each axis."""
+    count = math.prod(shape)
+    if count <= limit:
+        yield tuple(slice(0, extent) for extent in shape)
+        return
+    axis = next(i for i, extent in enumerate(shape) if extent > 1)
+    inner = count // shape[axis]
+    step = max(1, limit // inner)
+    for begin in range(0, shape[axis], step):
+        here = slice(begin, min(shape[axis], begin + step))
+        rest = [1] * axis + [here.stop - here.start] + list(shape[axis + 1:])
+        for part in blocks(rest[:axis] + [1] + rest[axis + 1:], limit) if step == 1 and inner > limit else [tuple(slice(0, each) for each in rest)]:
+            yield part[:axis] + (here,) + part[axis + 1:]
 
 
 class Comparison:
-    """`truth` in double precision or the output's type, `noise` the error per element that a sound computation may make
-    (None: none), `relative_noise` of the whole where truth is no oracle."""
+    """`truth` in double precision or the output's type; `sigma` the standard deviation of a sound computation's error, of
+    truth's shape or one that is broadcast to it (None: only the rounding of the result). `sampled`: sigma is estimated, and
+    where it is 0 it is raised to a quarter of what is usual along each axis. `scale` multiplies sigma along the first axis."""
 
-    def __init__(self, got, truth, noise=None, relative_noise=0.0):
-        self.shape, self.dtype = list(got.shape), got.dtype
-        self.got, self.truth = got.reshape(-1), truth.reshape(-1)
-        self.noise = None if noise is None else noise.reshape(-1)
-        self.relative_noise, self.count = relative_noise, got.numel()
-        self.result = {"right": True, "why": "", "first": None, "worst": None, "relative_l2": 0.0, "max_absolute": 0.0}
-
-    def chunks(self, start=0, stop=None, length=1):
-        step = max(1, CHUNK // length) * length
-        stop = self.count if stop is None else stop
-        for begin in range(start, stop, step):
-            yield begin, min(stop, begin + step)
-
-    def parts(self, begin, end):
-        truth = self.truth[begin:end].double()
-        error = finite((self.got[begin:end].double() - truth).abs())
-        noise = torch.zeros_like(truth) if self.noise is None else self.noise[begin:end].double()
-        return truth, error, noise
+    def __init__(self, got, truth, sigma=None, sampled=False, scale=None):
+        self.dtype = got.dtype
+        self.shape = list(got.shape) or [1]
+        self.got, self.truth = got.reshape(self.shape), truth.reshape(self.shape)
+        self.sigma, self.sampled, self.scale = sigma, sampled, scale
+        if sigma is not None:
+            self.sigma = (sigma.reshape(self.shape) if sigma.numel() == got.numel() else sigma).expand(self.shape)
+        self.raised = []
+        self.result = {"exact": False, "right": True, "why": "", "first": None, "worst": None, "relative_l2": 0.0, "max_absolute": 0.0,
+                       "deviation": {"whole": 0.0, "count": float(max(1, got.numel())), "slice": 0.0, "slice_count": 0, "slice_name": "", "element": 0.0, "bias": 0.0}}
 
     def run(self):
-        if self.count == 0:
+        """Measures; `right` is False only for what no bound decides: another pattern of NaN and infinities, other integers."""
+        if self.got.numel() == 0:
             return self.result
         if not self.dtype.is_floating_point:
             return self.exact()
         if not self.same_pattern():
             return self.result
-        squares, number = 0.0, 0
-        for begin, end in self.chunks():
-            truth = self.truth[begin:end].double()
-            squares = squares + finite(truth).square().sum()
-            number = number + torch.isfinite(truth).sum()
-        self.relative, absolute = BOUNDS[self.dtype]
-        self.absolute = absolute * min(1.0, math.sqrt(float(squares) / max(1, int(number))))
-        self.unit = UNITS[self.dtype]
-        whole = self.whole = self.slice_sums(0, self.count, self.absolute)
-        self.result["max_absolute"] = whole.max_error
-        self.result["relative_l2"] = whole.error / whole.truth if whole.truth > 0 else whole.error
-        if not self.acceptable(whole):
-            return self.reject("the error is larger than rounding explains", 0, self.count)
-        if len(self.shape) > 1:
-            for length in {self.shape[-1], self.count // self.shape[0]}:
-                if length >= SHORTEST_SLICE and not self.slices_hold(length):
-                    break
+        if self.sampled:
+            self.lay_out_floors()
+        self.measure()
         return self.result
 
     def same_pattern(self):
-        for begin, end in self.chunks():
-            right, got = self.truth[begin:end].to(self.dtype), self.got[begin:end]
+        for part in blocks(self.shape):
+            right, got = self.truth[part].to(self.dtype), self.got[part]
             same = torch.where(torch.isnan(right), torch.isnan(got), torch.where(torch.isinf(right), got == right, torch.isfinite(got)))
             if bool(same.all()):
                 continue
-            index = begin + int(torch.argmin(same.to(torch.int8)))
+            index = self.place(part, int(torch.argmin(same.to(torch.int8))))
             value = float(self.got[index])
             self.result.update(right=False, relative_l2=math.inf, max_absolute=math.inf,
                                why="NaN where a number was expected" if value != value else
@@ -106,92 +95,111 @@ class Comparison:
         return True
 
     def exact(self):
-        for begin, end in self.chunks():
-            wrong = self.got[begin:end] != self.truth[begin:end].to(self.dtype)
+        self.result["exact"] = True
+        for part in blocks(self.shape):
+            wrong = self.got[part] != self.truth[part].to(self.dtype)
             if not bool(wrong.any()):
                 continue
             self.result.update(right=False, why="integers must be equal")
-            self.result["first"] = self.result["worst"] = self.element(begin + int(torch.argmax(wrong.to(torch.int8))))
+            self.result["first"] = self.result["worst"] = self.element(self.place(part, int(torch.argmax(wrong.to(torch.int8)))))
             break
         return self.result
 
-    def element(self, flat):
-        index, rest = [], flat
-        for extent in reversed(self.shape):
-            index.insert(0, rest % extent)
-            rest //= extent
-        return {"index": index, "got": repr(float(self.got[flat])), "expected": repr(float(self.truth[flat].to(self.dtype)))}
+    def place(self, part, flat):
+        """The index of an element of a part in the whole."""
+        index = []
+        for extent in reversed([each.stop - each.start for each in part]):
+            index.insert(0, flat % extent)
+            flat //= extent
+        return tuple(each.start + own for each, own in zip(part, index))
 
-    def slice_sums(self, start, stop, absolute):
-        """Of one slice, however long."""
-        sums = [torch.zeros((), dtype=torch.float64, device=self.got.device) for _ in range(6)]
-        within = torch.ones((), dtype=torch.bool, device=self.got.device)
-        for begin, end in self.chunks(start, stop):
-            truth, error, noise = self.parts(begin, end)
-            size = finite(truth.abs())
-            for i, values in enumerate((error, noise, size)):
-                sums[i] = sums[i] + values.square().sum()
-                sums[3 + i] = torch.maximum(sums[3 + i], values.max())
-            within = within & (error <= absolute + self.relative * size).all()
-        numbers = torch.stack(sums).tolist()
-        return Sums(*(math.sqrt(each) for each in numbers[:3]), *numbers[3:], stop - start, bool(within))
+    def element(self, index):
+        return {"index": list(index), "got": repr(float(self.got[index])), "expected": repr(float(self.truth[index].to(self.dtype)))}
 
-    def many_sums(self, begin, end, length):
-        """Of short slices, all at once, each held to its own size."""
-        truth, error, noise = (each.view(-1, length) for each in self.parts(begin, end))
-        size = finite(truth.abs())
-        own = size.square().sum(1)
-        absolute = BOUNDS[self.dtype][1] * torch.clamp((own / length).sqrt(), max=1.0)
-        absolute = torch.clamp(torch.clamp(absolute, min=2 * self.unit * self.whole.max_truth), max=self.absolute)
-        within = (error <= absolute[:, None] + self.relative * size).all(1)
-        return Sums(error.square().sum(1).sqrt(), noise.square().sum(1).sqrt(), own.sqrt(),
-                    error.max(1).values, noise.max(1).values, None, length, within)
+    def base_variance(self, part):
+        truth = finite(self.truth[part].double())
+        variance = truth.mul(RMS * UNITS[self.dtype]).square_()
+        if self.sigma is not None:
+            own = torch.nan_to_num(self.sigma[part].double(), 0.0, 0.0, 0.0)
+            if self.scale is not None:
+                own = own * self.scale[part[0]].reshape([-1] + [1] * (len(self.shape) - 1))
+            variance = torch.maximum(variance, own.square())
+        return variance.add_(LEAST_STEPS[self.dtype] ** 2)
 
-    def allowed(self, sums, maximum):
-        """Of the norm of the error, and of the largest."""
-        factor = 3 if sums.count < 1000 or torch.finfo(self.dtype).bits < 32 else 2
-        relative = max(self.whole.noise / self.whole.truth if self.whole.truth > 0 else 0.0, self.relative_noise)
-        norm = factor * maximum(sums.noise, relative * sums.truth) + self.unit * sums.truth
-        peak = max(self.whole.max_noise, 8 * self.relative_noise * self.whole.max_truth)
-        return norm, factor * peak + 2 * self.unit * self.whole.max_truth
-
-    def acceptable(self, sums):
-        norm, peak = self.allowed(sums, max)
-        return sums.within or (sums.error <= norm and sums.max_error <= peak)
-
-    def slices_hold(self, length):
-        for begin, end in self.chunks(length=length):
-            if length > CHUNK:
-                size = self.slice_sums(begin, end, 0).truth / math.sqrt(length)
-                absolute = min(self.absolute, max(BOUNDS[self.dtype][1] * min(1.0, size), 2 * self.unit * self.whole.max_truth))
-                good = torch.tensor([self.acceptable(self.slice_sums(begin, end, absolute))])
-            else:
-                sums = self.many_sums(begin, end, length)
-                norm, peak = self.allowed(sums, torch.maximum)
-                good = sums.within | ((sums.error <= norm) & (sums.max_error <= peak))
-            if bool(good.all()):
+    def lay_out_floors(self):
+        """A sixteenth of the mean variance along each axis: of the whole, kept with that axis of length one."""
+        for axis, extent in enumerate(self.shape):
+            if extent < SHORTEST_SLICE:
                 continue
-            wrong = begin + int(torch.argmin(good.to(torch.int8))) * length
-            self.reject("a row is wrong although the whole looks right", wrong, wrong + length)
-            return False
-        return True
+            rest = list(self.shape)
+            rest[axis] = 1
+            means = torch.zeros(rest, dtype=torch.float64, device=self.got.device)
+            for part in blocks(self.shape):
+                kept = part[:axis] + (slice(0, 1),) + part[axis + 1:]
+                means[kept] += self.base_variance(part).sum(axis, keepdim=True) / extent
+            self.raised.append((axis, means.mul_(1 / 16)))
 
-    def reject(self, why, start, stop):
-        """Names the first and the worst element beyond what any rule allows; the worst when each alone would pass."""
-        factor = 3 if stop - start < 1000 or torch.finfo(self.dtype).bits < 32 else 2
-        peak = factor * self.whole.max_noise + 2 * self.unit * self.whole.max_truth
-        first, worst, worst_error = None, start, -1.0
-        for begin, end in self.chunks(start, stop):
-            truth, error, _ = self.parts(begin, end)
-            largest, index = error.max(0)
-            if float(largest) > worst_error:
-                worst, worst_error = begin + int(index), float(largest)
-            beyond = error > torch.clamp(self.absolute + self.relative * finite(truth.abs()), min=peak)
-            if first is None and bool(beyond.any()):
-                first = begin + int(torch.argmax(beyond.to(torch.int8)))
-        self.result.update(right=False, why=why, worst=self.element(worst))
-        self.result["first"] = self.element(worst if first is None else first)
-        return self.result
+    def variance(self, part):
+        variance = self.base_variance(part)
+        floor = None
+        for axis, means in self.raised:
+            here = means[part[:axis] + (slice(0, 1),) + part[axis + 1:]].expand(variance.shape)
+            floor = here if floor is None else torch.minimum(floor, here)
+        last = variance.shape[-1]
+        if floor is not None and last >= 2 * NEIGHBOURS:
+            near = torch.nn.functional.avg_pool1d(variance.reshape(-1, 1, last), NEIGHBOURS, NEIGHBOURS, ceil_mode=True).reshape(variance.shape[:-1] + (-1,))
+            floor = torch.minimum(floor, near.repeat_interleave(NEIGHBOURS, -1)[..., :last] / 16)
+        if floor is None:
+            return variance
+        return torch.where(self.sigma[part] == 0, torch.maximum(variance, floor), variance)
+
+    def measure(self):
+        device, deviation = self.got.device, self.result["deviation"]
+        double = {"dtype": torch.float64, "device": device}
+        slices = [(torch.zeros(extent, **double), torch.zeros(extent, **double)) for extent in self.shape]
+        truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
+        worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
+        row_variances, signed, sigmas = (torch.zeros((), **double) for _ in range(3))
+        for part in blocks(self.shape):
+            truth, got = self.truth[part].double(), self.got[part].double()
+            error = finite((got - truth).abs())
+            largest = torch.maximum(largest, error.max())
+            truth_squares += finite(truth).square().sum()
+            squares, variance = error.square_(), self.variance(part)
+            if torch.finfo(self.dtype).bits < 32:
+                signed += (finite(got - truth) * torch.where(truth < 0, -1.0, 1.0)).sum()
+                sigmas += variance.sqrt().sum()
+            off, at = (squares / variance).reshape(-1).max(0)
+            if float(off) > worst_off:
+                worst, worst_off = self.place(part, int(at)), float(off)
+            if len(self.shape) > 1:
+                row_variances += variance.sum(-1).square().sum()
+            if len(self.shape) > 1 and part[-1].stop - part[-1].start == self.shape[-1] >= SHORTEST_SLICE:
+                ratio, row = (squares.sum(-1) / variance.sum(-1)).reshape(-1).max(0)
+                if float(ratio) > row_off:
+                    row_off = float(ratio)
+                    index = self.place(part[:-1] + (slice(0, 1),), int(row))
+                    row_name = "row " + str(sum(own * math.prod(self.shape[i + 1:-1]) for i, own in enumerate(index[:-1])))
+            for axis, (errors, variances) in enumerate(slices):
+                others = [i for i in range(len(self.shape)) if i != axis]
+                errors[part[axis]] += squares.sum(others) if others else squares
+                variances[part[axis]] += variance.sum(others) if others else variance
+        error, variance = (float(each.sum()) for each in slices[0])
+        self.result["max_absolute"] = float(largest)
+        self.result["relative_l2"] = math.sqrt(error / float(truth_squares)) if float(truth_squares) > 0 else math.sqrt(error)
+        deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(row_off), slice_name=row_name,
+                         slice_count=self.shape[-1] if row_name else 0)
+        deviation["bias"] = abs(float(signed)) / float(sigmas) if float(sigmas) > 0 else 0.0
+        concentrations = [float(row_variances)] + [float(variances.square().sum()) for extent, (_, variances) in zip(self.shape, slices) if extent > 1]
+        deviation["count"] = min([float(self.got.numel())] + [variance ** 2 / each for each in concentrations if each > 0])
+        for axis, (errors, variances) in enumerate(slices):
+            length = self.got.numel() // max(1, self.shape[axis])
+            if self.shape[axis] < 2 or length < SHORTEST_SLICE:
+                continue
+            ratio, index = (errors / variances).max(0)
+            if math.sqrt(float(ratio)) > deviation["slice"]:
+                deviation.update(slice=math.sqrt(float(ratio)), slice_count=length, slice_name=f"index {int(index)} of axis {axis}")
+        self.result["worst"] = self.result["first"] = self.element(worst)
 
 
 def kernelbench_tolerance(got, reference):

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "pytorch/interface.hpp"
 #include "pytorch/python_process.hpp"
+#include "reference/rule.hpp"
 #include "reference/survey.hpp"
 
 #include <algorithm>
@@ -298,6 +299,22 @@ std::string Host::offer() {
 
 void Host::fill(std::size_t set, const Trial& trial) { state_->ask({{"do", "fill"}, {"set", set}, {"trial", state_->trial_json(trial)}}); }
 
+namespace {
+
+reference::Deviation deviation(const json& value) {
+  reference::Deviation result;
+  result.whole = number(value.at("whole"));
+  result.count = number(value.at("count"));
+  result.slice = number(value.at("slice"));
+  result.slice_count = value.at("slice_count");
+  result.slice_name = value.at("slice_name");
+  result.element = number(value.at("element"));
+  result.bias = number(value.at("bias"));
+  return result;
+}
+
+}  // namespace
+
 Comparison Host::compare(std::size_t set, const Trial& trial) {
   const json reply = state_->ask({{"do", "compare"}, {"set", set}, {"trial", state_->trial_json(trial)}});
   Comparison result;
@@ -309,9 +326,10 @@ Comparison Host::compare(std::size_t set, const Trial& trial) {
     result.errors.reference_relative_l2 = std::max(result.errors.reference_relative_l2, number(output.at("reference_relative_l2")));
     if (output.contains("kernelbench_tolerance"))
       result.kernelbench_tolerance = std::max(result.kernelbench_tolerance, number(output.at("kernelbench_tolerance")));
-    if (!result.right || output.at("right").get<bool>()) continue;
+    if (!result.right) continue;
+    result.why = output.at("right").get<bool>() ? reference::judge(deviation(output.at("deviation"))) : output.at("why").get<std::string>();
+    if (result.why.empty()) continue;
     result.right = false;
-    result.why = output.at("why");
     result.first = element(output.at("first"), output.at("name"));
     result.worst = element(output.at("worst"), output.at("name"));
   }

@@ -3,17 +3,21 @@
 
 import contextlib
 import copy
+import math
 import mmap
 import os
+import secrets
+import time
 
 import torch
 
 from comparison import all_finite, pieces
 from input_patterns import dim_index, unsettle
+from rounding import RMS, UNIT, sigma_of
 from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
 
-ROUNDING = 2.0 ** -24
 SHARED_PARAMETERS = 64 << 20   # bytes
+RUNS_SECONDS = 2.0             # that the runs of one trial may take
 
 
 @contextlib.contextmanager
@@ -74,20 +78,6 @@ def says_something(truth, reference):
     return True
 
 
-class Perturbation:
-    """Each value moved by one rounding, up or down at random: any implementation may do as much."""
-
-    def __init__(self, device):
-        self.generator = torch.Generator(device=device)
-        self.generator.manual_seed(0x9E77)
-
-    def __call__(self, tensor):
-        if not tensor.is_floating_point():
-            return tensor
-        drawn = torch.randint(0, 2, tensor.shape, generator=self.generator, device=self.generator.device, dtype=tensor.dtype)
-        return tensor * (1 + ROUNDING * (drawn.to(tensor.device) * 2 - 1))   # what a module keeps may lie elsewhere
-
-
 class Cases:
     """The trials of one task."""
 
@@ -143,37 +133,67 @@ class Cases:
         """PyTorch's own answer at its default flags."""
         return self.task.forward(fresh(model), arguments, seed)
 
-    def truth(self, model, arguments, change=None):
+    def truth(self, model, arguments):
         """The outputs in double precision, or in float32 without TF32 where a module insists on its types or memory ends."""
-        change = change or (lambda tensor: tensor)
         try:
-            with exact(torch.float64):
-                wide = change_state(fresh(model), lambda t: change(to_double(t)))
-                outputs = self.task.forward(wide, mapped(arguments, lambda t: change(to_double(t))))
+            outputs = self.in_double(model, arguments)
             self.precision = "PyTorch in float64"
-            return [to_double(each) for each in outputs]
+            return outputs
         except Refusal as why:
             self.precision = f"PyTorch in float32 without TF32 (float64 does not run: {why})"
-        return [to_double(each) for each in self.plain(model, arguments, change)]
+        return [to_double(each) for each in self.plain(model, arguments)]
 
-    def plain(self, model, arguments, change=lambda tensor: tensor):
+    def in_double(self, model, arguments):
+        with exact(torch.float64):
+            wide = change_state(fresh(model), to_double)
+            return [to_double(each) for each in self.task.forward(wide, mapped(arguments, to_double))]
+
+    def plain(self, model, arguments):
         """The outputs in float32 without TF32."""
         with exact(torch.float32):
-            return self.task.forward(change_state(fresh(model), change), mapped(arguments, change))
+            return self.task.forward(fresh(model), arguments)
+
+    def sound(self, model, arguments, most_runs=16):
+        """The truth, and the standard deviation of a sound computation's error: of each output and element, from runs with
+        disturbed intermediates, fewer where they take long."""
+        began = time.monotonic()
+        truth = self.truth(model, arguments)
+        self.wait()
+        if self.precision != "PyTorch in float64":
+            return truth, [self.rough_sigma(each) for each in truth]
+        once = time.monotonic() - began
+        runs = max(4, min(most_runs, int(RUNS_SECONDS / (3 * once + 1e-3))))
+        try:
+            sigma = sigma_of(lambda: self.in_double(model, arguments), truth, runs, secrets.randbits(40), self.task.precision)
+        except Refusal:   # the memory of the runs
+            sigma = [self.rough_sigma(each) for each in truth]
+        return truth, sigma
+
+    @staticmethod
+    def rough_sigma(truth):
+        """Where nothing is known of the operations: what sums of some hundred terms are off by, of the whole's size."""
+        if not truth.is_floating_point():
+            return torch.zeros(0)
+        squares = sum(float(torch.nan_to_num(each.double(), 0.0, 0.0, 0.0).square().sum()) for each in truth.reshape(-1).split(1 << 24))
+        return torch.full([], 16 * RMS * UNIT * math.sqrt(squares / max(1, truth.numel())), dtype=torch.float64, device=truth.device)
+
+    def wait(self):
+        if self.task.device != "cpu":
+            torch.cuda.synchronize(self.task.device)
 
     def put(self, trial):
         """Computes a trial; the reply names the memory. Its layout: the interface's inputs, then for each output truth,
-        reference and perturbed truth as doubles."""
+        reference and sigma as doubles."""
         task = self.task
         model, arguments = self.model(trial), self.arguments(trial)
         inputs = task.flat_inputs(model, arguments)
         reference = self.reference(model, arguments)
-        truth = self.truth(model, arguments)
+        truth, sigma = self.sound(model, arguments)
         usable = says_something(truth, reference)
-        moved = self.truth(model, arguments, Perturbation(task.device))
         blocks = [each.contiguous() for each in inputs]
-        for exact_one, own, other in zip(truth, reference, moved):
-            blocks += [exact_one.double().contiguous(), own.double().contiguous(), other.double().contiguous()]
+        for exact_one, own, off in zip(truth, reference, sigma):
+            off = off if off.numel() else torch.zeros([], dtype=torch.float64, device=own.device)
+            blocks += [exact_one.double().contiguous(), own.double().contiguous(), off.double().expand(own.shape).contiguous()]
         return {"memory": share(blocks), "finite": usable, "precision": self.precision}
 
 

@@ -57,8 +57,8 @@ ReadCase read(const StoredCase& stored, const task::Task& task, const task::Work
     const std::size_t count = elements(buffer.shape, workload);
     expected.truth = reader.take<double>(count);
     expected.reference = reader.take<double>(count);
-    expected.perturbed = reader.take<double>(count);
-    expected.operations = reduction_length(task, workload);
+    expected.sigma = reader.take<double>(count);
+    expected.sampled = true;
     expected.kernelbench = stored.kernelbench;
   }
   return result;

@@ -11,7 +11,7 @@ namespace cudal1::reference {
 
 // A trial that another process computed and holds in memory, which `path` opens for as long as that process lives: the
 // bytes of the task's inputs in order of declaration, then for each output its truth, the reference's own values, and
-// the truth for inputs moved by one rounding, as doubles.
+// the standard deviation of a sound computation's error, as doubles.
 struct StoredCase {
   Trial trial;
   std::string path;

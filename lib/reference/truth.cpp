@@ -3,12 +3,10 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "base/random.hpp"
-#include "tensor/function.hpp"
+#include "tensor/rounding.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace cudal1::reference {
 
@@ -28,43 +26,16 @@ double elements(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
-std::map<std::string, double> scalars(const task::Workload& workload) {
-  std::map<std::string, double> result;
-  for (const auto& [name, value] : workload.environment)
-    result[name] = std::visit([](auto number) { return static_cast<double>(number); }, value);
-  return result;
-}
-
-// Each value moved by one rounding of the arithmetic, up or down at random: any implementation may do as much. The
-// precision class speaks of float32 operands; those of other types have no more bits to lose.
-void perturb_by_rounding(tensor::Array& array, outcome::Precision precision, std::uint64_t stream) {
-  if (!tensor::is_floating(array.dtype)) return;
-  const double step = array.dtype == tensor::Dtype::float32 ? outcome::operand_roundoff(precision)
-                                                            : std::min(tensor::unit_roundoff(array.dtype), 0x1p-24);
-  base::Random random(0x9e77, stream);
-  for (double& value : array.values) value *= random.below(2) == 0 ? 1 + step : 1 - step;
-}
-
-// Whether every element of the outputs comes from single elements: then no order of evaluation excuses an error.
-bool elementwise(const tensor::Graph& graph) {
-  static const std::set<std::string, std::less<>> functions = [] {
-    std::set<std::string, std::less<>> names{"input", "constant"};
-    for (const auto& family : {tensor::pointwise_rows(), tensor::shape_rows(), tensor::creation_rows()})
-      for (const tensor::Row& row : family) names.emplace(row.signature.substr(0, row.signature.find('(')));
-    return names;
-  }();
-  return std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const tensor::Node& node) { return functions.contains(node.function); });
-}
-
 std::optional<tensor::NodeId> chosen_among(const tensor::Graph& graph, tensor::NodeId node) {
   const std::string& function = graph.nodes[static_cast<std::size_t>(node)].function;
   if (function != "argmax" && function != "argmin") return std::nullopt;
   return graph.nodes[static_cast<std::size_t>(node)].operands.front();
 }
 
-Expected::Choice make_choice(const tensor::Node& node, const tensor::Node& operand, tensor::Array values) {
+Expected::Choice make_choice(const tensor::Node& node, tensor::RoundedArray candidates) {
+  tensor::Array& values = candidates.value;
   Expected::Choice choice;
-  choice.slack = operand.function == "input" ? 0 : 1.3e-6;
+  choice.sigma = std::move(candidates.sigma);
   choice.length = static_cast<std::int64_t>(values.values.size());
   const auto dim = node.attributes.find("dim");
   const auto* axes = dim == node.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&dim->second);
@@ -83,6 +54,24 @@ Expected::Choice make_choice(const tensor::Node& node, const tensor::Node& opera
 
 }  // namespace
 
+tensor::RoundingOptions rounding_options(const Soundness& soundness, int threads) {
+  tensor::RoundingOptions options;
+  const double operands = outcome::operand_roundoff(soundness.precision);
+  const bool rounded = operands > tensor::unit_roundoff(tensor::Dtype::float32);
+  options.convolution_operands = options.product_operands = rounded ? operands : 0;
+  options.runs = soundness.runs;
+  options.seed = soundness.seed;
+  options.threads = threads;
+  return options;
+}
+
+std::map<std::string, double> numbers(const task::Workload& workload) {
+  std::map<std::string, double> result;
+  for (const auto& [name, value] : workload.environment)
+    result[name] = std::visit([](auto number) { return static_cast<double>(number); }, value);
+  return result;
+}
+
 std::vector<Expected> outputs(const task::Task& task, const task::Workload& workload) {
   std::vector<Expected> result;
   for (const kernel::Buffer& buffer : task.file.buffers) {
@@ -95,48 +84,52 @@ std::vector<Expected> outputs(const task::Task& task, const task::Workload& work
   return result;
 }
 
-std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::Workload& workload,
-                                            const std::vector<Bytes>& inputs, std::optional<outcome::Precision> perturb,
-                                            int threads) {
-  if (!task.torch) return std::nullopt;
+std::map<std::string, tensor::Array> input_arrays(const task::Task& task, const task::Workload& workload,
+                                                  const std::vector<Bytes>& inputs) {
   std::map<std::string, tensor::Array> arrays;
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
     const kernel::Buffer& buffer = task.file.buffers[i];
-    if (buffer.role == Role::output) continue;
-    arrays[buffer.name] = tensor::from_bytes(buffer.dtype, shape_of(buffer, workload), inputs[i].data());
+    if (buffer.role != Role::output) arrays[buffer.name] = tensor::from_bytes(buffer.dtype, shape_of(buffer, workload), inputs[i].data());
   }
+  return arrays;
+}
+
+std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::Workload& workload,
+                                            const std::vector<Bytes>& inputs, const std::optional<Soundness>& soundness,
+                                            int threads) {
+  if (!task.torch) return std::nullopt;
+  const std::map<std::string, tensor::Array> arrays = input_arrays(task, workload, inputs);
 
   tensor::Graph graph = *task.torch;
   const std::string marker = "candidates of ";
   for (const auto& [output, node] : task.torch->outputs)
     if (const auto operand = chosen_among(graph, node)) graph.outputs.emplace_back(marker + output, *operand);
 
-  auto values = tensor::evaluate(graph, arrays, scalars(workload), threads);
-  if (!values) return std::nullopt;
+  std::map<std::string, tensor::RoundedArray> values;
+  if (soundness) {
+    auto rounded = tensor::evaluate_rounded(graph, arrays, numbers(workload), rounding_options(*soundness, threads));
+    if (!rounded) return std::nullopt;
+    values = *std::move(rounded);
+  } else {
+    auto plain = tensor::evaluate(graph, arrays, numbers(workload), threads);
+    if (!plain) return std::nullopt;
+    for (auto& [name, array] : *plain) values[name].value = std::move(array);
+  }
   std::vector<Expected> result = outputs(task, workload);
   for (Expected& expected : result) {
-    const auto found = values->find(expected.output);
-    if (found == values->end() || static_cast<double>(found->second.values.size()) != elements(expected.shape))
+    const auto found = values.find(expected.output);
+    if (found == values.end() || static_cast<double>(found->second.value.values.size()) != elements(expected.shape))
       return std::nullopt;
-    expected.truth = std::move(found->second.values);
-    const auto candidates = values->find(marker + expected.output);
-    if (candidates == values->end()) continue;
-    for (const auto& [output, node] : task.torch->outputs) {
-      if (output != expected.output) continue;
-      const tensor::Node& chooser = graph.nodes[static_cast<std::size_t>(node)];
-      expected.choice = make_choice(chooser, graph.nodes[static_cast<std::size_t>(chooser.operands.front())],
-                                    std::move(candidates->second));
-    }
+    expected.truth = std::move(found->second.value.values);
+    expected.sigma = std::move(found->second.sigma);
+    expected.sampled = found->second.sampled;
+    expected.alternatives = std::move(found->second.alternatives);
+    const auto candidates = values.find(marker + expected.output);
+    if (candidates == values.end()) continue;
+    for (const auto& [output, node] : task.torch->outputs)
+      if (output == expected.output)
+        expected.choice = make_choice(graph.nodes[static_cast<std::size_t>(node)], std::move(candidates->second));
   }
-  const bool summed = !elementwise(*task.torch) || (perturb && *perturb != outcome::Precision::fp32);
-  for (Expected& expected : result) expected.summed = summed;
-  if (!perturb) return result;
-
-  std::uint64_t stream = 0;
-  for (auto& [name, array] : arrays) perturb_by_rounding(array, *perturb, stream++);
-  if (auto moved = tensor::evaluate(*task.torch, arrays, scalars(workload), threads))
-    for (Expected& expected : result)
-      if (tensor::is_floating(expected.dtype)) expected.perturbed = std::move((*moved)[expected.output].values);
   return result;
 }
 

@@ -4,7 +4,7 @@
 #include "outcome/precision.hpp"
 #include "reference/trial.hpp"
 #include "task/task.hpp"
-#include "tensor/evaluate.hpp"
+#include "tensor/rounding.hpp"
 
 #include <map>
 #include <optional>
@@ -20,10 +20,9 @@ struct Expected {
   std::vector<std::int64_t> shape;
   std::vector<double> truth;       // y64; the reference's own output where there is no oracle
   std::vector<double> reference;   // the reference's output; empty when it is `truth` itself
-  std::vector<double> perturbed;   // y64 of inputs moved by one rounding of the precision class; empty: not taken
-  bool summed = true;              // elements meet in sums, whose order is free: then what is perturbed is noise, too
-  double relative_noise = 0;       // of ‖y − truth‖ / ‖truth‖ to allow in addition; where truth is no oracle
-  double operations = 1;           // behind one element: the length of its sums
+  std::vector<double> sigma;       // standard deviation of a sound computation's error in each element; empty: 0
+  bool sampled = false;            // some of sigma is estimated from runs (tensor/rounding.hpp)
+  std::vector<std::vector<double>> alternatives;  // of integers: what sound computations may give instead
   bool kernelbench = false;        // `reference` is PyTorch's own output for the inputs that KernelBench draws
 
   // Indices of the largest or smallest element: `candidates` is what they choose from, along the extent `length` whose
@@ -31,16 +30,31 @@ struct Expected {
   struct Choice {
     std::vector<double> values;
     std::int64_t length = 1, stride = 1;
-    double slack = 0;              // relative; 0 when the choice is among inputs, which have no rounding
+    std::vector<double> sigma;     // of the values; empty when the choice is among inputs, which have no rounding
   };
   std::optional<Choice> choice;
 };
 
+// How the error of a sound computation is taken.
+struct Soundness {
+  outcome::Precision precision = outcome::Precision::fp32;
+  int runs = 16;                 // with disturbed intermediates
+  std::uint64_t seed = 0;
+};
+
+tensor::RoundingOptions rounding_options(const Soundness& soundness, int threads);
+
+// Sizes and scalars by name, as the evaluator takes them.
+std::map<std::string, double> numbers(const task::Workload& workload);
+
+// The inputs' values by name, as the evaluator takes them.
+std::map<std::string, tensor::Array> input_arrays(const task::Task& task, const task::Workload& workload,
+                                                  const std::vector<Bytes>& inputs);
+
 // y64 of the task's torch line for one trial, all outputs by name in the order of declaration, `reference` still empty.
-// Empty optional: the task has no oracle, or it does not accept these shapes. With `perturb` also at inputs moved by one
-// rounding of that class.
+// Empty optional: the task has no oracle, or it does not accept these shapes. Without `soundness` no sigma is taken.
 std::optional<std::vector<Expected>> oracle(const task::Task& task, const task::Workload& workload,
-                                            const std::vector<Bytes>& inputs, std::optional<outcome::Precision> perturb,
+                                            const std::vector<Bytes>& inputs, const std::optional<Soundness>& soundness,
                                             int threads);
 
 // Arithmetic of the torch line at one of task.assignments(); 0 without an oracle.

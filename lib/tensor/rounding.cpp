@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <set>
 
 namespace cudal1::tensor {
 namespace {
@@ -44,18 +43,35 @@ bool integral(const Array& array) {
   return !is_floating(array.dtype) || std::all_of(array.values.begin(), array.values.end(), [](double x) { return x == std::nearbyint(x); });
 }
 
-// Few values, so that the same rounding happens again and again.
-bool repetitive(const Array& array) {
+// Few values, or values closer to each other than the step between floats of the size of their sum: then the same rounding
+// happens again and again.
+bool repetitive(const Array& array, double sum_step = 0) {
   constexpr std::size_t looks = 256;
-  const std::size_t step = std::max<std::size_t>(1, array.values.size() / looks);
-  std::set<double> seen;
-  std::size_t counted = 0;
-  for (std::size_t i = step / 2; i < array.values.size(); i += step) {
-    if (array.values[i] == 0) continue;
-    seen.insert(std::abs(array.values[i]));
-    ++counted;
+  const std::size_t stride = std::max<std::size_t>(1, array.values.size() / looks);
+  std::vector<double> seen;
+  for (std::size_t i = stride / 2; i < array.values.size(); i += stride)
+    if (array.values[i] != 0 && std::isfinite(array.values[i])) seen.push_back(std::abs(array.values[i]));
+  if (seen.size() <= 8) return false;
+  std::sort(seen.begin(), seen.end());
+  const double middle_half = seen[seen.size() * 3 / 4] - seen[seen.size() / 4];
+  const auto different = static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
+  return different * 2 < seen.size() || middle_half < sum_step;
+}
+
+// The largest over each place's neighbours along the axes from `first`: results computed in tiles, as by Winograd, share errors.
+Values over_neighbours(const Extents& shape, std::size_t first, Values values) {
+  for (std::size_t axis = first; axis < shape.size(); ++axis) {
+    const Around around(shape, static_cast<int>(axis));
+    const Values before = values;
+    for (std::int64_t outer = 0; outer < around.outer; ++outer)
+      for (std::int64_t k = 0; k < around.length; ++k)
+        for (std::int64_t inner = 0; inner < around.inner; ++inner) {
+          const auto place = [&](std::int64_t index) { return static_cast<std::size_t>((outer * around.length + index) * around.inner + inner); };
+          for (const std::int64_t other : {k - 1, k + 1})
+            if (other >= 0 && other < around.length) values[place(k)] = std::max(values[place(k)], before[place(other)]);
+        }
   }
-  return counted > 8 && seen.size() * 2 < counted;
+  return values;
 }
 
 template <typename F>
@@ -322,22 +338,16 @@ class Propagation {
     const double results = static_cast<double>(std::max<std::size_t>(1, value.values.size()));
     const double terms = terms_of(graph, id, operands, results);
     const bool whole = std::all_of(operands.begin(), operands.end(), [](const State& each) { return integral(*each.value); });
-    // Integers below 1/u are exact: only their mean is rounded.
+    // Sums of integers below 1/u are exact.
     double weight_of_one = 1;
     const bool multiplies = function == "matmul" || function == "einsum" || function.starts_with("conv");
     Values weights;
     if (!multiplies && function != "scatter_add") weights = with([](double) { return 1.0; });
     if (!weights.empty()) weight_of_one = std::abs(weights.front()) / terms;
     const double exact_below = 0.41 / unit;
-    if (whole) {
-      Values sizes = with([](double x) { return std::abs(x); });
-      const double largest = *std::max_element(sizes.begin(), sizes.end()) / std::max(weight_of_one, 1e-300);
-      if (sizes.empty() || largest < exact_below) {
-        Values variance(value.values.size(), 0);
-        if (weight_of_one != 1)
-          for (std::size_t i = 0; i < variance.size(); ++i) variance[i] = square(2 * unit * value.values[i]);
-        return variance;
-      }
+    if (whole && weight_of_one == 1) {   // a mean may be taken of what was divided first
+      const Values sizes = with([](double x) { return std::abs(x); });
+      if (sizes.empty() || *std::max_element(sizes.begin(), sizes.end()) < exact_below) return Values(value.values.size(), 0);
     }
     Values squares = with([](double x) { return x * x; });
     for (std::size_t i = 0; i < weights.size(); ++i) squares[i] *= std::abs(weights[i]) / terms;
@@ -346,7 +356,12 @@ class Propagation {
       const double roundoff = function.starts_with("conv") ? options_.convolution_operands : options_.product_operands;
       if (graph.type(graph.node(id).operands.front()).dtype == Dtype::float32) operand_variance = 2 * square(rounding_rms * roundoff);
     }
-    const bool repeats = std::all_of(operands.begin(), operands.end(), [](const State& each) { return repetitive(*each.value); });
+    double largest = 0;
+    for (const double each : value.values)
+      if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
+    const double sum_step = multiplies ? 0 : 4 * arithmetic_roundoff(value.dtype) * largest / std::max(weight_of_one, 1e-300);
+    const bool repeats = std::all_of(operands.begin(), operands.end(), [&](const State& each) { return repetitive(*each.value, sum_step); });
+    if (function.starts_with("conv")) squares = over_neighbours(value.shape, 2, std::move(squares));
     Values variance(value.values.size());
     each(options_.threads, variance.size(), [&](std::size_t i) {
       const double s2 = square(value.values[i]), q = squares[i];

@@ -61,9 +61,17 @@ std::string tuple(const std::vector<int>& axes) { return fmt::format("({},)", fm
 
 std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("({},)", fmt::join(shape, ", ")); }
 
-// x less its mean over `axes`, times the reciprocal root of its mean square.
+// The variance `v` of x about its mean `m` over `axes`, times count / divisor. The line is as exact as a variance in one pass
+// about a point two deviations off the mean, and as Welford's, whose running mean is rounded at each step.
+std::string spread(const std::string& x, const std::vector<int>& axes, double factor) {
+  return fmt::format("m = torch.mean({0}, {1}, True); c = {0} - m; a = torch.mean(c * c, {1}, True); s = c + 2 * torch.sqrt(a); o = torch.mean(s, {1}, True); "
+                     "w = 2 * torch.mean(torch.abs(c), {1}, True) * (m * 1.4426950408889634 * 0.6931471805599453 - m); "
+                     "v = torch.clamp(torch.mean(s * s, {1}, True) - o * o + w, 0) * {2:.17g}; ", x, tuple(axes), factor);
+}
+
+// x less its mean over `axes`, times the reciprocal root of its variance.
 std::string normalized(const std::string& x, const std::vector<int>& axes, double eps) {
-  return fmt::format("c = {0} - torch.mean({0}, {1}, True); z = c * torch.rsqrt(torch.mean(c * c, {1}, True) + {2:.17g}); ", x, tuple(axes), eps);
+  return spread(x, axes, 1) + fmt::format("z = c * torch.rsqrt(v + {:.17g}); ", eps);
 }
 
 // " * weight + bias" for operands of one number for each channel, or of the normalized shape where `shape` is empty.
@@ -104,9 +112,9 @@ std::string variance(const Call& call, bool root) {
   for (const int axis : axes) count *= static_cast<double>(extent(call, 0, static_cast<std::size_t>(axis)));
   const double divisor = count - call.number("correction");
   if (divisor <= 0) return "";
-  const std::string mean = fmt::format("c = input - torch.mean(input, {}, True); ", tuple(axes));
-  const std::string sum = fmt::format("torch.sum(c * c, {}, {}) / {:.17g}", tuple(axes), call.truth("keepdim") ? "True" : "False", divisor);
-  return mean + (root ? fmt::format("y = torch.sqrt({})", sum) : "y = " + sum);
+  const std::string of = root ? "torch.sqrt(v)" : "v";
+  const std::string kept = call.truth("keepdim") ? of : fmt::format("torch.amax({}, {}, False)", of, tuple(axes));
+  return spread("input", axes, count / divisor) + "y = " + kept;
 }
 
 std::string attention(const Call& call) {

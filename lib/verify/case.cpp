@@ -24,16 +24,80 @@ double elements(const Expected& expected) {
   return std::max(count, 1.0);
 }
 
-// How far a plain evaluation in the output's type may be from the truth: the task's own kernel is held to this.
-double plain_noise(const Expected& expected, double length) {
-  return 8 * tensor::unit_roundoff(expected.dtype) * (1 + std::sqrt(length));
+// The error that sums of a length explain, relative, for outputs of a task without a torch line.
+double plain_sigma(const Expected& expected, double length, outcome::Precision precision) {
+  constexpr double longest = 65536;   // nobody adds up more in one accumulator
+  const double unit = tensor::unit_roundoff(expected.dtype) * (1 + std::sqrt(std::min(length, longest)));
+  return expected.dtype == tensor::Dtype::float32 ? std::max(unit, outcome::operand_roundoff(precision)) : unit;
 }
+
+// Sigma relative to the element and to the root mean square of its row, because terms may cancel in one element.
+void take_relative_sigma(Expected& expected, double relative) {
+  const std::size_t row = expected.shape.empty() ? 1 : std::max<std::size_t>(1, static_cast<std::size_t>(expected.shape.back()));
+  expected.sigma.assign(expected.truth.size(), 0);
+  for (std::size_t from = 0; from < expected.truth.size(); from += row) {
+    double squares = 0;
+    for (std::size_t i = from; i < from + row; ++i) squares += std::isfinite(expected.truth[i]) ? expected.truth[i] * expected.truth[i] : 0;
+    const double size = std::sqrt(squares / static_cast<double>(row));
+    for (std::size_t i = from; i < from + row; ++i) expected.sigma[i] = relative * std::max(size, std::fabs(expected.truth[i]));
+  }
+}
+
+// The task's own kernel is what its author holds for right: it is refused for faults, not for want of care.
+constexpr double own_leniency = 16;
 
 std::string failure(const device::RunResult& result) {
   if (result.findings.empty()) return result.message;
   const outcome::Finding& first = result.findings.front();
   return fmt::format("{}, in {} at line {}, block ({}), thread ({})", first.message.empty() ? result.message : first.message, first.kernel,
                      first.line, fmt::join(first.block, ", "), fmt::join(first.thread, ", "));
+}
+
+// y64 and sigma of a case, as far as they are affordable: of all outputs, or of parts.
+void take_truth(Case& result, const task::Task& task, double operations, base::Random& random, const CaseOptions& options) {
+  constexpr double runs_limit = 4e9;      // operations of all runs at full size
+  constexpr std::size_t part_indices = 8;
+  reference::Soundness soundness{options.precision, 16, random.next()};
+  const bool whole = operations <= reference::affordable_operations;
+  if (!task.torch) return;
+  if (whole && (!options.full_size || operations * (1 + soundness.runs) <= runs_limit)) {
+    if (auto truth = reference::oracle(task, result.workload, result.inputs, soundness, options.threads)) result.expected = *std::move(truth);
+    result.oracle = !result.expected.empty();
+    return;
+  }
+  if (!options.full_size) return;
+  const auto inputs = reference::input_arrays(task, result.workload, result.inputs);
+  bool all = true;
+  for (const Expected& expected : reference::outputs(task, result.workload)) {
+    result.parts.push_back(reference::part_oracle(task, result.workload, options.assignment, inputs, expected.output, part_indices,
+                                                  reference::affordable_operations, soundness, random, options.threads));
+    all = all && result.parts.back().has_value();
+  }
+  if (!whole) return;
+  // All of y64 is affordable once, and sigma in parts; or sigma of all of it from few runs.
+  soundness.runs = 4;
+  auto truth = reference::oracle(task, result.workload, result.inputs, all ? std::nullopt : std::optional(soundness), options.threads);
+  if (!truth) return;
+  result.expected = *std::move(truth);
+  result.oracle = true;
+  for (std::size_t i = 0; all && i < result.parts.size(); ++i) {
+    Expected& expected = result.expected[i];
+    expected.sigma = reference::spread(*result.parts[i], expected.shape, expected.truth);
+    expected.sampled = true;
+  }
+  result.parts.clear();
+}
+
+// The reference's own output as the truth of what lies outside a part, once the part of it is right. Both it and a variant
+// may be off by sigma.
+std::string stands_in(const reference::Part& part, Expected& expected) {
+  const Comparison comparison = compare(part.expected, reference::at(part, expected.shape, expected.truth), std::nullopt, own_leniency);
+  if (!comparison.right) return fmt::format("{}: {}", describe(*comparison.first), comparison.why);
+  constexpr double both = 1.5;
+  expected.sigma = reference::spread(part, expected.shape, expected.truth);
+  for (double& sigma : expected.sigma) sigma *= both;
+  expected.sampled = true;
+  return "";
 }
 
 }  // namespace
@@ -58,13 +122,7 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
   result.inputs = reference::inputs(task, workload, trial);
 
   const double operations = reference::operations(task, options.assignment);
-  if (operations <= reference::affordable_operations) {
-    const auto perturb = options.perturb ? std::optional(options.precision) : std::nullopt;
-    if (auto truth = reference::oracle(task, workload, result.inputs, perturb, options.threads)) {
-      result.expected = *std::move(truth);
-      result.oracle = true;
-    }
-  }
+  take_truth(result, task, operations, random, options);
   if (!result.oracle) result.expected = reference::outputs(task, workload);
 
   reference::Buffers buffers(device, *program.plan, random);
@@ -79,20 +137,21 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
     Expected& expected = result.expected[next++];
     std::vector<double> got = reference::decode(expected.dtype, buffers.read(i));
     // A sum that many outputs share (a softmax's) hides in the operations of each, but not in the shapes.
-    expected.operations = std::max(1.0, operations / elements(expected));
-    const double length = std::max(expected.operations, reference::reduction_length(task, workload));
+    result.operations = std::max({1.0, operations / elements(expected), reference::reduction_length(task, workload)});
     if (!result.oracle) {
       if (!std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); }))
         return tl::unexpected(fmt::format("{} is not finite", expected.output));
-      expected.relative_noise = options.noise > 0 ? options.noise : plain_noise(expected, length);
-      if (options.precision != outcome::Precision::fp32 && expected.dtype == tensor::Dtype::float32)
-        expected.relative_noise = std::max(expected.relative_noise, outcome::operand_roundoff(options.precision));
       expected.truth = std::move(got);
+      const std::size_t index = next - 1;
+      if (index < result.parts.size() && result.parts[index]) {
+        if (auto why = stands_in(*result.parts[index], expected); !why.empty()) return tl::unexpected(why);
+        continue;
+      }
+      const double relative = options.relative_sigma > 0 ? options.relative_sigma : plain_sigma(expected, result.operations, options.precision);
+      take_relative_sigma(expected, relative);
       continue;
     }
-    expected.relative_noise = plain_noise(expected, length);
-    const Comparison comparison = compare(expected, got, declared_bounds(task.file, expected.output));
-    expected.relative_noise = 0;
+    const Comparison comparison = compare(expected, got, declared_bounds(task.file, expected.output), own_leniency);
     if (!comparison.right)
       return tl::unexpected(fmt::format("{}: {}", describe(*comparison.first), comparison.why));
     // Twelve bits tell exact products from rounded ones; where the reference itself rounds (a softmax), they tell nothing.
@@ -100,6 +159,7 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
       return tl::unexpected(fmt::format("{} is not exact", expected.output));
     expected.reference = std::move(got);
   }
+  result.oracle = result.oracle || (!result.parts.empty() && std::all_of(result.parts.begin(), result.parts.end(), [](const auto& part) { return part.has_value(); }));
   if (const std::string damage = buffers.damage(); !damage.empty()) return tl::unexpected(damage);
   if (base::defended(base::Defence::check_poison))
     buffers.poison(reference::Buffers::Fill::nan);  // a right answer must not lie in memory that is handed out again

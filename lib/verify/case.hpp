@@ -4,6 +4,7 @@
 #include "base/random.hpp"
 #include "device/device.hpp"
 #include "outcome/judgement.hpp"
+#include "reference/part.hpp"
 #include "reference/truth.hpp"
 #include "task/task.hpp"
 
@@ -19,7 +20,11 @@ struct Case {
   reference::Trial trial;
   std::vector<reference::Bytes> inputs;        // one per buffer of the task
   std::vector<reference::Expected> expected;   // one per output, in order of declaration
-  bool oracle = false;                         // truth is y64; false: the reference's own output
+  // Where y64 of everything is too dear: y64 of some secret indices of an output, and in `expected` the reference's own
+  // output, with a sigma that covers the errors of both. One per output where there are any.
+  std::vector<std::optional<reference::Part>> parts;
+  bool oracle = false;                         // truth is y64, at least of parts; false: the reference's own output
+  double operations = 1;                       // of the torch line behind one element of the outputs
   std::string label() const;                   // "N=33 M=70, normal inputs"
 };
 
@@ -31,10 +36,10 @@ struct Program {
 
 struct CaseOptions {
   std::size_t assignment = 0;    // of task.assignments(), for the count of operations
-  bool perturb = true;           // also evaluate at inputs moved by one rounding
   outcome::Precision precision = outcome::Precision::fp32;
   bool checks = true;            // the simulator's
-  double noise = 0;              // relative error to allow where no oracle is affordable; 0: by the dtype and length
+  bool full_size = false;        // y64 in parts where all of it is too dear
+  double relative_sigma = 0;     // of outputs at full size that cannot be taken in parts; 0: from the length of their sums
   int threads = 1;
 };
 

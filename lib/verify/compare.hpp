@@ -3,6 +3,7 @@
 
 #include "outcome/judgement.hpp"
 #include "reference/truth.hpp"
+#include "reference/rule.hpp"
 
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ struct Comparison {
   bool right = true;
   std::string why;                                 // one line when not right
   std::optional<outcome::WrongElement> first, worst;
+  reference::Deviation deviation;
   double relative_l2 = 0, max_absolute = 0;        // errors against the truth
   double reference_relative_l2 = 0, reference_max_absolute = 0;
   // The least tolerance at which KernelBench's own comparison passes (allclose against PyTorch's output, atol = rtol);
@@ -31,13 +33,11 @@ struct Bounds {
 // it would let zeros pass.
 Bounds dtype_bounds(tensor::Dtype dtype, double root_mean_square);
 
-// Judges the values of one output. Right is, for the whole and for every row and batch: an error at most k times the
-// reference's own (k = 2, or 3 for sums, short types and small outputs), or every element within the dtype's bounds; a slice
-// on which the reference was exact by chance may err as much as the average one, up to 4 times the whole's relative error. The
-// pattern of NaN and infinities must be the truth's, and integers must be equal (for the index of a largest or
-// smallest element: the elements at the indices). `declared` bounds, when the task has them, decide alone.
+// Judges the values of one output by the rule of right (rule.hpp). The pattern of NaN and infinities must be the truth's,
+// and integers must be equal (for the index of a largest or smallest element: the elements at the indices). `declared`
+// bounds, when the task has them, decide alone. `leniency` multiplies the rule's bounds.
 Comparison compare(const reference::Expected& expected, const std::vector<double>& got,
-                   const std::optional<Bounds>& declared);
+                   const std::optional<Bounds>& declared, double leniency = 1);
 
 // The bounds that a task declares for an output.
 std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output);

@@ -92,7 +92,7 @@ std::vector<outcome::TaskFinding> examine(const TaskFigures& figures) {
     find(TaskVerdict::degenerate, fmt::format("{} moves no output", input));
   if (figures.rounding > far)
     find(TaskVerdict::ill_conditioned,
-         fmt::format("one rounding of the inputs moves the output {:.0f} times as far as its sums explain", figures.rounding));
+         fmt::format("rounding moves the output {:.0f} times as far as its sums explain", figures.rounding));
   std::stable_sort(findings.begin(), findings.end(),
                    [](const auto& left, const auto& right) { return left.verdict < right.verdict; });
   return findings;
@@ -117,20 +117,21 @@ OutputFigures figures(const std::string& output, const Values& first, const Valu
 }
 
 double rounding_of(const Case& subject, outcome::Precision precision) {
-  double most_moved = 0;
+  double most = 0;
   for (const reference::Expected& expected : subject.expected) {
-    if (expected.perturbed.size() != expected.truth.size()) continue;
+    if (expected.sigma.size() != expected.truth.size()) continue;
     double moved = 0;
     double norm = 0;
     for (std::size_t i = 0; i < expected.truth.size(); ++i) {
-      if (!std::isfinite(expected.truth[i]) || !std::isfinite(expected.perturbed[i])) continue;
-      moved += std::pow(expected.perturbed[i] - expected.truth[i], 2);
+      if (!std::isfinite(expected.truth[i])) continue;
+      moved += std::pow(expected.sigma[i], 2);
       norm += std::pow(expected.truth[i], 2);
     }
-    const double explained = outcome::operand_roundoff(precision) * (1 + std::sqrt(expected.operations));
-    if (norm > 0) most_moved = std::max(most_moved, std::sqrt(moved / norm) / explained);
+    const double unit = std::max(outcome::operand_roundoff(precision), tensor::unit_roundoff(expected.dtype));
+    const double explained = unit * (1 + std::sqrt(subject.operations));
+    if (norm > 0) most = std::max(most, std::sqrt(moved / norm) / explained);
   }
-  return most_moved;
+  return most;
 }
 
 TaskFigures observe(device::Device& device, const task::Task& task, const task::Workload& workload,

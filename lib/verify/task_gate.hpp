@@ -25,8 +25,8 @@ struct OutputFigures {
 struct TaskFigures {
   std::vector<OutputFigures> outputs;
   std::vector<std::string> inert_inputs;  // drawn anew, one by one, they move no output
-  double rounding = 0;                    // relative error of the outputs under one rounding of the inputs, in multiples
-                                          // of what sums of their length explain
+  double rounding = 0;                    // relative error that rounding gives the outputs, in multiples of what sums of
+                                          // their length explain
 };
 
 // Empty for a sound task.

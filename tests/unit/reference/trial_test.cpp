@@ -121,44 +121,33 @@ TEST_CASE("the oracle keeps what an index chooses from") {
   const auto task = make_task();
   REQUIRE(task.torch);
   const auto inputs = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
-  const auto truth = reference::oracle(task, task.checks[0], inputs, outcome::Precision::fp32, 1);
+  const auto truth = reference::oracle(task, task.checks[0], inputs, reference::Soundness{}, 1);
   REQUIRE(truth);
   REQUIRE(truth->size() == 1);
   const auto& expected = truth->front();
   REQUIRE(expected.choice);
   CHECK(expected.choice->length == 5);
   CHECK(expected.choice->stride == 1);
-  CHECK(expected.choice->slack == 0);
+  CHECK(std::all_of(expected.choice->sigma.begin(), expected.choice->sigma.end(), [](double sigma) { return sigma == 0; }));
   const auto values = floats(inputs[0]);
   for (std::size_t row = 0; row < 3; ++row)
     for (std::size_t column = 0; column < 5; ++column)
       CHECK(values[row * 5 + column] <= values[row * 5 + static_cast<std::size_t>(expected.truth[row])]);
 }
 
-TEST_CASE("the perturbed truth differs by about one rounding") {
-  const auto task = make_task("C = A.sum(dim=1)", "float32[N]");
-  const auto inputs = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
-  const auto truth = reference::oracle(task, task.checks[0], inputs, outcome::Precision::fp32, 1);
-  REQUIRE(truth);
-  const auto& expected = truth->front();
-  REQUIRE(expected.perturbed.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(expected.perturbed[i] != expected.truth[i]);
-    CHECK(std::fabs(expected.perturbed[i] - expected.truth[i]) < 1e-5);
-  }
-  CHECK(reference::operations(task, 1) >= 12);
-}
-
-TEST_CASE("a rounding of the inputs excuses errors of sums, and of single elements only where operands may be rounded") {
-  const auto summed = [](const std::string& torch, const std::string& output, outcome::Precision precision) {
-    const auto task = make_task(torch, output);
-    const auto inputs = reference::inputs(task, task.checks[0], {Pattern::declared, 4});
-    const auto truth = reference::oracle(task, task.checks[0], inputs, precision, 1);
+TEST_CASE("sigma is of the size of roundings, and of operands that a class of precision lets be rounded") {
+  const auto relative = [](outcome::Precision precision) {
+    const auto task = make_task("C = A @ A.t()", "float32[N, N]");
+    const auto inputs = reference::inputs(task, task.checks[0], {Pattern::normal, 4});
+    const auto truth = reference::oracle(task, task.checks[0], inputs, reference::Soundness{precision, 16, 1}, 1);
     REQUIRE(truth);
-    CHECK_FALSE(truth->front().perturbed.empty());
-    return truth->front().summed;
+    const auto& expected = truth->front();
+    REQUIRE(expected.sigma.size() == expected.truth.size());
+    return expected.sigma.front() / std::fabs(expected.truth.front());
   };
-  CHECK(summed("C = torch.sin(A).sum(dim=1)", "float32[N]", outcome::Precision::fp32));
-  CHECK_FALSE(summed("C = torch.sin(2 * A).t()", "float32[M, N]", outcome::Precision::fp32));
-  CHECK(summed("C = torch.sin(2 * A).t()", "float32[M, N]", outcome::Precision::tf32));
+  CHECK(relative(outcome::Precision::fp32) > 0x1p-26);
+  CHECK(relative(outcome::Precision::fp32) < 0x1p-22);
+  CHECK(relative(outcome::Precision::tf32) > 0x1p-14);
+  CHECK(relative(outcome::Precision::half) > 4 * relative(outcome::Precision::tf32));
+  CHECK(reference::operations(make_task(), 1) >= 12);
 }

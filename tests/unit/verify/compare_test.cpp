@@ -31,6 +31,7 @@ struct Sums {
     expected.shape = {rows, columns};
     for (std::int64_t i = 0; i < rows * columns; ++i) {
       double truth = 0;
+      double squares = 0;
       float forward = 0;
       float other = 0;
       float narrow = 0;
@@ -39,11 +40,13 @@ struct Sums {
         terms.emplace_back(static_cast<float>(2 * random.uniform() - 1), static_cast<float>(2 * random.uniform() - 1));
       for (const auto& [a, b] : terms) {
         truth += static_cast<double>(a) * b;
+        squares += std::pow(static_cast<double>(a) * b, 2);
         forward += a * b;
         narrow += to_tf32(a) * to_tf32(b);
       }
       for (auto term = terms.rbegin(); term != terms.rend(); ++term) other += term->first * term->second;
       expected.truth.push_back(truth);
+      expected.sigma.push_back(0.41 * 0x1p-24 * std::sqrt(length * (truth * truth / 3 + squares / 6) + squares + truth * truth));
       expected.reference.push_back(forward);
       reversed.push_back(other);
       tf32.push_back(narrow);
@@ -99,7 +102,12 @@ TEST_CASE("running sums more exact than the reference's are right, also in a row
   expected.output = "C";
   expected.shape = {rows, row};
   double sum = 0;
-  for (std::size_t i = 0; i < terms.size(); ++i) expected.truth.push_back(sum = (i % row == 0 ? 0 : sum) + static_cast<double>(terms[i]));
+  double squares = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    expected.truth.push_back(sum = (i % row == 0 ? 0 : sum) + static_cast<double>(terms[i]));
+    squares = (i % row == 0 ? 0 : squares) + sum * sum;
+    expected.sigma.push_back(0.41 * 0x1p-24 * std::sqrt(squares + 4 * squares / static_cast<double>(i % row + 1)));
+  }
   expected.reference = running_sums(terms, row, 2048);
   auto got = running_sums(terms, row, 512);
   const auto better = verify::compare(expected, got, std::nullopt);
@@ -119,11 +127,11 @@ TEST_CASE("outputs long enough for several threads are judged as short ones are"
   for (std::int64_t i = 0; i < rows * columns; ++i) expected.truth.push_back(1 + random.uniform());
   std::vector<double> got;
   for (const double truth : expected.truth) got.push_back(static_cast<float>(truth));
+  expected.sigma.assign(expected.truth.size(), 2e-7);
   CHECK(verify::compare(expected, got, std::nullopt).right);
 
   auto row = got;
   for (std::int64_t i = 0; i < columns; ++i) row[2900 * columns + i] *= 1 + 2e-5;
-  expected.relative_noise = 2e-6;
   const auto found = verify::compare(expected, row, std::nullopt);
   REQUIRE_FALSE(found.right);
   CHECK(found.first->index[0] == 2900);
@@ -176,8 +184,62 @@ TEST_CASE("the index of an equally large element is right") {
   expected.dtype = tensor::Dtype::int64;
   expected.shape = {2};
   expected.truth = {1, 0};
-  expected.choice = reference::Expected::Choice{{3, 9, 9, 8, 2, 1}, 3, 1, 0};
+  expected.choice = reference::Expected::Choice{{3, 9, 9, 8, 2, 1}, 3, 1, {}};
   CHECK(verify::compare(expected, {2, 0}, std::nullopt).right);
   CHECK_FALSE(verify::compare(expected, {0, 0}, std::nullopt).right);
   CHECK_FALSE(verify::compare(expected, {1, 7}, std::nullopt).right);
+  CHECK_FALSE(verify::compare(expected, {0.5, 0}, std::nullopt).right);
+}
+
+TEST_CASE("a sound error where a ReLU's threshold was not crossed by any sample is right, a large one is not") {
+  reference::Expected expected;
+  expected.output = "C";
+  expected.shape = {32, 32};
+  for (std::size_t i = 0; i < 1024; ++i) {
+    const bool cut = (i + i / 32) % 2 == 0;   // in every row and column
+    expected.truth.push_back(cut ? 0 : 1);
+    expected.sigma.push_back(cut ? 0 : 1e-6);
+  }
+  auto got = expected.truth;
+  got[35] = 2e-6;
+  CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
+  expected.sampled = true;
+  CHECK(verify::compare(expected, got, std::nullopt).right);
+  got[35] = 2e-5;
+  CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
+}
+
+TEST_CASE("results in 16 bits are rounded, not cut off") {
+  base::Random random(11);
+  reference::Expected expected;
+  expected.output = "C";
+  expected.dtype = tensor::Dtype::bfloat16;
+  expected.shape = {64, 64};
+  std::vector<double> rounded;
+  std::vector<double> cut;
+  for (std::size_t i = 0; i < 4096; ++i) {
+    const double truth = 1 + random.uniform();
+    expected.truth.push_back(truth);
+    expected.sigma.push_back(0.41 * 0x1p-8 * truth);
+    rounded.push_back(std::nearbyint(truth * 128) / 128);
+    cut.push_back(std::floor(truth * 128) / 128);
+  }
+  CHECK(verify::compare(expected, rounded, std::nullopt).right);
+  const auto comparison = verify::compare(expected, cut, std::nullopt);
+  CHECK_FALSE(comparison.right);
+  CHECK(comparison.why.find("one direction") != std::string::npos);
+}
+
+TEST_CASE("a column of a slightly wrong size is named by its axis") {
+  reference::Expected expected;
+  expected.output = "C";
+  expected.shape = {400, 100};
+  expected.truth.assign(40000, 1);
+  expected.sigma.assign(40000, 1e-6);
+  auto got = expected.truth;
+  for (std::size_t row = 0; row < 400; ++row) got[row * 100 + 17] += 1.2e-5;
+  const auto comparison = verify::compare(expected, got, std::nullopt);
+  REQUIRE_FALSE(comparison.right);
+  CHECK(comparison.why == "index 17 of axis 1 is off by 12 times what rounding explains, at most 8 is right");
+  CHECK(verify::compare(expected, got, std::nullopt, 2).right);
 }

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far sound float arithmetic may be from a module's outputs: the module runs in double precision several times, each
+time with the result of every operation disturbed by what its own roundings may add up to. The rules are those of
+tensor/rounding.hpp and tensor/rounding_rule.cpp, which say why; here they are by PyTorch's own operations."""
+
+import math
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import precision
+from comparison import finite
+
+UNIT = 2.0 ** -24
+RMS = 0.41
+EXACT_BELOW = 2.0 ** 24
+
+EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
+         "max", "min", "amax", "amin", "where", "masked_fill", "view", "_unsafe_view", "reshape", "_reshape_alias", "t", "transpose", "permute", "expand",
+         "slice", "select", "unsqueeze", "squeeze", "detach", "clone", "alias", "as_strided", "contiguous", "copy", "copy_", "empty", "empty_like", "new_empty",
+         "empty_strided", "new_empty_strided", "zeros", "ones", "zeros_like", "ones_like", "full", "full_like", "new_zeros", "new_ones", "new_full", "fill",
+         "fill_", "zero_", "_to_copy", "cat", "stack", "split", "split_with_sizes", "chunk", "unbind", "index", "index_select", "gather", "embedding",
+         "scatter", "index_put", "sort", "topk", "flip", "roll", "repeat", "tril", "triu", "diagonal", "diag_embed", "max_pool2d_with_indices",
+         "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool1d", "max_pool2d", "cummax", "cummin", "constant_pad_nd",
+         "reflection_pad2d", "replication_pad2d", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "unfold", "im2col", "lift_fresh", "lift_fresh_copy",
+         "arange", "_local_scalar_dense", "unsafe_split", "unsafe_chunk", "movedim", "squeeze_", "unsqueeze_", "set_", "resize_", "ge", "gt", "le", "lt",
+         "native_dropout", "dropout", "bernoulli", "bernoulli_", "uniform_", "normal_", "rand", "randn", "rand_like", "randn_like", "isnan", "isinf", "isfinite"}
+# Of single elements: the largest error of CUDA's own implementation in units in the last place, and the size of the numbers
+# as whose difference the function is commonly computed.
+ONCE = {"add", "sub", "rsub", "mul", "square", "leaky_relu", "_prelu_kernel", "prelu", "softshrink", "add_", "sub_", "mul_"}
+FUNCTIONS = {"sqrt": (1, 0), "reciprocal": (1, 0), "expm1": (1, 0), "log": (1, 0), "log2": (1, 0), "log1p": (1, 0), "div": (2, 0), "div_": (2, 0),
+             "rsqrt": (2, 0), "exp": (2, 0), "exp2": (2, 0), "log10": (2, 0), "sin": (2, 0), "cos": (2, 0), "erf": (2, 0), "asin": (2, 0), "acos": (2, 0),
+             "atan": (2, 0), "hypot": (3, 0), "atan2": (3, 0), "cosh": (3, 0), "tan": (4, 0), "erfc": (4, 0), "pow": (4, 0), "pow_": (4, 0),
+             "sigmoid": (2, 0.5), "sigmoid_": (2, 0.5), "tanh": (2, 1), "tanh_": (2, 1), "sinh": (2, 1), "softplus": (3, 1), "elu": (3, 2), "elu_": (3, 2)}
+PRODUCTS = {"mm", "bmm", "mv", "dot", "convolution", "_convolution", "addmm", "baddbmm", "addmv"}
+MEANS = {"sum", "mean", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool3d",
+         "adaptive_avg_pool1d", "upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d", "upsample_nearest2d"}
+
+
+def short(function):
+    name = function.overloadpacket.__name__ if hasattr(function, "overloadpacket") else str(function)
+    return name
+
+
+def whole_numbers(tensors):
+    return all(bool((each == each.round()).all()) for each in tensors)
+
+
+def repetitive(tensor, sum_step=0.0):
+    """Few values, or values closer to each other than the step between floats of the size of their sum: then the same
+    rounding happens again and again."""
+    flat = tensor.reshape(-1)
+    looks = flat[:: max(1, flat.numel() // 256)].abs()
+    looks = looks[(looks != 0) & torch.isfinite(looks)].sort().values
+    count = looks.numel()
+    return count > 8 and (2 * torch.unique(looks).numel() < count or float(looks[count * 3 // 4] - looks[count // 4]) < sum_step)
+
+
+def over_neighbours(values):
+    """The largest over each place's neighbours: results computed in tiles, as by Winograd, share errors."""
+    pool = {3: torch.nn.functional.max_pool1d, 4: torch.nn.functional.max_pool2d, 5: torch.nn.functional.max_pool3d}.get(values.dim())
+    return values if pool is None else pool(values, 3, 1, 1)
+
+
+def changed(values, change):
+    if isinstance(values, torch.Tensor):
+        return change(values) if values.is_floating_point() else values
+    if isinstance(values, (list, tuple)):
+        return type(values)(changed(each, change) for each in values)
+    return values
+
+
+def tensors_of(values):
+    if isinstance(values, torch.Tensor):
+        return [values] if values.is_floating_point() else []
+    return [each for value in values for each in tensors_of(value)] if isinstance(values, (list, tuple)) else []
+
+
+class Rounding(TorchDispatchMode):
+    """Disturbs every double-precision result by its own sigma, up or down at random."""
+
+    def __init__(self, seed, run_class="fp32"):
+        super().__init__()
+        self.seed, self.run_class, self.generators = seed, run_class, {}
+
+    def sign(self, like):
+        generator = self.generators.get(like.device)
+        if generator is None:
+            generator = self.generators[like.device] = torch.Generator(device=like.device)
+            generator.manual_seed(self.seed)
+        return torch.randint(0, 2, like.shape, generator=generator, device=like.device, dtype=torch.int8).to(torch.float64).mul_(2).sub_(1)
+
+    def disturbed(self, out, variance):
+        return out + torch.nan_to_num(variance.sqrt(), 0.0, 0.0, 0.0).mul_(self.sign(out))
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = short(function)
+        formula = FORMULAS.get(name)
+        if formula is not None and tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:
+            direct = function(*args, **kwargs)
+            first = direct[0] if isinstance(direct, (tuple, list)) else direct
+            with self:
+                made = formula(*args, **kwargs)
+            if made is not None and made.shape == first.shape:
+                return type(direct)((made,) + tuple(direct[1:])) if isinstance(direct, tuple) else made
+            return direct
+        out = function(*args, **kwargs)
+        if not isinstance(out, torch.Tensor) or out.dtype != torch.float64 or name in EXACT or out.numel() == 0:
+            if name in SEVERAL and isinstance(out, (tuple, list)):
+                return self.jostled(function, args, kwargs, out)
+            return out
+        moved = self.result(function, name, args, kwargs, out)
+        if name.endswith("_") and not name.endswith("__") and isinstance(args[0], torch.Tensor):   # in place: the result is the operand
+            return args[0].copy_(moved)
+        return moved
+
+    def result(self, function, name, args, kwargs, out):
+        if name in ONCE:
+            held = out.float().double() == out
+            return self.disturbed(out, torch.where(held, torch.zeros_like(out), (RMS * UNIT * out).square_()))
+        if name in FUNCTIONS:
+            ulps, floor = FUNCTIONS[name]
+            return self.disturbed(out, ((1 + ulps) * out).square_().add_(floor * floor).mul_((RMS * UNIT) ** 2))
+        if name in PRODUCTS:
+            return self.product(function, name, args, kwargs, out)
+        if name in MEANS:
+            return self.linear(function, args, kwargs, out)
+        if name == "cumsum":
+            return self.scan(args[0], args[1], out)
+        if name in ("prod", "cumprod"):
+            terms = args[0].shape[args[1]] if len(args) > 1 and isinstance(args[1], int) and args[0].dim() else args[0].numel()
+            return self.disturbed(out, (RMS * UNIT * out).square_().mul_(2 * max(1, terms)))
+        if name in SEVERAL:
+            return self.jostled(function, args, kwargs, out)
+        return self.disturbed(out, (RMS * UNIT * 2 * out).square_())
+
+    def summed(self, out, squares, terms, repeats=False, operands=0.0):
+        """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32."""
+        own = out.square()
+        rounded = terms * (own / 3 + squares / 6) + squares + own
+        if repeats:
+            rounded = rounded + (terms / 2) ** 2 * (own + squares)
+        return rounded.mul_((RMS * UNIT) ** 2).add_(squares, alpha=2 * (RMS * operands) ** 2)
+
+    def product(self, function, name, args, kwargs, out):
+        factors = [each for each in tensors_of(args) if each.dtype == torch.float64]
+        with_bias = name in ("addmm", "baddbmm", "addmv")
+        left = factors[1] if with_bias and len(factors) > 2 else factors[0]
+        terms = factors[1][0].numel() if "convolution" in name and not args[6] else left.shape[-1]
+        if "convolution" in name and args[6]:
+            terms = factors[1].numel() // max(1, factors[1].shape[1])   # transposed: at most; stride thins them out
+            terms = max(1, terms // max(1, math.prod(args[3])))
+        squares_kwargs = {key: value for key, value in kwargs.items() if key not in ("alpha", "beta")}
+        if kwargs and squares_kwargs != kwargs:
+            squares_kwargs.update({key: kwargs[key] ** 2 for key in ("alpha", "beta") if key in kwargs})
+        if whole_numbers(factors):
+            sizes = function(*changed(args, torch.abs), **kwargs)
+            if float(sizes.max()) < EXACT_BELOW:
+                return out
+        squares = function(*changed(args, torch.square), **squares_kwargs)
+        if "convolution" in name:
+            squares = over_neighbours(squares)
+        roundoff = precision.operand_roundoff(function, self.run_class)
+        return self.disturbed(out, self.summed(out, squares, terms, all(repetitive(each) for each in factors), roundoff if roundoff > UNIT else 0.0))
+
+    def linear(self, function, args, kwargs, out):
+        values = args[0]
+        weight = float(function(torch.ones_like(values), *args[1:], **kwargs).abs().max())
+        terms = max(1.0, values.numel() / out.numel()) if weight <= 1.5 else max(1.0, weight)
+        if function.overloadpacket.__name__ in ("avg_pool1d", "avg_pool2d", "avg_pool3d"):
+            kernel = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
+            terms = max(1, math.prod(kernel) ** (1 if len(kernel) > 1 else int(function.overloadpacket.__name__[8])))
+        if abs(weight - terms) < 0.5 and whole_numbers([values]) and float(function(values.abs(), *args[1:], **kwargs).max()) < EXACT_BELOW:
+            return out   # a mean may be taken of what was divided first
+        squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
+        sum_step = 4 * UNIT * float(finite(out).abs().max()) / max(weight / terms, 1e-300)
+        return self.disturbed(out, self.summed(out, squares, terms, repetitive(values, sum_step)))
+
+    def scan(self, values, dim, out):
+        exact = whole_numbers([values])
+        squares = out.square().cumsum(dim)
+        shape = [1] * out.dim()
+        shape[dim] = -1
+        position = torch.arange(1, out.shape[dim] + 1, dtype=torch.float64, device=out.device).reshape(shape) if out.dim() else 1
+        variance = squares + 4 * squares / position
+        if repetitive(values):
+            variance = variance + out.abs().cumsum(dim).square_()
+        if exact:
+            variance = torch.where(values.abs().cumsum(dim) < EXACT_BELOW, torch.zeros_like(variance), variance)
+        return self.disturbed(out, variance.mul_((RMS * UNIT) ** 2))
+
+    def jostled(self, function, args, kwargs, out):
+        """Where no rule holds: operands moved as far as the roundings of the terms that meet in one result may amount to."""
+        results = max(1, sum(each.numel() for each in tensors_of(out if isinstance(out, (tuple, list)) else [out])))
+        operands = precision.operand_roundoff(function, self.run_class)
+
+        def moved(tensor):
+            if tensor.dtype != torch.float64:
+                return tensor
+            unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
+            return tensor + tensor.abs().mul_(math.hypot(unit, RMS * operands if operands > UNIT else 0.0)).mul_(self.sign(tensor))
+
+        return function(*changed(args, moved), **changed_values(kwargs, moved))
+
+
+def changed_values(kwargs, change):
+    return {key: changed(value, change) for key, value in kwargs.items()}
+
+
+# Operations with several results, or with steps that no other rule sees.
+SEVERAL = {"_cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "logcumsumexp", "nll_loss_forward", "nll_loss2d_forward",
+           "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention",
+           "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add"}
+
+
+# What other operations are made of, step by step: the least exact of the formulas in common use. Each step is disturbed.
+
+def softmax_parts(values, dim):
+    top = values.amax(dim, True)
+    powers = torch.exp((values * 1.4426950408889634 - top * 1.4426950408889634) * 0.6931471805599453)
+    return top, powers, powers.sum(dim, True)
+
+
+def softmax(values, dim, *_, **__):
+    if values.dim() == 0 or values.numel() == 0:
+        return None
+    _, powers, total = softmax_parts(values, dim)
+    return powers / total
+
+
+def log_softmax(values, dim, *_, **__):
+    if values.dim() == 0 or values.numel() == 0:
+        return None
+    top, _, total = softmax_parts(values, dim)
+    return (values - top) - torch.log(total)
+
+
+def logsumexp(values, dim, keepdim=False):
+    top = values.amax(dim, True)
+    result = top + torch.log(torch.exp(values - top).sum(dim, True))
+    return result if keepdim else result.amax(dim)
+
+
+def spread(values, dims, keepdim=True):
+    """What is centred, and the variance: as exact as one pass about a point two deviations off the mean, and as Welford's."""
+    mean = values.mean(dims, True)
+    centred = values - mean
+    shifted = centred + 2 * torch.sqrt((centred * centred).mean(dims, True))
+    offset = shifted.mean(dims, True)
+    running = 2 * centred.abs().mean(dims, True) * (mean * 1.4426950408889634 * 0.6931471805599453 - mean)
+    result = torch.clamp((shifted * shifted).mean(dims, True) - offset * offset + running, 0)
+    return centred, result if keepdim else result.amax(dims)
+
+
+def normalized(values, dims, eps):
+    centred, own = spread(values, dims)
+    return centred * torch.rsqrt(own + eps)
+
+
+def with_affine(values, weight, bias):
+    if weight is not None:
+        values = values * weight
+    return values if bias is None else values + bias
+
+
+def channels(tensor, like):
+    return None if tensor is None else tensor.reshape([1, -1] + [1] * (like.dim() - 2))
+
+
+def layer_norm(values, shape, weight=None, bias=None, eps=1e-5, *_, **__):
+    return with_affine(normalized(values, list(range(values.dim() - len(shape), values.dim())), eps), weight, bias)
+
+
+def group_norm(values, weight, bias, count, channel_count, length, groups, eps):
+    result = normalized(values.reshape(count, groups, -1), [2], eps).reshape(values.shape)
+    return with_affine(result, channels(weight, values), channels(bias, values))
+
+
+def batch_norm(values, weight, bias, mean, variance, training, _momentum, eps, *_, **__):
+    if training or mean is None:
+        result = normalized(values, [0] + list(range(2, values.dim())), eps)
+    else:
+        result = (values - channels(mean, values)) * torch.rsqrt(channels(variance, values) + eps)
+    return with_affine(result, channels(weight, values), channels(bias, values))
+
+
+def batch_norm_legit(values, weight, bias, mean, variance, training, momentum, eps):
+    return batch_norm(values, weight, bias, mean, variance, training, momentum, eps)
+
+
+def batch_norm_legit_no_stats(values, weight, bias, training, momentum, eps):
+    return batch_norm(values, weight, bias, None, None, True, momentum, eps)
+
+
+def batch_norm_legit_no_training(values, weight, bias, mean, variance, momentum, eps):
+    return batch_norm(values, weight, bias, mean, variance, False, momentum, eps)
+
+
+def variance(values, dim=None, *args, correction=None, unbiased=True, keepdim=False, root=False):
+    if args and isinstance(args[0], bool):
+        unbiased, keepdim = args[0], args[1] if len(args) > 1 else keepdim
+    if isinstance(dim, bool):
+        unbiased, dim = dim, None
+    dims = list(range(values.dim())) if not dim and dim != 0 else [dim] if isinstance(dim, int) else list(dim)
+    count = math.prod(values.shape[each] for each in dims)
+    divisor = count - (correction if correction is not None else 1 if unbiased else 0)
+    if divisor <= 0 or not dims:
+        return None
+    result = spread(values, dims, keepdim)[1] * (count / divisor)
+    return torch.sqrt(result) if root else result
+
+
+def norm(values, p=2, dim=None, keepdim=False, **_):
+    p = 2 if p is None else p
+    dims = list(range(values.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if not isinstance(p, (int, float)) or not dims:
+        return None
+    if p == 2:
+        return torch.sqrt((values * values).sum(dims, keepdim))
+    if p == 1:
+        return values.abs().sum(dims, keepdim)
+    return None
+
+
+def gelu(values, approximate="none"):
+    if approximate == "tanh":
+        return 0.5 * values * (1 + torch.tanh(0.7978845608028654 * (values + 0.044715 * values * values * values)))
+    return 0.5 * values * (1 + torch.erf(values * 0.7071067811865476))
+
+
+FORMULAS = {
+    "_softmax": softmax, "softmax": softmax, "_log_softmax": log_softmax, "logsumexp": logsumexp, "native_layer_norm": layer_norm,
+    "native_group_norm": group_norm, "native_batch_norm": batch_norm, "cudnn_batch_norm": lambda values, weight, bias, mean, var, training, momentum, eps:
+        batch_norm(values, weight, bias, mean, var, training, momentum, eps),
+    "_native_batch_norm_legit": lambda *args: batch_norm_legit(*args) if len(args) == 8 else batch_norm_legit_no_stats(*args),
+    "_native_batch_norm_legit_no_training": batch_norm_legit_no_training, "_batch_norm_impl_index": batch_norm,
+    "var": variance, "std": lambda *args, **kwargs: variance(*args, **kwargs, root=True), "norm": norm, "linalg_vector_norm": norm, "gelu": gelu,
+    "silu": lambda values: values * torch.sigmoid(values), "mish": lambda values: values * torch.tanh(torch.nn.functional.softplus(values)),
+    "hardsigmoid": lambda values: torch.clamp(values + 3, 0, 6) / 6, "hardswish": lambda values: values * (torch.clamp(values + 3, 0, 6) / 6),
+    "log_sigmoid_forward": lambda values: -torch.nn.functional.softplus(-values), "lerp": lambda start, end, weight: start + weight * (end - start),
+    "glu": lambda values, dim=-1: values.chunk(2, dim)[0] * torch.sigmoid(values.chunk(2, dim)[1]),
+    "mse_loss": lambda values, target, reduction=1: [lambda x: x, torch.mean, torch.sum][reduction]((values - target) * (values - target)),
+}
+
+
+def sigma_of(run, truth, runs, seed, run_class):
+    """The root mean square of what disturbed runs differ by, for each output in double precision. `run()` gives the outputs."""
+    totals = [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth]
+    for number in range(runs):
+        with Rounding(seed + number, run_class):
+            moved = run()
+        for total, other, right in zip(totals, moved, truth):
+            if right.dtype == torch.float64:
+                total += torch.nan_to_num(other.double() - right, 0.0, 0.0, 0.0).square_()
+    return [each.div_(runs).sqrt_() for each in totals]
