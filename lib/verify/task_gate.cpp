@@ -128,7 +128,7 @@ double rounding_of(const Case& subject, outcome::Precision precision) {
       norm += std::pow(expected.truth[i], 2);
     }
     const double unit = std::max(outcome::operand_roundoff(precision), tensor::unit_roundoff(expected.dtype));
-    const double explained = unit * (1 + std::sqrt(subject.operations));
+    const double explained = tensor::rounding_rms * unit * (1 + std::sqrt(subject.operations));
     if (norm > 0) most = std::max(most, std::sqrt(moved / norm) / explained);
   }
   return most;

@@ -228,6 +228,23 @@ class Stops(CliTest):
             self.assertIn(words, result.json()["stop_reason"])
 
 
+PRODUCT = """//@ task    product
+//@ torch   C = A @ B
+//@ size    N = 33, K = 64, M = 40
+//@ input   A: float32[N, K]
+//@ input   B: float32[K, M]
+//@ output  C: float32[N, M]
+//@ launch  product<<<dim3(ceil_div(M, 32), N), 32>>>(A, B, C, N, K, M)
+__global__ void product(const float* A, const float* B, float* C, int N, int K, int M) {
+  int j = blockIdx.x * 32 + threadIdx.x, i = blockIdx.y;
+  if (j >= M) return;
+  float s = 0;
+  for (int k = 0; k < K; ++k) s += A[i * K + k] * B[k * M + j];
+  C[i * M + j] = s;
+}
+"""
+
+
 class WithoutAModel(CliTest):
     def setUp(self):
         super().setUp()
@@ -240,8 +257,10 @@ class WithoutAModel(CliTest):
         self.refuses("verify", "task.cu", "wrong.cu", *SIM, code=6, says=["WRONG_RESULT"])
 
     def test_precision_is_declared_for_a_run(self):
-        rounded = FASTER.replace("A[i] + 1.0f", "__uint_as_float((__float_as_uint(A[i]) + 0x1000u) & 0xffffe000u) + 1.0f")
-        self.write("rounded.cu", rounded)
+        # Operands of products may be rounded, and nothing else.
+        self.write("task.cu", PRODUCT)
+        rounded = "__uint_as_float((__float_as_uint({}) + 0x1000u) & 0xffffe000u)"
+        self.write("rounded.cu", PRODUCT.replace("A[i * K + k]", rounded.format("A[i * K + k]")).replace("B[k * M + j]", rounded.format("B[k * M + j]")))
         self.refuses("verify", "task.cu", "rounded.cu", *SIM, code=6, says=["WRONG_RESULT"])
         object = self.run_cli("verify", "task.cu", "rounded.cu", *SIM, "--precision", "tf32", "--json").json()
         self.assertEqual(object["precision"], "tf32")
