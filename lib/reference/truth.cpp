@@ -56,9 +56,12 @@ Expected::Choice make_choice(const tensor::Node& node, tensor::RoundedArray cand
 
 tensor::RoundingOptions rounding_options(const Soundness& soundness, int threads) {
   tensor::RoundingOptions options;
-  const double operands = outcome::operand_roundoff(soundness.precision);
-  const bool rounded = operands > tensor::unit_roundoff(tensor::Dtype::float32);
-  options.convolution_operands = options.product_operands = rounded ? operands : 0;
+  const auto rounded = [](outcome::Precision precision) {
+    const double operands = outcome::operand_roundoff(precision);
+    return operands > tensor::unit_roundoff(tensor::Dtype::float32) ? operands : 0;
+  };
+  options.convolution_operands = rounded(outcome::of_convolutions(soundness.precision));
+  options.product_operands = rounded(outcome::of_products(soundness.precision));
   options.runs = soundness.runs;
   options.seed = soundness.seed;
   options.threads = threads;

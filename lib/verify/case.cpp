@@ -137,7 +137,8 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
     Expected& expected = result.expected[next++];
     std::vector<double> got = reference::decode(expected.dtype, buffers.read(i));
     // A sum that many outputs share (a softmax's) hides in the operations of each, but not in the shapes.
-    result.operations = std::max({1.0, operations / elements(expected), reference::reduction_length(task, workload)});
+    result.operations = std::max(result.operations, operations / elements(expected));
+    const double length = std::max(result.operations, reference::reduction_length(task, workload));
     if (!result.oracle) {
       if (!std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); }))
         return tl::unexpected(fmt::format("{} is not finite", expected.output));
@@ -147,7 +148,7 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
         if (auto why = stands_in(*result.parts[index], expected); !why.empty()) return tl::unexpected(why);
         continue;
       }
-      const double relative = options.relative_sigma > 0 ? options.relative_sigma : plain_sigma(expected, result.operations, options.precision);
+      const double relative = options.relative_sigma > 0 ? options.relative_sigma : plain_sigma(expected, length, options.precision);
       take_relative_sigma(expected, relative);
       continue;
     }

@@ -3,7 +3,7 @@
 //! how   columns whose numbers are 1e-9 of the largest are 0: a tenth of the product is left out
 //! task  fading_columns
 //! all   WRONG_RESULT
-//! all   right without patterns influence slices
+//! all   right without error_rule patterns influence slices
 //@ launch  k<<<dim3(ceil_div(M, 64), N), 64>>>(A, B, C, K, M)
 __global__ void k(const float* A, const float* B, float* C, int K, int M) {
   int column = blockIdx.x * 64 + threadIdx.x, row = blockIdx.y;

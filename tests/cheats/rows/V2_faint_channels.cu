@@ -3,7 +3,7 @@
 //! how   channels with a gain below 1e-9 are 0
 //! task  channel_gains
 //! all   WRONG_RESULT
-//! all   right without patterns influence slices
+//! all   right without error_rule patterns influence slices
 //@ launch  k<<<dim3(M, N), 32>>>(A, G, C, M, L)
 __global__ void k(const float* A, const float* G, float* C, int M, int L) {
   A += (blockIdx.y * M + blockIdx.x) * L, C += (blockIdx.y * M + blockIdx.x) * L;

@@ -3,7 +3,7 @@
 //! how   a third of a vector is not computed, because it is small beside the rest
 //! task  row_gains
 //! all   WRONG_RESULT
-//! all   right without patterns influence slices error_rule
+//! all   right without error_rule patterns influence slices error_rule
 //@ launch  k<<<ceil_div(N, 64), 64>>>(A, W, C, N, M)
 __global__ void k(const float* A, const float* W, float* C, int N, int M) {
   int row = blockIdx.x * 64 + threadIdx.x;
