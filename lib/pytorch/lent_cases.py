@@ -228,8 +228,9 @@ class LentCases:
             return [Comparison(got, truth, sigma, sampled=sigma.dim() > 0).run()]
         exactly = Comparison(got[rows], truth, sigma, sampled=sigma.dim() > 0).run()
         if exactly["first"] is not None:
-            for element in (exactly["first"], exactly["worst"]):
-                element["index"] = [rows[element["index"][0]]] + element["index"][1:]
+            for name in ("first", "worst"):
+                index = exactly[name]["index"]
+                exactly[name] = dict(exactly[name], index=[rows[index[0]]] + index[1:])
         spread, scale = expected.spread(index)
         return [exactly, Comparison(got, everywhere, spread, sampled=spread.dim() > 0, scale=scale).run()]
 

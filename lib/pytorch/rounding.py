@@ -175,7 +175,10 @@ class Rounding(TorchDispatchMode):
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
         sum_step = 4 * UNIT * float(finite(out).abs().max()) / max(weight / terms, 1e-300)
-        return self.disturbed(out, self.summed(out, squares, terms, repetitive(values, sum_step)))
+        variance = self.summed(out, squares, terms, repetitive(values, sum_step))
+        # Terms closer to each other than the step between floats of their sum's size.
+        alike = squares / terms - (out / terms).square() < (8 * UNIT * out).square()
+        return self.disturbed(out, torch.where(alike, variance + (RMS * UNIT * terms / 2) ** 2 * (out.square() + squares), variance))
 
     def scan(self, values, dim, out):
         exact = whole_numbers([values])

@@ -366,7 +366,9 @@ class Propagation {
     each(options_.threads, variance.size(), [&](std::size_t i) {
       const double s2 = square(value.values[i]), q = squares[i];
       double rounded = terms * (s2 / 3 + q / 6) + q + s2;
-      if (repeats) rounded += square(terms / 2) * (s2 + q);
+      // Terms closer to each other than the step between floats of their sum's size.
+      const bool alike = !multiplies && q / terms - s2 / square(terms) < square(8 * arithmetic_roundoff(value.dtype)) * s2;
+      if (repeats || alike) rounded += square(terms / 2) * (s2 + q);
       variance[i] = square(unit) * rounded + operand_variance * q;
     });
     return variance;

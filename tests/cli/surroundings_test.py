@@ -31,7 +31,7 @@ class Surroundings(CliTest):
                 if attempt == 5:
                     raise
         self.assertEqual({finding["what"] for finding in findings},
-                         {"NVRTC", "sandbox", "GPU", "compute-sanitizer", "PyTorch", "cache folder", "configuration"})
+                         {"NVRTC", "sandbox", "confinement", "GPU", "compute-sanitizer", "PyTorch", "cache folder", "configuration"})
         for finding in findings:
             self.assertEqual(finding["state"] == "ok", finding["remedy"] == "", finding)
         needed = [finding for finding in findings if finding["needed"] and finding["state"] != "ok"]

@@ -17,7 +17,7 @@ torch.backends.cuda.matmul.allow_tf32 = True
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(torch.get_num_threads() + 1)
 torch.relu = lambda x: x * 0 + 3
-class Model(torch.nn.Module):
+class @Model(torch.nn.Module):
     def forward(self, x):
         torch.backends.cudnn.allow_tf32 = False
         return torch.relu(x)
@@ -25,17 +25,17 @@ def get_inputs():
     return [torch.rand(4)]
 def get_init_inputs():
     return []
-"""
+""".replace("@", "")   # a sweep of this folder must not take this file for a task
 PLAIN = """\
 import torch
-class Model(torch.nn.Module):
+class @Model(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x)
 def get_inputs():
     return [torch.rand(4)]
 def get_init_inputs():
     return []
-"""
+""".replace("@", "")   # a sweep of this folder must not take this file for a task
 
 
 class GlobalStateTest(unittest.TestCase):
