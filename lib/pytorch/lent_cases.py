@@ -41,7 +41,9 @@ class Expected:
         usual = math.sqrt(float(torch.nan_to_num(self.truth[index].double(), 0.0, 0.0, 0.0).square().mean()))
         sizes = torch.stack([torch.nan_to_num(row.double(), 0.0, 0.0, 0.0).square().mean().sqrt() for row in rows])
         scale = (sizes / usual).clamp_(min=1.0) if usual > 0 else torch.ones_like(sizes)
-        return sigma.double().square().mean(0, keepdim=True).sqrt_().mul_(BOTH), scale
+        spread = sigma.double().square().mean(0, keepdim=True).sqrt_().mul_(BOTH)
+        # Where no run crossed a threshold (a ReLU's) in any of the rows, other rows may.
+        return spread.clamp_(min=float(spread.square().mean().sqrt()) / 4), scale
 
 
 def as_text(values):
@@ -229,10 +231,10 @@ class LentCases:
         exactly = Comparison(got[rows], truth, sigma, sampled=sigma.dim() > 0).run()
         if exactly["first"] is not None:
             for name in ("first", "worst"):
-                index = exactly[name]["index"]
-                exactly[name] = dict(exactly[name], index=[rows[index[0]]] + index[1:])
+                place = exactly[name]["index"]
+                exactly[name] = dict(exactly[name], index=[rows[place[0]]] + place[1:])
         spread, scale = expected.spread(index)
-        return [exactly, Comparison(got, everywhere, spread, sampled=spread.dim() > 0, scale=scale).run()]
+        return [exactly, Comparison(got, everywhere, spread, scale=scale).run()]
 
     def reference_error(self, expected, index):
         if expected.reference is None or not expected.truth[index].is_floating_point() or expected.truth[index].numel() == 0:

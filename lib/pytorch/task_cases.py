@@ -17,7 +17,7 @@ from rounding import RMS, UNIT, sigma_of
 from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
-RUNS_SECONDS = 2.0             # that the runs of one trial may take
+RUNS_SECONDS = 0.6             # that the runs of one trial may take
 
 
 @contextlib.contextmanager
@@ -153,7 +153,7 @@ class Cases:
         with exact(torch.float32):
             return self.task.forward(fresh(model), arguments)
 
-    def sound(self, model, arguments, most_runs=16):
+    def sound(self, model, arguments, most_runs=16, run_class=None):
         """The truth, and the standard deviation of a sound computation's error: of each output and element, from runs with
         disturbed intermediates, fewer where they take long."""
         began = time.monotonic()
@@ -164,7 +164,7 @@ class Cases:
         once = time.monotonic() - began
         runs = max(4, min(most_runs, int(RUNS_SECONDS / (3 * once + 1e-3))))
         try:
-            sigma = sigma_of(lambda: self.in_double(model, arguments), truth, runs, secrets.randbits(40), self.task.precision)
+            sigma = sigma_of(lambda: self.in_double(model, arguments), truth, runs, secrets.randbits(40), run_class or self.task.precision)
         except Refusal:   # the memory of the runs
             sigma = [self.rough_sigma(each) for each in truth]
         return truth, sigma

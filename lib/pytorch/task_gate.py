@@ -98,7 +98,7 @@ def examine(cases, tolerance):
             else:
                 add("range identity", "an input passes as the output in the declared range, though not on other values")
     if floating and not large:
-        truth, sigma = cases.sound(model, arguments, 4)
+        truth, sigma = cases.sound(model, arguments, 4, "fp32")
         moved = [right + off if off.numel() else right for right, off in zip(truth, sigma)]
         steady = share_close(moved, truth, tolerance)
         if steady < 1 - REACTION:
