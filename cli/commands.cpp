@@ -8,6 +8,7 @@
   command(report)                \
   command(runs)                  \
   command(init)                  \
+  command(record)                \
   command(prompt)                \
   command(verify)                \
   command(bench)                 \

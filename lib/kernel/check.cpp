@@ -2,6 +2,7 @@
 #include "kernel/check.hpp"
 
 #include "base/text.hpp"
+#include "kernel/expectation.hpp"
 #include "kernel/expression_node.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
@@ -60,6 +61,9 @@ class Checker {
       if (!seen.insert(tolerance.output).second)
         add(tolerance.place, tolerance.output.empty() ? "a second tolerance of every output"
                                                       : fmt::format("a second tolerance of {}", tolerance.output));
+    seen.clear();
+    for (const Expectation& expectation : expectations(file_))
+      if (!seen.insert(expectation.output).second) add(expectation.place, fmt::format("a second expectation of {}", expectation.output));
     return std::move(diagnostics_);
   }
 
@@ -80,6 +84,7 @@ class Checker {
     for (const Buffer& buffer : file_.buffers)
       for (const Expression& extent : buffer.shape) check(extent, sizes, "a size");
     for (const Tolerance& tolerance : file_.tolerances) check_tolerance(tolerance);
+    for (const Expectation& expectation : expectations(file_)) check_expectation(expectation);
     for (const Tunable& tunable : file_.tunables) check(tunable.condition, {Noun::tunable}, "a tunable");
     for (const Scratch& scratch : file_.scratches)
       for (const Expression& extent : scratch.shape) check(extent, {Noun::size, Noun::scalar, Noun::tunable}, "a size or tunable");
@@ -150,13 +155,22 @@ class Checker {
   }
 
   void check_tolerance(const Tolerance& tolerance) {
-    if (tolerance.output.empty()) return;
+    if (!tolerance.output.empty()) check_output(tolerance.output, tolerance.place);
+  }
+
+  void check_expectation(const Expectation& expectation) {
+    check_output(expectation.output, expectation.place);
+    if (!file_.sizes.empty())
+      add(expectation.place, "what is expected holds for fixed sizes only", "write the sizes as numbers, and leave the size lines out");
+  }
+
+  void check_output(const std::string& name, Place place) {
     std::vector<std::string> outputs;
     for (const Buffer& buffer : file_.buffers)
       if (buffer.role != Buffer::Role::input) outputs.push_back(buffer.name);
-    if (std::find(outputs.begin(), outputs.end(), tolerance.output) != outputs.end()) return;
-    const auto near = base::nearest(tolerance.output, outputs);
-    add(tolerance.place, fmt::format("{} is not an output", tolerance.output), near ? fmt::format("did you mean `{}`?", *near) : "");
+    if (std::find(outputs.begin(), outputs.end(), name) != outputs.end()) return;
+    const auto near = base::nearest(name, outputs);
+    add(place, fmt::format("{} is not an output", name), near ? fmt::format("did you mean `{}`?", *near) : "");
   }
 
   void check_steps(const std::vector<Step>& steps, const std::set<Noun>& nouns) {

@@ -277,6 +277,7 @@ class Resolver {
       return *buffer;
     }
     const Value value = evaluate_node(*argument.root(), environment_);
+    if (const auto* zero = std::get_if<std::int64_t>(&value); parameter.pointer && zero != nullptr && *zero == 0) return null_pointer();
     if (parameter.pointer)
       fail(at, fmt::format("`{}` is a number, but {} of {} is {}", argument.text(), named, kernel, parameter.type), "pass a buffer");
     const auto type = scalar_type(parameter.type, types);
@@ -287,6 +288,12 @@ class Resolver {
     const auto converted = convert(value, *type, parameter.type);
     if (!converted) fail(at, fmt::format("`{}` for {} of {}: {}", argument.text(), named, kernel, converted.error()));
     return *converted;
+  }
+
+  static ScalarArgument null_pointer() {
+    ScalarArgument argument;
+    argument.size = sizeof(void*);
+    return argument;
   }
 
   const File& file_;

@@ -128,6 +128,7 @@ const std::vector<DirectiveKind>& directive_kinds() {
       {"inout",     false, true,  parse_buffer,    nothing},
       {"output",    false, true,  parse_buffer,    nothing},
       {"tolerance", false, true,  parse_tolerance, print_tolerances},
+      {"expect",    false, true,  parse_expect,    print_expectations},
       {"include",   true,  true,  parse_include,   print_includes},
       {"option",    true,  true,  parse_option,    print_options},
       {"tune",      false, false, parse_tune,      print_tunables},

@@ -21,17 +21,41 @@ std::optional<std::string_view> value_of(std::string_view header, std::string_vi
   return header.substr(at);
 }
 
+constexpr std::pair<std::string_view, Dtype> codes[] = {
+    {"<f8", Dtype::float64}, {"<f4", Dtype::float32}, {"<f2", Dtype::float16}, {"<i8", Dtype::int64}, {"<i4", Dtype::int32},
+    {"<i2", Dtype::int16},   {"|i1", Dtype::int8},    {"|u1", Dtype::uint8},   {"|b1", Dtype::bool_}};
+
 std::optional<Dtype> dtype_of(std::string_view code) {
-  constexpr std::pair<std::string_view, Dtype> codes[] = {
-      {"<f8", Dtype::float64}, {"<f4", Dtype::float32}, {"<f2", Dtype::float16}, {"<i8", Dtype::int64},
-      {"<i4", Dtype::int32},   {"<i2", Dtype::int16},   {"|i1", Dtype::int8},    {"|u1", Dtype::uint8},
-      {"|b1", Dtype::bool_}};
   for (const auto& [text, dtype] : codes)
     if (text == code) return dtype;
   return std::nullopt;
 }
 
+std::string_view code_of(Dtype wanted) {
+  for (const auto& [text, dtype] : codes)
+    if (dtype == wanted) return text;
+  return "<f4";
+}
+
 }  // namespace
+
+std::string write_npy(Dtype dtype, const std::vector<std::int64_t>& shape, std::string_view data) {
+  std::string extents;
+  for (const std::int64_t extent : shape) extents += fmt::format("{},", extent);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", code_of(dtype), extents);
+  constexpr std::size_t prefix = 10, step = 64;
+  header.append(step - (prefix + header.size() + 1) % step, ' ').push_back('\n');
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size() & 0xff);
+  bytes += static_cast<char>(header.size() >> 8);
+  bytes += header;
+  if (dtype != Dtype::bfloat16) return bytes.append(data);
+  for (std::size_t i = 0; i + 2 <= data.size(); i += 2) {
+    const char element[4] = {0, 0, data[i], data[i + 1]};
+    bytes.append(element, 4);
+  }
+  return bytes;
+}
 
 tl::expected<NpyArray, std::string> read_npy(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };

@@ -22,4 +22,7 @@ struct NpyArray {
 // The error is one sentence that says what does not fit.
 tl::expected<NpyArray, std::string> read_npy(std::string_view bytes);
 
+// The file's bytes for an array. Bfloat16, which numpy does not have, is written as float32, as tensor::fill reads it.
+std::string write_npy(Dtype dtype, const std::vector<std::int64_t>& shape, std::string_view data);
+
 }  // namespace cudal1::tensor

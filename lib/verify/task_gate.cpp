@@ -156,6 +156,7 @@ TaskFigures observe(device::Device& device, const task::Task& task, const task::
     const Values& values = (*first)[index];
     bounds.push_back(bounds_of(task.file, buffer.name, buffer.dtype, values));
     of = figures(buffer.name, values, (*other)[index], bounds.back());
+    if (others == inputs) of.share_unmoved = 0;  // all of them recorded: there are no others
     of.share_repeated = of.finite ? share_near(values, (*again)[index], bounds.back()) : 1;
     for (std::size_t i = 0; i < inputs.size() && of.finite; ++i) {
       if (inputs[i].empty() || task.file.buffers[i].role != Role::input) continue;

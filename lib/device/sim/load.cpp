@@ -38,19 +38,14 @@ std::string message_of(const base::Diagnostic& diagnostic, const Module& module,
 
 }  // namespace
 
-tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load(const outcome::Binary& binary) {
-  using Status = device::RunResult::Status;
-  const auto parsed = parse(binary.ptx, binary.file);
-  if (!parsed) return tl::unexpected(refused(Status::unsupported, base::render(parsed.error())));
-  auto module = std::make_unique<LoadedModule>(memory_);
-  module->file = binary.file;
+tl::expected<std::map<std::string, std::uint64_t>, std::string> SimDevice::place_variables(const Module& parsed, LoadedModule& module) {
   std::map<std::string, std::uint64_t> addresses;
   std::vector<std::pair<const Variable*, Allocation*>> placed;
-  for (const Variable& variable : parsed->variables) {
+  for (const Variable& variable : parsed.variables) {
     if (variable.space == Space::shared) continue;
     if (variable.external && variable.initial.empty() && variable.bytes == 0) continue;
     Allocation& allocation = memory_->allocate(std::max<std::size_t>(variable.bytes, 1), variable.name, variable.align);
-    module->variables.push_back(allocation.id);
+    module.variables.push_back(allocation.id);
     // CUDA zeroes variables without an initialiser.
     std::vector<std::byte> bytes(allocation.bytes);
     std::copy(variable.initial.begin(), variable.initial.end(), bytes.begin());
@@ -62,10 +57,28 @@ tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load
     for (const Variable::Relocation& relocation : variable->relocations) {
       const auto found = addresses.find(relocation.symbol);
       if (found == addresses.end() || relocation.offset + 8 > allocation->bytes)
-        return tl::unexpected(refused(Status::unsupported, fmt::format("sim does not know \"{}\" in an initialiser (PTX:{})", relocation.symbol, variable->line)));
+        return tl::unexpected(fmt::format("sim does not know \"{}\" in an initialiser (PTX:{})", relocation.symbol, variable->line));
       const std::uint64_t address = found->second + static_cast<std::uint64_t>(relocation.addend);
       std::memcpy(allocation->host + relocation.offset, &address, 8);
     }
+  return addresses;
+}
+
+tl::expected<Program, std::string> decode_kernel(const Module& parsed, const Function& entry,
+                                                 const std::map<std::string, std::uint64_t>& addresses, const std::string& file) {
+  auto program = decode(parsed, entry, addresses);
+  if (!program) return tl::unexpected(message_of(program.error(), parsed, file));
+  return *std::move(program);
+}
+
+tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load(const outcome::Binary& binary) {
+  using Status = device::RunResult::Status;
+  const auto parsed = parse(binary.ptx, binary.file);
+  if (!parsed) return tl::unexpected(refused(Status::unsupported, base::render(parsed.error())));
+  auto module = std::make_unique<LoadedModule>(memory_);
+  module->file = binary.file;
+  const auto addresses = place_variables(*parsed, *module);
+  if (!addresses) return tl::unexpected(refused(Status::unsupported, addresses.error()));
   std::map<std::string, std::string> launched = binary.entries;
   if (launched.empty())
     for (const Function& function : parsed->functions)
@@ -74,8 +87,8 @@ tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load
     const Function* entry = parsed->function(symbol);
     if (!entry || !entry->defined || !entry->entry)
       return tl::unexpected(refused(Status::runtime_failed, fmt::format("the binary has no kernel {}", name)));
-    auto program = decode(*parsed, *entry, addresses);
-    if (!program) return tl::unexpected(refused(Status::unsupported, message_of(program.error(), *parsed, binary.file)));
+    auto program = decode_kernel(*parsed, *entry, *addresses, binary.file);
+    if (!program) return tl::unexpected(refused(Status::unsupported, program.error()));
     LoadedModule::Kernel kernel{std::move(*program), {}};
     kernel.program.name = name;
     for (const outcome::ResourceFacts& facts : binary.resources)

@@ -46,10 +46,18 @@ void append_printed(const std::vector<std::unique_ptr<Worker>>& workers, std::st
   for (const auto& [block, words] : blocks) text += base::printable(words.substr(0, most_printed - std::min(most_printed, text.size())));
 }
 
+// Tags for the buffers that a launch may write.
+void watch_for_races(const std::vector<Allocation*>& buffers, bool on, bool by_block) {
+  for (Allocation* buffer : buffers) {
+    buffer->watched = on;
+    buffer->writers.assign(by_block ? buffer->bytes / 4 + 2 : 0, 0);
+    buffer->readers.assign(by_block ? buffer->bytes / 4 + 2 : 0, 0);
+  }
+}
+
 }  // namespace
 
-tl::expected<void, std::string> SimDevice::bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel,
-                                                Launch& launch) {
+tl::expected<void, std::string> SimDevice::shape(const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch) const {
   const Program& program = kernel.program;
   launch.program = &program;
   launch.memory = memory_.get();
@@ -75,9 +83,16 @@ tl::expected<void, std::string> SimDevice::bind(const device::BoundPlan& plan, c
   if (launch.shared_bytes > facts_.shared_bytes_per_block_optin)
     return tl::unexpected(fmt::format("{} bytes of shared memory are more than the {} that a block of {} can have", launch.shared_bytes,
                                       facts_.shared_bytes_per_block_optin, facts_.name));
+  launch.parameters.assign(program.parameter_bytes + 16, std::byte{0});
+  return {};
+}
+
+tl::expected<void, std::string> SimDevice::bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel,
+                                                Launch& launch) {
+  const Program& program = kernel.program;
+  if (const auto shaped = shape(step, kernel, launch); !shaped) return shaped;
   if (step.arguments.size() != program.parameter_variables.size())
     return tl::unexpected(fmt::format("{} takes {} arguments, {} are given", step.kernel, program.parameter_variables.size(), step.arguments.size()));
-  launch.parameters.assign(program.parameter_bytes + 16, std::byte{0});
   for (std::size_t i = 0; i < step.arguments.size(); ++i) {
     std::byte* into = launch.parameters.data() + program.parameter_offsets[i];
     const std::size_t size = program.parameter_variables[i].bytes;
@@ -101,14 +116,11 @@ std::uint64_t SimDevice::resident_blocks(const LoadedModule::Kernel& kernel, con
   return static_cast<std::uint64_t>(std::max(1, occupancy.blocks_per_sm)) * static_cast<std::uint64_t>(facts_.sm_count);
 }
 
-void SimDevice::watch_for_races(const device::BoundPlan& plan, bool on, bool by_block) {
-  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
-    if (plan.plan->buffers[i].role == kernel::PlanBuffer::Role::input) continue;
-    Allocation& buffer = allocation(plan.buffers.at(i));
-    buffer.watched = on;
-    buffer.writers.assign(by_block ? buffer.bytes / 4 + 2 : 0, 0);
-    buffer.readers.assign(by_block ? buffer.bytes / 4 + 2 : 0, 0);
-  }
+std::vector<Allocation*> SimDevice::written_by(const device::BoundPlan& plan) {
+  std::vector<Allocation*> written;
+  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i)
+    if (plan.plan->buffers[i].role != kernel::PlanBuffer::Role::input) written.push_back(&allocation(plan.buffers.at(i)));
+  return written;
 }
 
 void SimDevice::initialise_scratch(const device::BoundPlan& plan) {
@@ -128,6 +140,53 @@ void SimDevice::memset(const device::BoundPlan& plan, const kernel::Memset& step
   const device::Region& region = plan.buffers.at(step.buffer);
   const std::vector<std::byte> bytes(region.bytes, static_cast<std::byte>(step.value));
   write(region, bytes);
+}
+
+Allocation& SimDevice::hidden(std::uint32_t& id, std::size_t bytes, const char* name) {
+  Allocation* kept = memory_->by_id(id);
+  if (kept != nullptr && kept->bytes >= bytes) return *kept;
+  if (kept != nullptr) memory_->release(id);
+  Allocation& made = memory_->allocate(bytes, name);
+  made.hidden = true;
+  id = made.id;
+  return made;
+}
+
+bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel& kernel, Launch& launch,
+                        const std::vector<Allocation*>& written, const device::RunOptions& options, device::RunResult& result) {
+  using Status = device::RunResult::Status;
+  const auto fail = [&](Status status, const std::string& message) {
+    result.status = status;
+    result.message = message;
+    return false;
+  };
+  const std::uint64_t resident = resident_blocks(kernel, launch), blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  if (wanted.cooperative && blocks > resident)
+    return fail(Status::runtime_failed, fmt::format("a cooperative launch of {} blocks exceeds the {} that {} can hold at once", blocks, resident, facts_.name));
+  launch.race_check = options.checks;
+  launch.global_races = options.checks && blocks > 1;
+  Ordering ordering(!kernel.program.orders_in_shared);
+  if (launch.global_races && kernel.program.orders_itself) launch.ordering = &ordering;
+  launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
+  Allocation& parameters = hidden(parameters_, launch.parameters.size(), "parameters");
+  memory_->write(parameters, 0, launch.parameters);
+  launch.parameter_address = parameters.base;
+  Allocation& workspace = hidden(workspace_, 64, "the grid's workspace");
+  memory_->write(workspace, 0, std::vector<std::byte>(64));
+  if (wanted.cooperative) launch.workspace_address = workspace.base;
+  if (launch.global_races) watch_for_races(written, true, launch.ordering == nullptr);
+  auto workers = run_blocks(launch, {}, threads_, resident);
+  if (launch.global_races) watch_for_races(written, false, false);
+  Tally tally = count(launch, workers, blocks);
+  tally.finish();
+  result.counters += tally.total;
+  for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
+  for (auto& finding : collect(workers))
+    if (result.findings.size() < most_findings) result.findings.push_back(std::move(finding));
+  append_printed(workers, result.printed);
+  if (launch.timed_out)
+    return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
+  return !launch.aborted;
 }
 
 device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::RunOptions& options) {
@@ -150,38 +209,10 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     if (!kernel) return fail(Status::runtime_failed, fmt::format("the binary has no kernel {}", wanted.kernel));
     Launch launch;
     if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
-    const std::uint64_t resident = resident_blocks(*kernel, launch), blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-    if (wanted.cooperative && blocks > resident)
-      return fail(Status::runtime_failed, fmt::format("a cooperative launch of {} blocks exceeds the {} that {} can hold at once", blocks, resident, facts_.name));
     launch.file = module->file;
-    launch.race_check = options.checks;
-    launch.global_races = options.checks && blocks > 1;
-    Ordering ordering(!kernel->program.orders_in_shared);
-    if (launch.global_races && kernel->program.orders_itself) launch.ordering = &ordering;
-    launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
-    Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
-    parameters.hidden = true;
-    memory_->write(parameters, 0, launch.parameters);
-    launch.parameter_address = parameters.base;
-    Allocation& workspace = memory_->allocate(64, "the grid's workspace");
-    workspace.hidden = true;
-    memory_->write(workspace, 0, std::vector<std::byte>(64));
-    if (wanted.cooperative) launch.workspace_address = workspace.base;
-    if (launch.global_races) watch_for_races(plan, true, launch.ordering == nullptr);
-    auto workers = run_blocks(launch, {}, threads_, resident);
-    if (launch.global_races) watch_for_races(plan, false, false);
-    Tally tally = count(launch, workers, blocks);
-    tally.finish();
-    memory_->release(parameters.id);
-    memory_->release(workspace.id);
-    result.counters += tally.total;
-    for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
-    for (auto& finding : collect(workers))
-      if (result.findings.size() < most_findings) result.findings.push_back(std::move(finding));
-    append_printed(workers, result.printed);
-    if (launch.timed_out)
-      return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
-    if (launch.aborted) break;
+    if (execute(wanted, *kernel, launch, written_by(plan), options, result)) continue;
+    if (result.status != Status::ok) return result;
+    break;
   }
   if (!result.findings.empty()) {
     result.status = Status::findings;
@@ -216,12 +247,10 @@ tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const 
     launch.file = module->file;
     launch.report_unwritten = false;
     launch.budget = default_budget;
-    Allocation& parameters = memory_->allocate(launch.parameters.size(), "parameters");
-    parameters.hidden = true;
+    Allocation& parameters = hidden(parameters_, launch.parameters.size(), "parameters");
     memory_->write(parameters, 0, launch.parameters);
     launch.parameter_address = parameters.base;
     parts.push_back({profile(*kernel, launch), 0});
-    memory_->release(parameters.id);
     if (launch.timed_out) return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
   }
   return parts;

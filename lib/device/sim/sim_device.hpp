@@ -60,19 +60,33 @@ class SimDevice : public device::Device {
   tl::expected<std::vector<PlanPart>, device::RunResult> profile(const device::BoundPlan& plan);
 
  private:
+  friend class HostedDevice;
   Allocation& allocation(const device::Region& region);
-  // Fills in the launch; the error says what the device refuses.
+  // Device memory for the module's variables, by name; it ends with `module`.
+  tl::expected<std::map<std::string, std::uint64_t>, std::string> place_variables(const Module& parsed, LoadedModule& module);
+  // Fill in the launch: its extents, and with its parameters; the error says what the device refuses.
+  tl::expected<void, std::string> shape(const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch) const;
   tl::expected<void, std::string> bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch);
   std::uint64_t resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const;
-  // Tags for the buffers that a plan may write; inputs are only read.
-  void watch_for_races(const device::BoundPlan& plan, bool on, bool by_block);
+  // Runs a launch that is bound, adds to `result` what was counted and found; false where the run ends with it.
+  bool execute(const kernel::Launch& wanted, const LoadedModule::Kernel& kernel, Launch& launch, const std::vector<Allocation*>& written,
+               const device::RunOptions& options, device::RunResult& result);
+  // Memory of the tool's own that no message names, kept from launch to launch.
+  Allocation& hidden(std::uint32_t& id, std::size_t bytes, const char* name);
+  // What a plan may write; inputs are only read.
+  std::vector<Allocation*> written_by(const device::BoundPlan& plan);
   void initialise_scratch(const device::BoundPlan& plan);
   LaunchProfile profile(const LoadedModule::Kernel& kernel, Launch& launch) const;
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
 
   std::shared_ptr<GlobalMemory> memory_ = std::make_shared<GlobalMemory>();
   outcome::DeviceFacts facts_;
+  std::uint32_t parameters_ = 0, workspace_ = 0;  // allocations of the launch under way
   int threads_ = 1;
 };
+
+// decode(), with a message that says where in the kernel file.
+tl::expected<Program, std::string> decode_kernel(const Module& parsed, const Function& entry,
+                                                 const std::map<std::string, std::uint64_t>& addresses, const std::string& file);
 
 }  // namespace cudal1::sim

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel/parameter_type.hpp"
+#include "tensor/dtype.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace cudal1::record {
+
+// The task's type for a scalar of C++; unsigned integers share that of their width.
+tensor::Dtype dtype_of(const kernel::ScalarType& type);
+
+// What the elements behind a pointer are made of: of `float4*` float32, of a structure the type of its members where they
+// are all alike. Empty where nothing is known.
+std::optional<tensor::Dtype> element_type(std::string_view type, const kernel::TypeNames& names, std::string_view source);
+
+}  // namespace cudal1::record
