@@ -70,11 +70,13 @@ class Providers(CliTest):
         with Service(Say(reply(FASTER), finish="length"), Say("No.", finish="content_filter"), Say(reply(WRONG))) as service:
             run = self.run_cli(*self.optimize(service, "--json", samples=3), code=3).json()
         states = [(variant["status"], variant["reason"]) for variant in run["variants"]]
-        self.assertEqual([status for status, _ in states], ["truncated", "refused", "judged"])
+        # The first question is asked alone; which of the other two the service sees first is open.
+        self.assertEqual(states[0][0], "truncated")
+        self.assertEqual(sorted(status for status, _ in states[1:]), ["judged", "refused"])
         self.assertIn("--output-tokens", states[0][1])
-        self.assertIn("content filter", states[1][1])
+        self.assertIn("content filter", next(reason for status, reason in states if status == "refused"))
         self.assertTrue((self.work / "run/replies/r01-s01.truncated.md").exists())
-        self.assertTrue((self.work / "run/replies/r01-s02.refused.md").exists())
+        self.assertEqual(len(list((self.work / "run/replies").glob("r01-s0[23].refused.md"))), 1)
 
     def test_each_failure_has_its_exit_code_and_says_what_to_do(self):
         credit = json.dumps({"error": {"message": "no more", "code": "insufficient_quota"}})
