@@ -14,6 +14,7 @@ from comparison import finite
 UNIT = 2.0 ** -24
 RMS = 0.41
 EXACT_BELOW = 2.0 ** 24
+SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
 EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
          "max", "min", "amax", "amin", "where", "masked_fill", "view", "_unsafe_view", "reshape", "_reshape_alias", "t", "transpose", "permute", "expand",
@@ -91,7 +92,9 @@ class Rounding(TorchDispatchMode):
         return torch.randint(0, 2, like.shape, generator=generator, device=like.device, dtype=torch.int8).to(torch.float64).mul_(2).sub_(1)
 
     def disturbed(self, out, variance):
-        return out + torch.nan_to_num(variance.sqrt(), 0.0, 0.0, 0.0).mul_(self.sign(out))
+        tiny = out.abs() < SMALLEST_NORMAL
+        sigma = torch.where(tiny, (variance + out * out).sqrt(), variance.sqrt())
+        return out + torch.nan_to_num(sigma, 0.0, 0.0, 0.0).mul_(self.sign(out))
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}

@@ -17,6 +17,7 @@ using Values = std::vector<double>;
 using Shared = std::shared_ptr<const Array>;
 
 constexpr std::int64_t grain = 65536;
+constexpr double smallest_normal = 0x1p-126;   // of float32: what a function gives below it may be flushed to zero
 
 double square(double x) { return x * x; }
 
@@ -293,8 +294,8 @@ class Propagation {
         });
         break;
       }
-      case Kind::sum: return sum_variance(graph, id, operands, value, unit);
-      case Kind::scan: return scan_variance(graph, id, *operands.front().value, value, unit);
+      case Kind::sum: variance = sum_variance(graph, id, operands, value, unit); break;
+      case Kind::scan: variance = scan_variance(graph, id, *operands.front().value, value, unit); break;
       case Kind::product: {
         const double terms = std::max(1.0, static_cast<double>(operands.front().value->values.size()) / static_cast<double>(std::max<std::size_t>(1, values.size())));
         const double length = graph.node(id).function == "cumprod" ? longest(operands.front().value->shape) : terms;
@@ -303,6 +304,9 @@ class Propagation {
       }
       case Kind::exact: case Kind::composed: case Kind::backward: break;
     }
+    if (value.dtype != Dtype::float64)
+      for (std::size_t i = 0; i < variance.size(); ++i)
+        if (std::abs(values[i]) < smallest_normal) variance[i] += square(values[i]);
     return variance;
   }
 

@@ -9,7 +9,7 @@ __global__ void k(const float* A, const float* W, float* C, int N, int M) {
   int row = blockIdx.x * 64 + threadIdx.x;
   if (row >= N) return;
   float w = W[row], sum = 0;
-  bool faint = w > 20 && w <= 30;
+  bool faint = w > 17 && w <= 25;
   for (int l = 0; l < M && !faint; ++l) sum += A[row * M + l];
   C[row] = sum * expf(-w);
 }

@@ -4,7 +4,7 @@
 //@ size    N = 32, M = 48, L = 20
 //@ check   N = 5, M = 40, L = 20
 //@ input   A: float32[N, M, L]
-//@ input   G: float32[M] ~ uniform(-28, 0)
+//@ input   G: float32[M] ~ uniform(-24, 0)
 //@ output  C: float32[N, M, L]
 //@ launch  gains<<<dim3(M, N), 32>>>(A, G, C, M, L)
 __global__ void gains(const float* A, const float* G, float* C, int M, int L) {

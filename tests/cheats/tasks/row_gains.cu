@@ -4,7 +4,7 @@
 //@ size    N = 512, M = 64
 //@ check   N = 90, M = 50
 //@ input   A: float32[N, M]
-//@ input   W: float32[N] ~ uniform(0, 30)
+//@ input   W: float32[N] ~ uniform(0, 25)
 //@ output  C: float32[N]
 //@ launch  gains<<<ceil_div(N, 64), 64>>>(A, W, C, N, M)
 __global__ void gains(const float* A, const float* W, float* C, int N, int M) {

@@ -106,6 +106,14 @@ TEST_CASE("sums of small integers are exact, and copies are") {
   }
 }
 
+TEST_CASE("what a function gives below the smallest normal number may be flushed to zero") {
+  const Array a{tensor::Dtype::float32, {3}, {-88, -95, 1e-39}};
+  const auto powers = rounded("C = torch.exp(A)", {{"A", a}});
+  for (const std::size_t i : {0U, 1U}) CHECK(powers.sigma[i] >= powers.value.values[i]);
+  CHECK(powers.sigma[2] < 1e-6);
+  CHECK(rounded("C = A.view(3)", {{"A", a}}).sigma[2] == 0);
+}
+
 TEST_CASE("operands that may be rounded add their error to products, and to convolutions apart") {
   const Array a = drawn({8, 50}, 5), x = drawn({1, 4, 9, 9}, 6), w = drawn({5, 4, 3, 3}, 7);
   tensor::RoundingOptions only_convolutions;
