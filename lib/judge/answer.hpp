@@ -23,6 +23,8 @@ struct AnswerOptions {
   std::size_t final_pairs = 24;         // with every baseline, in each process
   std::filesystem::path gpu_lock;       // held while PyTorch or the answer runs; not while its extensions are built. Empty: none
   std::function<void(const std::string& step)> progress;   // what begins; may be empty
+  // Instead of PyTorch's own times, one for each name, and then the answer is timed on a processor too. For tests.
+  std::function<std::vector<double>(const std::vector<std::string>& order)> rival;
 };
 
 // A published ModelNew against the module that `host` has open: verified on fresh inputs and two sets of weights and, on a

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "pytorch/answer_gate.hpp"
 #include "pytorch/python_process.hpp"
 
 #include <algorithm>
@@ -19,7 +20,11 @@ using json = nlohmann::json;
 
 constexpr base::Seconds build_limit{900};   // extensions are compiled when they are loaded, some when they are first called
 constexpr base::Seconds call_limit{120};
-constexpr int few_calls = 20;
+// How long a call may take to be queued. One that waits for the GPU in between cannot be queued as a whole; after a few of
+// these nobody waits for long.
+constexpr base::Seconds queue_limit{0.3}, queue_limit_later{0.03};
+constexpr int later_since = 3;
+constexpr base::Seconds still_limit{0.5};   // for which a process stands still while its queue is worked off
 constexpr std::uint64_t usual_weights = 42;
 constexpr std::size_t most_notes = 20, longest_note = 300, longest_reason = 2000;
 
@@ -50,14 +55,40 @@ struct Answer::State {
   std::string tampered;
   bool elsewhere = false;
 
+  AnswerGate gate;
+  std::uint32_t number = 0;
+  int never_queued = 0;
+  bool stands_still = false;   // while it is not asked
+  bool stream_waits = false;
+
   struct Reply {
     std::string wrong;
-    std::vector<double> ms;
+    double ms = 0;
+  };
+
+  // Lets the process run for as long as this lives.
+  class Awake {
+   public:
+    explicit Awake(State& state) : state_(state) { to(true); }
+    ~Awake() { to(false); }
+    void to(bool awake) {
+      if (state_.stands_still && awake != awake_) state_.process().pause_group(!awake);
+      awake_ = awake;
+    }
+
+   private:
+    State& state_;
+    bool awake_ = false;
   };
 
   // Of a process that has read the answer: whatever fails there, and whatever it says, is the answer's doing.
-  Reply ask(const json& request, base::Seconds limit) try {
-    const json reply = process().exchange(request, limit);
+  Reply ask(const json& request, base::Seconds limit) {
+    const Awake awake(*this);
+    return claimed([&] { return process().exchange(request, limit); });
+  }
+
+  Reply claimed(const std::function<json()>& said) try {
+    const json reply = said();
     elsewhere = elsewhere || reply.value("elsewhere", false);
     if (tampered.empty()) tampered = claim(reply.value("tampered", ""));
     // Never copied as a whole: it may be nested so deeply that a copy overflows the stack.
@@ -66,7 +97,7 @@ struct Answer::State {
         const std::string note = claim(each.get_ref<const std::string&>());
         if (notes.size() < most_notes && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
       }
-    return {claim(reply.value("wrong", "")), reply.value("ms", std::vector<double>{})};
+    return {claim(reply.value("wrong", "")), reply.value("ms", 0.0)};
   } catch (const base::Error& error) {
     throw base::Error(base::Fault::bad_input, claim(error.what(), longest_reason));
   } catch (const json::exception&) {
@@ -77,9 +108,9 @@ struct Answer::State {
 namespace {
 
 // Files of another process's memory are opened before the answer's process is confined, and reach it as descriptors.
-std::vector<std::string> take_paths(json& places) {
+std::vector<std::string> take_paths(json& places, const std::string& gate) {
   constexpr int first_descriptor = 5;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths = {gate};
   for (json& place : places) {
     if (!place.contains("path")) continue;
     const std::string path = place.at("path");
@@ -104,7 +135,7 @@ Answer::Answer(const Options& options, const std::filesystem::path& task, const 
   request["source"] = base::read_file(task, most);
   request["set"] = overrides;
   request["afresh"] = options.afresh;
-  const std::vector<std::string> memory = take_paths(request["places"]);
+  const std::vector<std::string> memory = take_paths(request["places"], state_->gate.path());
   const auto start = [&](const Cell& cell) {
     state_->started = std::make_unique<PythonProcess>(options.worker, "the process that runs the answer");
     const json told = state_->process().exchange({{"python", options.python}, {"program", PythonProcess::path("answer_host.py").string()},
@@ -144,24 +175,45 @@ std::string Answer::run(std::optional<std::uint64_t> weights) {
   return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}}, build_limit).wrong;
 }
 
-void Answer::start() { state_->ask({{"do", "start"}}, build_limit); }
-
-Answer::Times Answer::time(std::size_t samples) {
-  auto reply = state_->ask({{"do", "time"}, {"samples", samples}}, call_limit);
-  if (reply.ms.size() != samples) throw base::Error(base::Fault::bad_input, "the process that runs the answer sent something unreadable");
-  return {std::move(reply.ms), std::move(reply.wrong)};
+void Answer::prepare() {
+  state_->stream_waits = state_->process().exchange({{"do", "prepare"}}, build_limit).at("waits") == "the stream";
+  state_->stands_still = true;
+  state_->process().pause_group(true);
 }
 
-double Answer::call_ms() {
-  const auto taken = [&](int count) {
-    const base::Seconds began = base::now();
-    state_->ask({{"do", "calls"}, {"count", count}}, call_limit);
-    return 1e3 * (base::now() - began).count();
-  };
-  double least = taken(2 * few_calls) - taken(few_calls);
-  for (int i = 0; i < 2; ++i) least = std::min(least, taken(2 * few_calls) - taken(few_calls));
-  return std::max(least, 0.0) / few_calls;
+void Answer::start(std::optional<std::uint64_t> weights) {
+  state_->ask({{"do", "start"}, {"weights", weights.value_or(usual_weights)}}, build_limit);
 }
+
+Answer::Sample Answer::sample(const std::function<void()>& appear, bool empty) {
+  State& state = *state_;
+  const std::uint32_t number = ++state.number;
+  const auto ended = [&] { return state.process().ended(); };
+  State::Awake awake(state);
+  state.process().send({{"do", "sample"}, {"number", number}, {"empty", empty}});
+  const bool queued = state.gate.wait_queued(number, state.never_queued > later_since ? queue_limit_later : queue_limit, ended);
+  state.never_queued = queued ? 0 : state.never_queued + 1;
+  awake.to(false);
+  appear();
+  const base::Seconds began = base::now();
+  state.gate.open(number);
+  const bool still = state.stream_waits && queued;
+  if (!still) awake.to(true);
+  bool done = state.gate.wait_done(number, still ? still_limit : call_limit, ended);
+  if (!done && still) {
+    awake.to(true);
+    done = state.gate.wait_done(number, call_limit, ended);
+  }
+  Sample sample;
+  sample.own_ms = 1e3 * (base::now() - began).count();
+  awake.to(true);
+  const auto reply = state.claimed([&] { return state.process().receive(done ? build_limit : base::Seconds{5}); });
+  sample.claimed_ms = reply.ms;
+  sample.wrong = reply.wrong;
+  return sample;
+}
+
+void Answer::look_for_streams() { state_->ask({{"do", "streams"}}, call_limit); }
 
 const std::string& Answer::means() const { return state_->means; }
 const std::string& Answer::lacking() const { return state_->lacking; }

@@ -5,6 +5,7 @@
 #include "pytorch/host.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,16 +38,19 @@ class Answer {
 
   // Runs it on the offered inputs, with weights of a seed. What is wrong with the outputs as tensors, or nothing.
   std::string run(std::optional<std::uint64_t> weights);
-  // Ready for times: ms of each call by the GPU's clock, as it says itself. Every call has other values at the same
-  // addresses; that with the offered ones is among them, and its outputs stand.
-  void start();
-  struct Times {
-    std::vector<double> ms;
-    std::string wrong;   // with the outputs as tensors
+  // For times; before load(). Its process then stands still but while it is asked.
+  void prepare();
+  // Ready for times, with weights of a seed.
+  void start(std::optional<std::uint64_t> weights);
+  // One call. Its inputs are made by `appear`, which runs when the call is due and the answer's process stands still; on a
+  // GPU it does so until the call has ended. An empty call does all of it but the work, and is to be made before load().
+  struct Sample {
+    double claimed_ms = 0;   // by a clock in the answer's process, the GPU's where there is one
+    double own_ms = 0;       // by this process's clock, from inputs to outputs
+    std::string wrong;       // with the outputs as tensors
   };
-  Times time(std::size_t samples);
-  // ms of one call by this process's own clock, of many in a row.
-  double call_ms();
+  Sample sample(const std::function<void()>& appear, bool empty = false);
+  void look_for_streams();
   bool elsewhere() const;                          // it was seen to work on when the timed stream had ended
   const std::string& tampered() const;             // what it changed of that which judges it; empty: nothing
   const std::vector<std::string>& notes() const;   // what it does besides, one sentence each

@@ -4,7 +4,6 @@ its parent can look at itself. Speaks as host.py does."""
 
 import inspect
 import os
-import secrets
 import sys
 import tempfile
 import time
@@ -13,7 +12,7 @@ import types
 import torch
 
 import protocol
-from baselines import Stopwatch
+from answer_gate import gate
 from device_memory import Mappings, seen_alone
 from shut import shut
 from task_cases import bytes_of, fresh
@@ -22,7 +21,8 @@ from task_module import Refusal, TaskModule, in_task, mapped, tensors_in
 STREAM_SHARE = 0.05   # of the calls' time that may pass between their end on the stream and their end on the device
 STREAM_MS = 0.1
 STREAM_CALLS = 50
-FILTER = 4            # the descriptor after the channel
+FILTER, GATE = 4, 5   # the descriptors after the channel
+WARM_UPS = 3
 KEPT_LIMIT = 1 << 30  # bytes of outputs that are held to see whether the next ones lie in the same memory
 
 
@@ -40,9 +40,13 @@ def measured_with():
     places = [(torch.cuda, "torch.cuda", "synchronize current_stream Event Stream _sleep"), (time, "time", "monotonic perf_counter"),
               (torch.cuda.Event, "torch.cuda.Event", "record elapsed_time synchronize query wait"),
               (torch.Tensor, "torch.Tensor", "copy_ clone detach contiguous data_ptr untyped_storage __torch_function__"),
-              (torch, "torch", "equal empty_strided no_grad"), (Stopwatch, "the clock", "time sample prepare events"),
-              (Answer, "the program", "run take renew call time calls note said replaced"), (secrets, "secrets", "randbelow"), (protocol, "the program", "send receive")]
+              (torch, "torch", "equal empty_strided no_grad"),
+              (Answer, "the program", "run sample take unlike copy_out renew call streams note said replaced"), (protocol, "the program", "send receive")]
     return {f"{owner}.{name}": inspect.getattr_static(place, name, None) for place, owner, names in places for name in names.split()}
+
+
+def listed(result):
+    return list(result) if type(result) in (list, tuple) else [result]
 
 
 class Answer:
@@ -63,7 +67,7 @@ class Answer:
         self.inputs = [self.mappings.tensor(place, each.dtype, each.shape) for place, each in zip(request["places"], kinds)]
         rest = request["places"][request["inputs"]:]
         self.results = [self.mappings.tensor(place, getattr(torch, each["dtype"]), each["shape"]) for place, each in zip(rest, self.outputs)]
-        self.given, self.as_held = self.arguments(), True
+        self.given = self.arguments()
         self.notes, self.built, self.kept = [], {}, []
         return {}
 
@@ -146,7 +150,20 @@ class Answer:
 
     def take(self, result):
         """Copies the outputs out; what is wrong with them as tensors, or nothing."""
-        given = list(result) if type(result) in (list, tuple) else [result]
+        wrong = self.unlike(result)
+        if not wrong:
+            self.synchronize()
+            self.copy_out(result)
+            self.synchronize()
+        return wrong
+
+    def copy_out(self, result):
+        for tensor, place in zip(listed(result), self.results):
+            place.copy_(tensor.detach())
+
+    def unlike(self, result):
+        """What is wrong with the outputs as tensors; looks at no value."""
+        given = listed(result)
         if len(given) != len(self.results):
             return f"it gives {len(given)} outputs instead of {len(self.results)}"
         for index, (tensor, place) in enumerate(zip(given, self.results)):
@@ -162,67 +179,76 @@ class Answer:
                 return f"{name} reaches beyond its own memory"
             if any(other.numel() and tensor.numel() and other.storage().data_ptr() == storage.data_ptr() for other in tensors_in(self.given)):
                 self.note(f"{name} lies in the memory of an input")
-        self.synchronize()
-        for tensor, place in zip(given, self.results):
-            place.copy_(tensor.detach())
-        self.synchronize()
         return ""
 
     def synchronize(self):
         if self.device != "cpu":
             torch.cuda.synchronize(self.device)
 
+    def prepare(self, request):
+        """Before the answer's text is read: the gate, and outputs for calls that do nothing."""
+        self.gate = gate(GATE, self.device)
+        self.blank = [torch.zeros_like(each) for each in self.results]
+        return {"waits": self.gate.waits}
+
     def start(self, request):
-        """Ready to be timed: warm, and how long its queueing takes known."""
-        self.kept, self.result, self.late = [], None, [0, 0]
-        model = self.model(42)
-
-        def call(*arguments):
-            self.result = None   # its memory may be used again, as its user's would be
-            self.result = model(*arguments)
-
-        self.watch = Stopwatch(self.device, lambda: call, [self.given], self.renew)
+        """Ready to be timed: warm, with weights that nobody could know before."""
+        self.weights, self.kept, self.result, self.late = request["weights"], [], None, [0, 0]
         with in_task(self.path, "forward"):
-            made = self.watch.prepare("eager")
-            if "failed" in made:
-                raise Refusal(f"{self.path}: {made['failed']} (when it is called again)")
+            for _ in range(WARM_UPS):
+                self.call()
+                self.synchronize()
             began = time.monotonic()
             self.call()
-            torch.cuda.synchronize()
+            self.synchronize()
             taken_ms = 1e3 * (time.monotonic() - began)
         self.stream_calls = max(1, min(STREAM_CALLS, int(2 / max(taken_ms, 1e-3))))
         return self.said()
 
     def call(self):
+        self.result = None   # its memory may be used again, as its user's would be
         with torch.no_grad():
-            self.watch.held["eager"].call(0)
+            self.result = self.model(self.weights)(*self.given)
 
-    def renew(self, _=0):
-        """Other values at the same addresses before every call: those that are offered, or the same in another order."""
+    def renew(self):
         for given, held in zip(self.module.input_tensors(self.given), self.inputs):
-            if self.as_held or not given.is_contiguous():
-                given.copy_(held)
-                continue
-            given, held = given.view(-1), held.reshape(-1)
-            first = secrets.randbelow(held.numel())
-            given[:held.numel() - first].copy_(held[first:])
-            given[held.numel() - first:].copy_(held[:first])
+            given.copy_(held)
 
-    def time(self, request):
-        """Samples by the clock of the GPU. The outputs of one of them, nobody knows which, are left to be judged."""
-        ms, wrong, secret = [], "", secrets.randbelow(request["samples"])
+    def sample(self, request):
+        """One call behind the gate, on inputs that are there when it opens. Its outputs are left, and perhaps judged."""
+        wrong, empty, number = "", request["empty"], request["number"]
+
+        def work():
+            if empty:
+                self.result = self.blank
+            else:
+                self.call()
+
+        def finish():
+            nonlocal wrong
+            wrong = self.unlike(self.result)
+            if not wrong:
+                self.copy_out(self.result)
+
+        try:
+            with in_task("" if empty else self.path, "forward, called again and again"):
+                ms = self.gate.call(number, self.renew, work, finish)
+        except Exception:
+            self.gate.give_up(number)
+            raise
+        reply = {"ms": ms, "wrong": wrong}
+        return reply if empty else self.said(**reply)
+
+    def streams(self, request):
         with in_task(self.path, "forward, called again and again"):
-            for number in range(request["samples"]):
-                self.as_held = number == secret
-                ms += self.watch.time(["eager"])["ms"]
-                if self.as_held:
-                    wrong = wrong or self.take(self.result)
             self.look_for_streams()
-        return self.said(ms=ms, wrong=wrong, elsewhere=2 * self.late[0] > self.late[1])
+        return self.said(elsewhere=2 * self.late[0] > self.late[1])
 
     def look_for_streams(self):
         """Whether work goes on when the stream that is timed has ended."""
-        begin, end = self.watch.events()
+        if self.device == "cpu":
+            return
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         torch.cuda.synchronize()
         begin.record()
         for _ in range(self.stream_calls):
@@ -235,14 +261,6 @@ class Answer:
         if late_ms > STREAM_MS + STREAM_SHARE * begin.elapsed_time(end):
             self.late[0] += 1
         self.late[1] += 1
-
-    def calls(self, request):
-        """Without events, so that the parent's own clock can tell how long a call takes."""
-        with in_task(self.path, "forward, called again and again"):
-            for _ in range(request["count"]):
-                self.call()
-            torch.cuda.synchronize()
-        return self.said()
 
 
 if __name__ == "__main__":

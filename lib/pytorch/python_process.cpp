@@ -4,6 +4,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "pytorch/embedded.hpp"
 
@@ -21,7 +22,7 @@ using json = nlohmann::json;
 
 constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
-constexpr const char* sources[] = {"answer_export.py", "answer_host.py",    "baselines.py",  "comparison.py",  "device_memory.py",
+constexpr const char* sources[] = {"answer_export.py", "answer_gate.py", "answer_host.py",    "baselines.py",  "comparison.py",  "device_memory.py",
                                    "expansions.py",    "global_state.py",   "host.py",       "input_patterns.py", "lent_cases.py",
                                    "memory_plan.py",   "precision.py",      "protocol.py",      "rounding.py",   "shut.py",        "task_cases.py",
                                    "task_gate.py",     "task_module.py",    "task_weight.py", "torch_line.py"};
@@ -77,6 +78,8 @@ void PythonProcess::send(const json& request) { sent_ = worker_->channel().send(
 
 // The process group is the whole of it: nothing that is confined can leave it.
 void PythonProcess::pause_group(bool paused) { ::kill(-worker_->pid(), paused ? SIGSTOP : SIGCONT); }
+
+bool PythonProcess::ended() const { return base::wait_for_end(worker_->pid(), base::Seconds(0)); }
 
 json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
   std::string text;

@@ -26,6 +26,7 @@ class PythonProcess {
   nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit, const std::stop_token& stop = {});
   void send(const nlohmann::json& request);     // a question whose answer is received later
   nlohmann::json receive(base::Seconds limit, const std::stop_token& stop = {});
+  bool ended() const;                           // it runs no more, though what it said may still be received
   bool alive() const { return alive_; }
   void pause(bool paused) { worker_->pause(paused); }   // from any thread
   void pause_group(bool paused);                // and whatever it started, too

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of published answers, on a processor and against a rival that always takes as long (timed_answers.cpp): the sequence of a
+GPU with the processor's clock. An honest answer is as fast as it is; none that knows, computes or says something beforehand is."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from tasks import HERE, PYTHON, TaskTest
+
+ANSWERS = HERE.parent / "cheats" / "answers"
+TASK = """import torch
+import torch.nn as nn
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x @ x.t() / 20, dim=1)
+def get_inputs():
+    return [torch.randn(160, 160)]
+def get_init_inputs():
+    return []
+"""
+RIVAL_MS = "1000"
+# What each is caught by; IMPLAUSIBLE is our clock against its own. On a busy machine that clock is unsteady, and nothing is called fast.
+CHEATS = {"knows_which_is_judged.py": {"WRONG_RESULT"}, "stale_outputs.py": {"WRONG_RESULT"}, "done_too_early.py": {"WRONG_RESULT"},
+          "forged_clock.py": {"IMPLAUSIBLE", "INCONCLUSIVE"}, "forged_reply.py": {"IMPLAUSIBLE", "INCONCLUSIVE"}}
+
+
+class TimedTest(TaskTest):
+    def judged(self, *answers):
+        task = self.write("task.py", TASK)
+        ran = subprocess.run([os.environ["CUDAL1_TIMED_ANSWERS"], os.environ["CUDAL1_TEST_BINARY"], PYTHON, str(task), RIVAL_MS, *map(str, answers)],
+                             cwd=self.work, env=self.environment, capture_output=True, text=True, timeout=600)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return [json.loads(line) for line in ran.stdout.splitlines()]
+
+    def test_only_honest_answers_are_fast(self):
+        honest = self.write("honest.py", TASK.replace("class Model(", "class ModelNew("))
+        answers = [honest, ANSWERS / "computed_beforehand.py", *[ANSWERS / name for name in CHEATS]]
+        own, beforehand, *cheats = self.judged(*answers)
+        self.assertIn(own["verdict"], {"FASTER", "INCONCLUSIVE"}, own)
+        # Its thread starts when the inputs are there, as forward does: the time has all of its work, or the verdict is none.
+        self.assertIn(beforehand["verdict"], {"FASTER", "INCONCLUSIVE", "IMPLAUSIBLE", "WRONG_RESULT"}, beforehand)
+        if own["verdict"] == beforehand["verdict"] == "FASTER":
+            self.assertLess(self.speedup(beforehand), 2 * self.speedup(own), f"{beforehand} {own}")
+        for (name, verdicts), judgement in zip(CHEATS.items(), cheats):
+            with self.subTest(name):
+                self.assertIn(judgement["verdict"], verdicts, judgement)
+
+    @staticmethod
+    def speedup(judgement):
+        return float(judgement["message"].split("x")[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
