@@ -125,6 +125,16 @@ TEST_CASE("more processes or files than its bounds end a confined program, and i
   }
 }
 
+TEST_CASE("a confined program builds another, in a session of its own, and runs it") {
+  if (!sandboxed()) CUDAL1_SKIP("no Landlock or no seccomp on this machine");
+  for (const bool namespaces : {true, false}) {
+    Cell cell(namespaces);
+    const Outcome outcome = cell.run("echo 'int main() { return 7; }' > a.cpp && TMPDIR=. setsid -w c++ a.cpp -o a && ./a");
+    if (outcome.out.find("not found") != std::string::npos) CUDAL1_SKIP("no compiler on this machine");
+    CHECK(outcome.code == 7);
+  }
+}
+
 TEST_CASE("the sandbox for answers says what it consists of") {
   const sandbox::Confined found = sandbox::confinement();
   if (!sandboxed()) CHECK_FALSE(found.failed.empty());
