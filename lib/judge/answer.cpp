@@ -26,8 +26,7 @@ using outcome::Verdict;
 
 constexpr std::size_t empty_calls = 12;
 constexpr std::size_t one_of = 4;          // calls that are timed is judged, by a draw after each
-// An answer's clock may tell less than ours by this share, and by this much, before it is not believed.
-constexpr double hidden_share = 0.1, hidden_ms = 0.05;
+constexpr double hidden_share = 0.1;       // by which an answer's clock may tell less than ours before it is not believed
 
 // The value below which this share of them lies.
 double quantile(std::vector<double> values, double share) {
@@ -128,7 +127,7 @@ class Trial {
     if (auto found = misdeed(judgement, "", "")) return found;
     own_call_ms = std::max(median(own) - median(empty_ms_), 0.0);
     const double told = median(claimed);
-    const double tolerated = std::max(hidden_share * told, hidden_ms);
+    const double tolerated = std::max(hidden_share * told, answer_.doubt_ms());
     const std::string both = fmt::format("a call takes {:.3g} ms by its own process's clock, and {:.3g} ms by this program's", told, own_call_ms);
     // A busy machine only adds time: what the quick calls take beyond the slow ones that do nothing is the answer's.
     if (quantile(own, 0.25) - quantile(empty_ms_, 0.75) > told + tolerated) impossible = both;

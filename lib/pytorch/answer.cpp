@@ -213,6 +213,11 @@ Answer::Sample Answer::sample(const std::function<void()>& appear, bool empty) {
   return sample;
 }
 
+double Answer::doubt_ms() const {
+  constexpr double of_a_stream = 0.05, of_a_processor = 10;   // a busy machine lets a process wait for some milliseconds
+  return state_->stream_waits ? of_a_stream : of_a_processor;
+}
+
 void Answer::look_for_streams() { state_->ask({{"do", "streams"}}, call_limit); }
 
 const std::string& Answer::means() const { return state_->means; }

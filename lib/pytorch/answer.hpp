@@ -50,6 +50,7 @@ class Answer {
     std::string wrong;       // with the outputs as tensors
   };
   Sample sample(const std::function<void()>& appear, bool empty = false);
+  double doubt_ms() const;   // by which our clock may tell too much: little where a GPU's stream waits, more where a processor does
   void look_for_streams();
   bool elsewhere() const;                          // it was seen to work on when the timed stream had ended
   const std::string& tampered() const;             // what it changed of that which judges it; empty: nothing
