@@ -251,7 +251,10 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     for (int process = 0; process < (timed ? 2 : 1); ++process) {
       begins("starting its process");
       Trial trial(host, task, options, folder);
-      if (timed) trial.time_empty();
+      if (timed) {
+        const auto alone = turn();
+        trial.time_empty();
+      }
       ended("start");
       begins(source.find("cpp_extension") == std::string::npos ? "loading it" : "loading it; its extensions are built now, which may take minutes");
       trial.load(answer, source);
