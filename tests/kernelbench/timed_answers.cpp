@@ -24,6 +24,7 @@ int main(int argc, char** argv) try {
   asked.process.python = argv[2];
   asked.process.device = "cpu";
   asked.baselines = {"eager"};
+  asked.final_pairs = 12;
   const double ms = std::atof(argv[4]);
   asked.rival = [ms](const std::vector<std::string>& order) { return std::vector<double>(order.size(), ms); };
   for (int i = 5; i < argc; ++i) {
