@@ -22,12 +22,12 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::int64_t padded = (widest + 15) / 16 * 16;
   if (padded > 128) throw NotCovered{"attention with heads wider than 128"};
   const tensor::Extent batches = product_of(node.shape, 0, rank - 2, head.values.size());
-  const bool tensor_cores = file.style().tensor && node.dtype == tensor::Dtype::float32;
+  const bool tensor_cores = file.variant().tensor_cores() && node.dtype == tensor::Dtype::float32;
   const std::int64_t tile = tensor_cores ? 64 : 32, blocks = (length.values[0] + tile - 1) / tile * batches.values[0];
   const schedule::Machine& machine = file.machine();
-  const bool split = file.style().split && blocks < 2 * machine.multiprocessors && length.values[0] >= 512;
+  const bool split = file.variant().splits() && blocks < 2 * machine.multiprocessors && length.values[0] >= 512;
   std::vector<std::int64_t> queries;
-  const std::int64_t halves = file.style().exact ? 2 : 1;  // of the queries in shared memory
+  const std::int64_t halves = file.variant().exact() ? 2 : 1;  // of the queries in shared memory
   if (tensor_cores) {
     for (std::int64_t rows : {128, 64, 32})
       if (rows <= (split ? 64 : 128) && (128 + halves * rows) * 4 * (padded + 4) <= machine.shared_bytes_of_block) queries.push_back(rows);
@@ -94,7 +94,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
   const double idle = split ? 1 : std::max(1.0, machine.multiprocessors / static_cast<double>(blocks));
-  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : file.style().exact ? 0.5 : 0.3) * (causal ? 2 : 4) * b * t * t * h * idle);
+  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : file.variant().exact() ? 0.5 : 0.3) * (causal ? 2 : 4) * b * t * t * h * idle);
   if (split) {
     const std::string kernel = file.unique(name + "_total");
     const std::string from = sums.pointer(partial, tensor::Dtype::float32, false),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/compose.hpp"
 
-#include "families/families.hpp"
+#include "families/family.hpp"
 #include "families/line_kernel.hpp"
 #include "schedule/region.hpp"
 
@@ -41,19 +41,19 @@ class Composer {
 
   // Outputs of one shape that read the same tensor, such as several norms of it, become one kernel.
   bool write_together(std::size_t first) {
-    if (!file_.style().fuse) return false;
+    if (!file_.variant().fused) return false;
     Results results{{dag_.outputs[first].second, dag_.outputs[first].first}};
-    Growth together = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    Growth together = grow(dag_, results, buffers_, true, file_.variant().cut, workloads_);
     if (!together.region || together.region->producer >= 0) return false;
     for (std::size_t i = first + 1; i < dag_.outputs.size(); ++i) {
       const auto [name, id] = dag_.outputs[i];
       if (done_.count(name) != 0 || buffers_.count(id) != 0 || !(node(id).shape == node(results[0].first).shape)) continue;
-      const Growth alone = grow(dag_, {{id, name}}, buffers_, true, file_.style().cut, workloads_);
+      const Growth alone = grow(dag_, {{id, name}}, buffers_, true, file_.variant().cut, workloads_);
       if (!alone.region) continue;
       const std::set<std::string> mine = reads(*alone.region), theirs = reads(*together.region);
       if (std::none_of(mine.begin(), mine.end(), [&](const auto& buffer) { return theirs.count(buffer) != 0; })) continue;
       results.emplace_back(id, name);
-      Growth more = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+      Growth more = grow(dag_, results, buffers_, true, file_.variant().cut, workloads_);
       if (more.region && more.region->producer < 0) together = std::move(more);
       else results.pop_back();
     }
@@ -83,25 +83,6 @@ class Composer {
     tensor::Shape strides;
     tensor::Extent offset;
   };
-
-  void write_producer(const Region& region) {
-    const Node& producer = node(region.producer);
-    const auto write_as_product = [&](const Region& of) {
-      return file_.style().tensor ? write_tensor_product(of, dag_, buffers_, file_) : write_product(of, dag_, buffers_, file_);
-    };
-    if (producer.kind == Kind::product) return write_as_product(region);
-    if (Region merged = region; file_.style().tiles && !file_.style().gather && is_product(producer) && merge_from(merged, 2))
-      return write_as_product(merged);
-    if (producer.kind == Kind::gather) return write_gather(region, dag_, buffers_, file_);
-    if (producer.kind == Kind::scan) return write_scan(region, dag_, buffers_, file_);
-    if (file_.style().tiles && is_tiled_convolution(producer)) return write_convolution(region, dag_, buffers_, file_);
-    const bool windows = producer.kind == Kind::pool || producer.kind == Kind::convolution;
-    const bool by_columns = file_.style().columns && is_depthwise(producer, file_.machine());
-    if (file_.style().tiles && windows && !by_columns && makes_strips(producer, node(producer.operands[0])))
-      return write_strips(region, dag_, buffers_, file_);
-    if (file_.style().tiles && is_depthwise(producer, file_.machine())) return write_depthwise(region, dag_, buffers_, file_);
-    write_windows(region, dag_, buffers_, file_);
-  }
 
   // Every operand goes to its own part of the result.
   void write_cat(int id, const std::string& buffer) {
@@ -141,10 +122,10 @@ class Composer {
       if (node(id).kind == Kind::cat) return write_cat(id, buffer);
     }
     for (int tries = 0; tries < 200; ++tries) {
-      Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.style().fuse, file_.style().cut, workloads_);
+      Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.variant().fused, file_.variant().cut, workloads_);
       if (!growth.region) {
         if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
-        if (file_.style().totals && total(id, growth.needs)) continue;
+        if (file_.variant().split == Variant::Split::totals && total(id, growth.needs)) continue;
         materialise(growth.needs);
         continue;
       }
@@ -154,7 +135,7 @@ class Composer {
           if (!is_zero(root.strides[i])) root.strides[i] = placement->strides[i];
         root.offset = placement->offset;
       }
-      if (growth.region->producer >= 0) return write_producer(*growth.region);
+      if (growth.region->producer >= 0) return write_producer(*growth.region, dag_, buffers_, file_);
       collapse(*growth.region, dag_);
       const Walk walk = walk_of(*growth.region, dag_);
       if (walk == Walk::pointwise) {
@@ -162,7 +143,7 @@ class Composer {
         else write_line_kernel(*growth.region, dag_, walk, file_);
         return;
       }
-      if (file_.style().split && split(*growth.region, walk)) continue;
+      if (file_.variant().splits() && split(*growth.region, walk)) continue;
       return write_line_kernel(*growth.region, dag_, walk, file_);
     }
     throw NotCovered{"the line cannot be cut into kernels"};
@@ -212,10 +193,10 @@ class Composer {
     const std::vector<int> reduces = divisible(region);
     const int splits = splits_of(region, walk, file_.machine());
     if (splits <= 1) return false;
-    if (reduces.empty() || (reduces.size() > 1 && writes_elements(region))) return file_.style().apart && set_apart(region);
+    if (reduces.empty() || (reduces.size() > 1 && writes_elements(region))) return file_.variant().split == Variant::Split::apart && set_apart(region);
     Results results;
     for (int reduce : reduces) results.emplace_back(reduce, "");
-    Growth parts = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    Growth parts = grow(dag_, results, buffers_, true, file_.variant().cut, workloads_);
     if (!parts.region) return false;
     collapse(*parts.region, dag_);
     for (Region::Root& root : parts.region->roots) root.buffer = file_.unique("S");
@@ -230,17 +211,17 @@ class Composer {
   bool total(int id, int needed) {
     Buffers pretended = buffers_;
     pretended[needed] = "";
-    const Growth whole = grow(dag_, {{id, ""}}, pretended, true, file_.style().cut, workloads_);
-    if (needed == file_.style().cut || !whole.region || !whole.region->reduces || !is_one(whole.region->lines())) return false;
+    const Growth whole = grow(dag_, {{id, ""}}, pretended, true, file_.variant().cut, workloads_);
+    if (needed == file_.variant().cut || !whole.region || !whole.region->reduces || !is_one(whole.region->lines())) return false;
     const std::vector<int> reduces = divisible(*whole.region);
     Results results;
     for (int reduce : reduces) {
       const int operand = node(reduce).operands[0];
-      if (operand == file_.style().cut || !(node(operand).shape == node(node(reduces[0]).operands[0]).shape)) return false;
+      if (operand == file_.variant().cut || !(node(operand).shape == node(node(reduces[0]).operands[0]).shape)) return false;
       results.emplace_back(operand, "");
     }
     if (results.empty()) return false;
-    Growth lines = grow(dag_, results, buffers_, true, file_.style().cut, workloads_);
+    Growth lines = grow(dag_, results, buffers_, true, file_.variant().cut, workloads_);
     if (!lines.region || !lines.region->reduces) return false;
     collapse(*lines.region, dag_);
     if (walk_of(*lines.region, dag_) != Walk::rows) return false;
@@ -283,9 +264,9 @@ class Composer {
 
 }  // namespace
 
-tl::expected<KernelFile, std::string> compose(Dag dag, const Style& style, const schedule::Machine& machine, const Names& names,
+tl::expected<KernelFile, std::string> compose(Dag dag, const Variant& variant, const schedule::Machine& machine, const Names& names,
                                             std::size_t workloads) {
-  KernelFile file(style, machine, names.scalars, names.all);
+  KernelFile file(variant, machine, names.scalars, names.all);
   try {
     Composer(std::move(dag), file, workloads).compose();
   } catch (const NotCovered& refusal) {

@@ -23,7 +23,7 @@ struct Names {
 // Cuts a dag into kernels, fusing greedily from each output towards the inputs, and writes them. `names` are those of
 // the task, which generated names avoid; sizes are known at `workloads` assignments before the check sizes. Launches and tiles are made for `machine`. The error
 // is one sentence: what no family covers.
-tl::expected<KernelFile, std::string> compose(Dag dag, const Style& style, const schedule::Machine& machine, const Names& names,
+tl::expected<KernelFile, std::string> compose(Dag dag, const Variant& variant, const schedule::Machine& machine, const Names& names,
                                             std::size_t workloads);
 
 }  // namespace cudal1::families

@@ -71,9 +71,9 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   };
   const tensor::Extent results = per_group(node.shape[1]), channels = per_group(input.shape[1]);
   const std::int64_t o = results.values[0];
-  const bool tensor_cores = file.style().tensor && o > 16;
+  const bool tensor_cores = file.variant().tensor_cores() && o > 16;
   const std::string name = file.unique(fmt::format("{}{}convolution", tensor_cores ? "tensor_" : "", transposed ? "transposed_" : ""));
-  const bool wide = file.style().wide;
+  const bool wide = file.variant().wide;
   const std::string tile_o = file.tune("TILE_O", o <= 16   ? std::vector<std::int64_t>{16}
                                                  : o <= 32 ? std::vector<std::int64_t>{32}
                                                  : o <= 64 ? std::vector<std::int64_t>{64, 32}
@@ -89,7 +89,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   std::vector<cuda_code::Hole> holes;
   const auto set = [&](const std::string& key, const std::string& value) { holes.emplace_back(key, value); };
   std::optional<StagedRows> rows;
-  if (tensor_cores && !file.style().gather) rows = staged_rows(node, input, windows, tile_p, 3, file.machine());
+  if (tensor_cores && file.variant().windows != Variant::Windows::gathered) rows = staged_rows(node, input, windows, tile_p, 3, file.machine());
   const std::string stages = rows ? "3" : tile_stages(tile_o, tile_p, file.machine());
   if (rows) {
     // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
@@ -237,7 +237,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   if (transposed)
     for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
   // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
-  const double effort = !tensor_cores ? 1 : rows ? (file.style().exact ? 0.7 : 0.4) : !file.style().exact ? 0.6 : o >= 128 ? 0.9 : 1.2;
+  const double effort = !tensor_cores ? 1 : rows ? (file.variant().exact() ? 0.7 : 0.4) : !file.variant().exact() ? 0.6 : o >= 128 ? 0.9 : 1.2;
   file.traffic(read + written, effort * operations);
   file.technique(Technique::implicit_product,
                  rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "

@@ -2,6 +2,7 @@
 #include "families/epilogue.hpp"
 
 #include "algebra/pointwise.hpp"
+#include "cuda_code/terms.hpp"
 
 #include <fmt/format.h>
 
@@ -17,13 +18,13 @@ void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments
 
 std::string address(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at,
                     Arguments& arguments) {
-  std::string text = start.values.empty() ? "" : arguments.number(start);
+  cuda_code::Sum sum;
+  if (!start.values.empty()) sum.add(arguments.number(start));
   for (std::size_t i = 0; i < strides.size(); ++i) {
     if (is_zero(strides[i]) || at[i].empty()) continue;
-    text += text.empty() ? "" : " + ";
-    text += is_one(strides[i]) ? at[i] : fmt::format("size_t({}) * {}", at[i], arguments.number(strides[i]));
+    sum.add(is_one(strides[i]) ? at[i] : fmt::format("size_t({}) * {}", at[i], arguments.number(strides[i])));
   }
-  return text.empty() ? std::string("0") : text;
+  return sum.text();
 }
 
 Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
@@ -73,16 +74,16 @@ Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::s
 }
 
 std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,
-                        Arguments& arguments) {
+                        Arguments& arguments, std::size_t named) {
   at.assign(shape.size(), "");
   std::string text, rest = index;
   std::size_t first = 0;
   while (first < shape.size() && is_one(shape[first])) ++first;
   for (std::size_t i = shape.size(); i-- > first;) {
     if (is_one(shape[i])) continue;
-    at[i] = fmt::format("at{}", i);
+    at[i] = fmt::format("at{}", i + named);
     const std::string extent = arguments.number(shape[i]);
-    text += fmt::format("  const int at{} = {};\n", i, i == first ? rest : fmt::format("{} % {}", rest, extent));
+    text += fmt::format("  const int {} = {};\n", at[i], i == first ? rest : fmt::format("{} % {}", rest, extent));
     rest = fmt::format("{} / {}", rest, extent);
   }
   return text;

@@ -38,8 +38,8 @@ void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments
 Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
                   Arguments& arguments);
 
-// Statements that take a row-major `index` apart: "const int at0 = …;". The names go to `at`.
+// Statements that take a row-major `index` apart: "const int at0 = …;". The names go to `at`; `named` is the number in the first one's.
 std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,
-                        Arguments& arguments);
+                        Arguments& arguments, std::size_t named = 0);
 
 }  // namespace cudal1::families

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/factors.hpp"
 
+#include "cuda_code/terms.hpp"
 #include "families/families.hpp"
 
 #include <algorithm>
@@ -67,14 +68,12 @@ std::string Factor::at_batch(const std::string& pointer, Arguments& arguments) c
 }
 
 std::string Factors::whole(Arguments& arguments) const {
-  std::string text;
-  for (const std::string& each :
-       {arguments.number(left.swapped ? n : depth), arguments.number(right.swapped ? depth : m)})
-    if (text.find(each + " %") == std::string::npos)
-      text += fmt::format("{}{} % 4 == 0", text.empty() ? "" : " && ", each);
+  cuda_code::Conditions aligned;
+  for (const std::string& each : {arguments.number(left.swapped ? n : depth), arguments.number(right.swapped ? depth : m)})
+    aligned.require(each + " % 4 == 0");
   for (const Factor* each : {&left, &right})
-    if (!is_zero(each->stride)) text += fmt::format(" && {} % 4 == 0", arguments.number(each->stride));
-  return text;
+    if (!is_zero(each->stride)) aligned.require(arguments.number(each->stride) + " % 4 == 0");
+  return aligned.text();
 }
 
 std::string Factors::needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const {

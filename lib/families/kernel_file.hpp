@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "families/variant.hpp"
 #include "outcome/applied_technique.hpp"
 #include "schedule/machine.hpp"
 #include "tensor/shape.hpp"
@@ -13,32 +14,6 @@
 
 namespace cudal1::families {
 
-// How a candidate is to be generated; every family reads the choices that concern it.
-struct Style {
-  std::string name = "fused";
-  bool fuse = true;       // operations into their neighbours' kernels
-  bool vector = true;     // 16-byte accesses where rows allow
-  bool packs = false;     // threads take several neighbouring columns at once
-  bool columns = false;   // threads of a pool of unaligned rows, or of a depthwise convolution, make one column each
-  bool cache = true;      // a line is kept in registers between its passes
-  bool stream = false;    // data used once is marked as such for the caches
-  bool team = false;      // lines longer than a block's registers are held by several blocks
-  bool meet_once = false; // they wait for each other once per line where two reductions allow it
-  bool trail = false;     // and go on to the next line before they wait; this one is read again from the L2 cache
-  bool ahead = false;     // blocks walk many long lines, the next one on its way to shared memory meanwhile
-  bool apart = false;     // of several reductions of few long lines too, each in kernels of its own
-  bool totals = false;    // what is reduced over all lines is reduced by the blocks that walk them
-  bool split = true;      // few long lines are reduced by several blocks each
-  bool wide = false;      // more work per thread
-  bool tune = true;       // offer a family of geometries; off: one member
-  bool tiles = true;      // convolutions as products of tiles
-  bool gather = false;    // every input of a convolution once per tap, also where taps could share it
-  bool attention = true;  // one kernel for the whole of an attention
-  bool tensor = false;    // products on the tensor cores
-  int cut = -1;           // a node of the dag that has a kernel of its own though it could be fused; -1: none
-  bool exact = true;      // they are as exact as float32; off: operands are rounded to TF32
-};
-
 using outcome::AppliedTechnique;
 using outcome::Technique;
 
@@ -46,17 +21,17 @@ using outcome::Technique;
 class KernelFile {
  public:
   // `scalars` are the task's scalar parameters; generated names avoid them and every other name in `names`.
-  KernelFile(const Style& style, const schedule::Machine& machine, std::map<std::string, tensor::Dtype> scalars, std::set<std::string> names)
-      : style_(style), machine_(machine), scalars_(std::move(scalars)), names_(std::move(names)) {}
+  KernelFile(const Variant& variant, const schedule::Machine& machine, std::map<std::string, tensor::Dtype> scalars, std::set<std::string> names)
+      : variant_(variant), machine_(machine), scalars_(std::move(scalars)), names_(std::move(names)) {}
 
   const std::map<std::string, tensor::Dtype>& scalars() const { return scalars_; }
-  const Style& style() const { return style_; }
+  const Variant& variant() const { return variant_; }
   const schedule::Machine& machine() const { return machine_; }
   // A name that nothing else in the file has: "rows", then "rows_2".
   std::string unique(const std::string& name);
   // Declares a tunable; only the first family of a file gets more than one value, so that families do not multiply.
   std::string tune(const std::string& name, std::vector<std::int64_t> values, const std::string& condition = "");
-  bool tunes() const { return style_.tune && !family_taken_; }  // whether a tunable gets more than one value
+  bool tunes() const { return !variant_.simple && !family_taken_; }  // whether a tunable gets more than one value
   // `initial`: what each element is before the first launch; empty: anything.
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
   void launch(const std::string& text) { launches_.push_back(text); }
@@ -91,7 +66,7 @@ class KernelFile {
     std::vector<std::int64_t> values;
     std::string condition;
   };
-  Style style_;
+  Variant variant_;
   schedule::Machine machine_;
   std::map<std::string, tensor::Dtype> scalars_;
   std::set<std::string> names_;

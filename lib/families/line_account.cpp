@@ -79,7 +79,7 @@ void LineWriter::account() {
                           name_)
             : fmt::format("`{}` gives a row to several warps, reduced by shuffles and once through shared memory.",
                           name_));
-  if (file_.style().stream && vectorised())
+  if (file_.variant().streamed && vectorised())
     file_.technique(Technique::streaming_access, "Data that is touched once is marked to leave the caches first.");
   if (splits_ > 1)
     file_.technique(

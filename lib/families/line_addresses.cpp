@@ -79,13 +79,12 @@ void LineWriter::line_coordinates() {
   }
 }
 
-std::string LineWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
-  std::string result = start.values.empty() ? "" : " + " + arguments_.number(start);
+cuda_code::Sum LineWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
+  cuda_code::Sum result;
+  if (!start.values.empty()) result.add(arguments_.number(start));
   for (std::size_t i = 0; i < strides.size(); ++i) {
     if (region_.element[i] || is_zero(strides[i]) || is_one(region_.space[i])) continue;
-    result += " + ";
-    result +=
-        is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i]));
+    result.add(is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i])));
   }
   return result;
 }
@@ -142,20 +141,20 @@ void LineWriter::bind(int id) {
   name = fmt::format("{}_{}", pointer, id);
   if (instance.named >= 0) return;  // read_named()
   if (instance.level == Level::line) {
-    const std::string where = offset(instance.strides, instance.offset);
+    const std::string where = offset(instance.strides, instance.offset).text();
     if (beside() && varies_beside(instance.strides)) {
       line(fmt::format("Pack<{}, VEC> {};", compute_type(from.dtype), name));
-      each_line(fmt::format("{}.at[i] = {};", name, converted(compute_type(from.dtype), fmt::format("{}[{} + i]", pointer, where.substr(3)))));
+      each_line(fmt::format("{}.at[i] = {};", name, converted(compute_type(from.dtype), fmt::format("{}[{} + i]", pointer, where))));
       name += ".at[i]";
       return;
     }
     line(fmt::format(
         "const {} {} = {};", compute_type(from.dtype), name,
-        converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where.empty() ? "0" : where.substr(3)))));
+        converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where))));
     return;
   }
   line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
-                   offset(instance.strides, instance.offset)));
+                   offset(instance.strides, instance.offset).behind()));
 }
 
 // The one element of a line that another leaf names; zero where it names none.
@@ -166,7 +165,7 @@ void LineWriter::read_named(int id) {
   const std::string element = is_one(instance.step) ? which : fmt::format("{} * {}", which, arguments_.number(instance.step));
   line(fmt::format("const {} {} = {} >= 0 && {} < {} ? {} : {};", type, names_[static_cast<std::size_t>(id)], which, which, columns_,
                    converted(type, fmt::format("{}[{}{}]", arguments_.pointer(instance.buffer, from.dtype, false), element,
-                                               offset(instance.strides, instance.offset))),
+                                               offset(instance.strides, instance.offset).behind())),
                    converted(type, "0")));
 }
 
@@ -276,10 +275,7 @@ void LineWriter::prepare() {
       line(fmt::format("constexpr int ITEMS = {};", items_));
       if (has_lines()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
     }
-    const std::string tile = fmt::format("(ITEMS * {} * VEC)", threads_);
-    std::string chunk_tile = tile;
-    if (!rows_per_block_) replace(chunk_tile, "ITEMS", items_);
-    line(fmt::format("constexpr int TILE = {};", chunk_tile.substr(1, chunk_tile.size() - 2)));
+    line(fmt::format("constexpr int TILE = {} * {} * VEC;", rows_per_block_ ? "ITEMS" : items_, threads_));
     if (has_lines()) {
       line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
       if (rows_per_block_)

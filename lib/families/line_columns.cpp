@@ -17,7 +17,7 @@ int LineWriter::beside_dim() const {
 // How many neighbouring lines a thread can take at once, in accesses of 16 bytes.
 int LineWriter::lines_beside() const {
   const int dim = beside_dim();
-  if (dim < 0 || !file_.style().packs) return 1;
+  if (dim < 0 || file_.variant().columns != Variant::Columns::packed) return 1;
   std::size_t widest = 1;
   const auto of = [&](const tensor::Shape& strides) { return strides[static_cast<std::size_t>(dim)]; };
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
@@ -138,7 +138,7 @@ void LineWriter::walk_columns(int phase, const std::vector<int>& wanted) {
     line("}");
     return;
   }
-  line(fmt::format("#pragma unroll {}", file_.style().wide ? 16 : 4));  // accesses on their way
+  line(fmt::format("#pragma unroll {}", file_.variant().wide ? 16 : 4));  // accesses on their way
   if (splits_ > 1)
     line(
         fmt::format("for ({0} column = {0}(blockIdx.y) * {1} + {0}(threadIdx.y); column < {2}; column += "

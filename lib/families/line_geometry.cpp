@@ -27,7 +27,7 @@ void LineWriter::choose_geometry() {
       consider(instance.strides, dag_.nodes[static_cast<std::size_t>(instance.node)].dtype);
   for (const Region::Root& root : region_.roots) consider(root.strides, node(root.instance).dtype);
   vec_ = 1;
-  if (any && walk_ != Walk::columns && file_.style().vector) {
+  if (any && walk_ != Walk::columns && !file_.variant().simple) {
     vec_ = static_cast<int>(std::max<std::size_t>(1, 16 / widest));
     const auto fits = [&](const tensor::Extent& extent) {
       for (std::size_t w = 0; w < region_.workloads && w < extent.values.size(); ++w)
@@ -52,34 +52,34 @@ void LineWriter::choose_geometry() {
       items_ = "1";
     } else {
       threads = {256, 128, 512};
-      if (file_.style().wide) threads = {512, 1024};
+      if (file_.variant().wide) threads = {512, 1024};
       const std::string name = file_.tune(
-          "ITEMS", file_.style().wide ? std::vector<std::int64_t>{8, 4} : std::vector<std::int64_t>{4, 2, 8});
+          "ITEMS", file_.variant().wide ? std::vector<std::int64_t>{8, 4} : std::vector<std::int64_t>{4, 2, 8});
       items_ = name;
     }
   } else if (walk_ == Walk::rows) {
-    cached_ = splits_ == 1 && file_.style().cache;
+    cached_ = splits_ == 1 && file_.variant().keeps_rows();
     const std::int64_t budget = std::max<std::int64_t>(1, 64 / (vec_ * std::max(1, kept_count())));
     for (std::int64_t t : {256, 512, 128, 1024, 64, 32}) {
       if (cached_ ? items_at(t) <= std::min<std::int64_t>(budget, 8) && (t == 32 || items_at(t / 2) > 1)
                   : (t >= 128 && t <= 512))
         threads.push_back(t);
     }
-    if (!threads.empty() && file_.style().ahead) choose_ahead(packs, threads);
+    if (!threads.empty() && file_.variant().rows == Variant::Rows::prefetched) choose_ahead(packs, threads);
     if (threads.empty()) {
       // Longer than a block's registers: several blocks hold it together, or it is read again from the second pass on.
       cached_ = false;
       threads = {512, 256, 1024};
-      if (file_.style().team) choose_team(packs, threads);
+      if (file_.variant().teams()) choose_team(packs, threads);
     }
     if (!has_lines() && !cached_ && team_.empty()) threads = {1024, 512};  // one block for all there is
-    if (file_.style().wide) std::sort(threads.begin(), threads.end());
+    if (file_.variant().wide) std::sort(threads.begin(), threads.end());
     if (!totals_.empty()) std::sort(threads.begin(), threads.end());
     if (threads.size() > (totals_.empty() ? 4 : 3)) threads.resize(totals_.empty() ? 4 : 3);
     rows_per_block_ = true;
   } else {
     const std::int64_t rows = most_columns_;
-    cached_ = splits_ == 1 && file_.style().cache && passes() > 1;
+    cached_ = splits_ == 1 && file_.variant().keeps_rows() && passes() > 1;
     if (cached_) beside_ = lines_beside();
     while (cached_ && threads.empty()) {
       for (std::int64_t t : {8, 16, 4, 32})
@@ -106,9 +106,8 @@ void LineWriter::choose_geometry() {
                       : file_.tune("LINES", lines,
                                    fmt::format("LINES * {} <= {}", threads_, 1024 * beside_));
   }
-  const std::string step = walk_ == Walk::columns ? "THREADS" : team_.empty() ? "THREADS * VEC" : team_ + " * THREADS * VEC";
+  const std::string step = walk_ == Walk::columns ? threads_ : fmt::format("{}{} * VEC", team_.empty() ? "" : team_ + " * ", threads_);
   if (cached_) items_ = fmt::format("({} + {} - 1) / ({})", most_columns_, step, step);
-  if (threads_ != "THREADS") replace(items_, "THREADS", threads_);
 }
 
 // How many passes read elements.
@@ -167,11 +166,11 @@ bool LineWriter::any_team(const std::vector<std::int64_t>& sizes, const std::vec
 // Blocks that hold a line in their registers together and exchange what they reduce through memory. All of a launch are
 // resident at once, as many on each multiprocessor; several overlap loading, waiting and storing.
 void LineWriter::choose_team(std::int64_t packs, std::vector<std::int64_t>& threads) {
-  if (file_.style().meet_once || file_.style().trail) {
+  if (file_.variant().rows == Variant::Rows::team_meeting_once || file_.variant().rows == Variant::Rows::team_trailing) {
     choose_meeting();
     if (meeting_.first < 0) return;
   }
-  if (file_.style().trail) return choose_trail(packs, threads);
+  if (file_.variant().rows == Variant::Rows::team_trailing) return choose_trail(packs, threads);
   std::int64_t most = 2;
   while (most * 2 <= 4 * file_.machine().team_multiprocessors() && packs > most * 256 * 8) most *= 2;
   if (!team_possible() || packs > most * 256 * 8) return;
@@ -214,11 +213,6 @@ void LineWriter::choose_trail(std::int64_t packs, std::vector<std::int64_t>& thr
                        fmt::format("TEAM <= BLOCKS && BLOCKS * {0} <= TEAM * {1} && 4 * BLOCKS * {0} > TEAM * {1} && BLOCKS * THREADS <= {2}",
                                    packs, passing, 1024 * multiprocessors));
   per_multiprocessor_ = fmt::format("{} / {}", blocks_, multiprocessors);
-}
-
-void LineWriter::replace(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size()))
-    text.replace(i, from.size(), to);
 }
 
 // Arrays that a line needs while it is in registers.

@@ -23,8 +23,8 @@ void LineWriter::finish() {
   for (const Region::Root& root : region_.roots) {
     if (!totals_.empty() || (varies(root.strides, region_.element, 1) && splits_ == 1)) continue;
     const std::string type(tensor::cuda_name(node(root.instance).dtype));
-    std::string where = offset(root.strides, root.offset);
-    if (splits_ > 1) where += fmt::format(" + size_t(blockIdx.y) * {}", lines_);
+    cuda_code::Sum where = offset(root.strides, root.offset);
+    if (splits_ > 1) where.add(fmt::format("size_t(blockIdx.y) * {}", lines_));
     const std::string text = names_[static_cast<std::size_t>(root.instance)];
     line(fmt::format(
         "if ({}) {}[{}] = {};",
@@ -32,7 +32,7 @@ void LineWriter::finish() {
         : !team_.empty()         ? "rank == 0 && threadIdx.x == 0"
         : resident()             ? "threadIdx.x == 0"
                                  : fmt::format("live && {} == 0", lane_),
-        arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.empty() ? "0" : where.substr(3),
+        arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.text(),
         type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
   }
   if (trails()) body_ += "    }\n";

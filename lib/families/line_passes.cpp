@@ -79,7 +79,7 @@ void LineWriter::pass(int phase) {
       const Region::Root& root = region_.roots[r];
       if (varies(root.strides, region_.element, 1))
         line(fmt::format("{}* out{}_line = {}{};", tensor::cuda_name(node(root.instance).dtype), r,
-                         arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides, root.offset)));
+                         arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides, root.offset).behind()));
     }
   }
   if (!wanted.empty()) {

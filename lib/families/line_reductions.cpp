@@ -20,12 +20,12 @@ std::string LineWriter::neutral(const Node& reduce) const {
   return low ? "-0x7fffffff - 1" : "0x7fffffff";
 }
 
-std::string LineWriter::combine(const Node& reduce) {
-  if (reduce.function == "sum") return "Sum()";
-  if (reduce.function == "prod") return "Product()";
-  if (reduce.function == "max") return "Larger()";
-  if (reduce.function == "min") return "Smaller()";
-  return first(reduce) + "()";
+std::string LineWriter::combination(const Node& reduce) {
+  if (reduce.function == "sum") return "Sum";
+  if (reduce.function == "prod") return "Product";
+  if (reduce.function == "max") return "Larger";
+  if (reduce.function == "min") return "Smaller";
+  return first(reduce);
 }
 
 std::string LineWriter::accumulator_type(int id) const {
@@ -44,7 +44,7 @@ void LineWriter::reduce(int phase) {
                                  : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));
     if (beside()) {
       line(fmt::format("const Pack<{}, VEC> v{} = reduce_column<{}, {}>(acc{}, Each<{}>());", compute_type(node(id).dtype), id, threads_,
-                       lanes(), id, combine(node(id)).substr(0, combine(node(id)).size() - 2)));
+                       lanes(), id, combination(node(id))));
       names_[i] = fmt::format("v{}.at[i]", id);
       continue;
     }

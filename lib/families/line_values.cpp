@@ -75,6 +75,10 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
 }
 
 std::string LineWriter::statement(int id, const std::function<std::string(int)>& operand_of) {
+  return fmt::format("const {} v{} = {};", compute_type(node(id).dtype), id, computed(id, operand_of));
+}
+
+std::string LineWriter::computed(int id, const std::function<std::string(int)>& operand_of) {
   const Node& from = node(id);
   const PointwiseFunction* function = find_pointwise(from.function);
   std::vector<std::string> operands;
@@ -93,7 +97,7 @@ std::string LineWriter::statement(int id, const std::function<std::string(int)>&
     }
     operands.push_back(text);
   }
-  return fmt::format("const {} v{} = {};", compute_type(from.dtype), id, spelt(*function, operands));
+  return spelt(*function, operands);
 }
 
 // Line-level values that become known with `phase`.
@@ -104,11 +108,11 @@ void LineWriter::line_values(int phase) {
     if (instance.named >= 0 && instance.phase == phase) read_named(id);
     if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce)
       continue;
-    const std::string text = statement(id, [&](int operand) { return names_[static_cast<std::size_t>(operand)]; });
+    const auto known = [&](int operand) { return names_[static_cast<std::size_t>(operand)]; };
     if (beside()) {
       line(fmt::format("Pack<{}, VEC> v{};", compute_type(node(id).dtype), id));
-      each_line(fmt::format("v{}.at[i] {}", id, text.substr(text.find("= "))));
-    } else line(text);
+      each_line(fmt::format("v{}.at[i] = {};", id, computed(id, known)));
+    } else line(statement(id, known));
   }
 }
 

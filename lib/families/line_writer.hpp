@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cuda_code/terms.hpp"
 #include "families/arguments.hpp"
 #include "families/line_kernel.hpp"
 
@@ -54,9 +55,8 @@ class LineWriter {
   bool any_team(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& blocks, Serves serves) const;
   void choose_ahead(std::int64_t packs, std::vector<std::int64_t>& threads);
   bool team_possible() const;
-  bool once() const { return vectorised() && (file_.style().stream || last_use_); }
+  bool once() const { return vectorised() && (file_.variant().streamed || last_use_); }
   bool resident() const { return !blocks_.empty(); }
-  static void replace(std::string& text, const std::string& from, const std::string& to);
   int kept_count() const;
   bool keepable(int instance) const;
 
@@ -68,7 +68,7 @@ class LineWriter {
   static bool varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted);
   bool same_in_pack(const tensor::Shape& strides) const;
   void line_coordinates();
-  std::string offset(const tensor::Shape& strides, const tensor::Extent& start);
+  cuda_code::Sum offset(const tensor::Shape& strides, const tensor::Extent& start);
   std::string element_offset(const tensor::Shape& strides, const std::string& column);
   void bind(int id);
   void read_named(int id);
@@ -104,6 +104,7 @@ class LineWriter {
   // Values of one element, and the packs that they come from and go to.
   void load(int id, const std::string& to, const std::string& column);
   std::string value(int id, int phase, Spot& spot);
+  std::string computed(int id, const std::function<std::string(int)>& operand_of);
   std::string statement(int id, const std::function<std::string(int)>& operand_of);
   void line_values(int phase);
   void element(int phase, Spot spot);
@@ -113,14 +114,15 @@ class LineWriter {
 
   // Reductions: what they start from, how two become one.
   std::string neutral(const Node& reduce) const;
-  static std::string combine(const Node& reduce);
+  static std::string combination(const Node& reduce);  // the type of what combines two
+  static std::string combine(const Node& reduce) { return combination(reduce) + "()"; }
   std::string accumulator_type(int id) const;
   void reduce(int phase);
 
   // Blocks of a team that meet once for two reductions, at once or when they have gone on to the next line.
   void choose_meeting();
   bool meets_once() const { return !team_.empty() && meeting_.first >= 0; }
-  bool trails() const { return meets_once() && file_.style().trail; }
+  bool trails() const { return meets_once() && file_.variant().rows == Variant::Rows::team_trailing; }
   std::string meeting_place() const;
   void shares();
   void stand_in();

@@ -78,7 +78,7 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
   const Windows windows = windows_of(node, input);
   const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
   const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
-  const bool most = node.function == "max", aligned = w.input.values[0] % 4 == 0, weighted = node.kind == Kind::convolution, columns = file.style().columns && !aligned;
+  const bool most = node.function == "max", aligned = w.input.values[0] % 4 == 0, weighted = node.kind == Kind::convolution, columns = file.variant().windows == Variant::Windows::by_columns && !aligned;
   const std::string name = file.unique(weighted ? "depthwise_convolution" : "pool");
   const std::string threads = file.tune("THREADS", {128, 256});
   const bool overlap = span(h) > h.window.stride;

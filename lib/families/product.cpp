@@ -19,7 +19,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
   const std::string name = file.unique("matmul");
-  const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
+  const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.variant().wide;
   const std::string rows =
       file.tune("TILE_N", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
   const std::string columns =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
+#include "cuda_code/terms.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 
@@ -81,13 +82,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const tensor::Shape front_shape(node.shape.begin(), node.shape.begin() + node.dims[0]),
       back_shape(node.shape.begin() + node.dims[0] + 1, node.shape.end());
   std::string before = coordinates(front_shape, rows ? "blockIdx.x" : "front", at, arguments);
-  std::string text = coordinates(back_shape, "back", behind, arguments);
-  for (std::size_t i = back_shape.size(); i-- > 0;) {  // named by their place behind the scanned one
-    const std::string from = fmt::format("at{} =", i), to = fmt::format("at{} =", i + dim + 1);
-    if (const std::size_t found = text.find(from); found != std::string::npos) text.replace(found, from.size(), to);
-    if (!behind[i].empty()) behind[i] = fmt::format("at{}", i + dim + 1);
-  }
-  before += text;
+  before += coordinates(back_shape, "back", behind, arguments, dim + 1);
   at.push_back("along");
   at.insert(at.end(), behind.begin(), behind.end());
   const std::string where = reverse ? M + " - 4 - from" : "from";
@@ -100,11 +95,10 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
         "      const {} produced = value[i];\n{}      {}\n    }}\n",
         reverse ? M + " - 1 - from - i" : "from + i", type, after.statements, after.store);
-    std::string aligned = M + " % 4 == 0", packs;
-    const auto require = [&](const std::string& number) {
-      const std::string condition = number + " % 4 == 0";
-      if (aligned.find(condition) == std::string::npos) aligned += " && " + condition;
-    };
+    std::string packs;
+    cuda_code::Conditions aligned;
+    const auto require = [&](const std::string& number) { aligned.require(number + " % 4 == 0"); };
+    require(M);
     for (const std::string& stride : reads.strides) require(stride);
     for (const auto& [instance, load] : reads.packs) packs += load;
     const Region::Root& root = region.roots[0];
@@ -129,7 +123,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     file.code(device_code("scan_rows.cuh", {{"name", name}, {"type", type}, {"parameters", arguments.parameters()},
         {"forwarded", arguments.forwarded()}, {"threads", threads}, {"coordinates", before},
         {"lines", reads.lines}, {"M", M}, {"neutral", sum ? "0" : "1"}, {"op", sum ? "+" : "*"},
-        {"where", where}, {"item", reverse ? "3 - i" : "i"}, {"aligned", aligned}, {"packs", packs},
+        {"where", where}, {"item", reverse ? "3 - i" : "i"}, {"aligned", aligned.text()}, {"packs", packs},
         {"from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)},
         {"from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)},
         {"element", reverse ? M + " - 1 - from - i" : "from + i"}, {"stores", stores}}));

@@ -37,9 +37,9 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
   const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
-  const std::int64_t parts = file.style().split && !left.triangle && !right.triangle ? depth_parts(factors, file.machine().team_multiprocessors()) : 1;
+  const std::int64_t parts = file.variant().splits() && !left.triangle && !right.triangle ? depth_parts(factors, file.machine().team_multiprocessors()) : 1;
   const std::string name = file.unique("tensor_matmul");
-  const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.style().wide;
+  const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.variant().wide;
   const std::vector<std::int64_t> tiles =
       large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128};
   const std::string rows = file.tune("TILE_N", tiles), columns = file.tune("TILE_M", tiles);
@@ -98,7 +98,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * 4>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
                           floats(!left.swapped, rows), floats(right.swapped, columns), arguments.passed()));
-  file.traffic(factors.bytes(), (file.style().exact ? 0.8 : 0.3) * factors.operations(file.machine(), parts));
+  file.traffic(factors.bytes(), (file.variant().exact() ? 0.8 : 0.3) * factors.operations(file.machine(), parts));
   if (parts > 1) {
     const std::string kernel = file.unique(name + "_total");
     const std::string rows_of = total.number(n), columns_of = total.number(m);

@@ -10,7 +10,7 @@ namespace cudal1::families {
 using cuda_code::device_code;
 
 void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::string& factors) {
-  const bool exact = file.style().exact;
+  const bool exact = file.variant().exact();
   file.helper(device_code(exact ? "exact.cuh" : "rounded.cuh"));
   file.helper(device_code("tf32_halves.cuh"));
   file.technique(Technique::tensor_cores,

@@ -7,7 +7,7 @@
 
 namespace cudal1::families {
 
-// Gives a file the device code of products on the tensor cores, in the precision of its style, and says that `kernel`
+// Gives a file the device code of products on the tensor cores, in the precision of its variant, and says that `kernel`
 // makes use of it for `factors`.
 void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::string& factors);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algebra/pointwise.hpp"
+#include "cuda_code/terms.hpp"
 #include "families/arguments.hpp"
+#include "families/epilogue.hpp"
 #include "families/families.hpp"
 
 #include <algorithm>
@@ -59,24 +61,23 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
   const Node& result = node(region.instances[static_cast<std::size_t>(root.instance)]);
   const std::string out = arguments.pointer(root.buffer, result.dtype, true);
   const std::string columns = arguments.number(region.space[last]), rows = arguments.number(region.space[source]);
-  bool packed = file.style().vector && packs_in_16_bytes(result.dtype);
+  bool packed = !file.variant().simple && packs_in_16_bytes(result.dtype);
   for (const Instance& instance : region.instances)
     if (in_memory(instance) && !is_one(instance.strides[last]) && !is_zero(instance.strides[last]))
       packed = packed && packs_in_16_bytes(node(instance).dtype);
   // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
   const double elements =
       static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
-  const int tile = (elements >= 64 * 64 * 4 * file.machine().multiprocessors) != file.style().wide ? 64 : 32;
+  const int tile = (elements >= 64 * 64 * 4 * file.machine().multiprocessors) != file.variant().wide ? 64 : 32;
   const std::string threads = packed ? file.tune("THREADS", {256, 128}) : file.tune("THREADS", {256, 512, 128});
 
-  std::string body = fmt::format("  constexpr int TILE = {};\n", tile),
-              whole = fmt::format("{} % 4 == 0 && {} % 4 == 0", rows, columns);
+  std::string body = fmt::format("  constexpr int TILE = {};\n", tile);
+  cuda_code::Conditions whole;
+  whole.require(rows + " % 4 == 0");
+  whole.require(columns + " % 4 == 0");
   const auto aligned = [&](const tensor::Shape& strides) {
     for (std::size_t i = 0; i < strides.size(); ++i)
-      if (!is_zero(strides[i]) && !is_one(strides[i])) {
-        const std::string test = fmt::format(" && {} % 4 == 0", arguments.number(strides[i]));
-        if ((" && " + whole).find(test) == std::string::npos) whole += test;
-      }
+      if (!is_zero(strides[i]) && !is_one(strides[i])) whole.require(arguments.number(strides[i]) + " % 4 == 0");
   };
   int tiles = 0;
   std::vector<std::size_t> batch;
@@ -96,16 +97,14 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     if (k > 0) rest = fmt::format("{} / {}", rest, extent);
   }
   const auto address = [&](const tensor::Shape& strides, const std::string& row, const std::string& column) {
-    std::string text;
-    for (std::size_t i = 0; i < strides.size(); ++i) {
-      if (is_zero(strides[i])) continue;
-      const std::string index = i == last ? column : i == source ? row : at[i];
-      text += text.empty() ? "" : " + ";
-      text += is_one(strides[i]) ? index : fmt::format("size_t({}) * {}", index, arguments.number(strides[i]));
-    }
-    return text.empty() ? std::string("0") : text;
+    std::vector<std::string> where = at;
+    where[last] = column;
+    where[source] = row;
+    return families::address(strides, {}, where, arguments);
   };
-  std::string loads, uses;
+  std::string loads;
+  cuda_code::Code uses;
+  const std::size_t margin = packed ? 8 : 6;
   for (std::size_t i = 0; i < region.instances.size(); ++i) {
     const Instance& instance = region.instances[i];
     const Node& from = node(instance);
@@ -114,9 +113,8 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     if (in_memory(instance)) {
       const std::string pointer = arguments.pointer(instance.buffer, from.dtype, false);
       if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) {
-        uses +=
-            fmt::format("    const {} v{} = {};\n", type, i,
-                        converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column"))));
+        uses.line(margin, fmt::format("const {} v{} = {};", type, i,
+                        converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column")))));
       } else {
         ++tiles;
         const std::string stored(tensor::cuda_name(from.dtype)),
@@ -143,35 +141,28 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     }}
 )",
                                stored, pointer, at_element, rows, columns, i);
-          uses += fmt::format("    const {} v{} = {};\n", type, i,
-                              converted(type, fmt::format("tile{}[i * TILE + (j / 4 ^ i / 4) * 4 + q]", i)));
+          uses.line(margin, fmt::format("const {} v{} = {};", type, i,
+                              converted(type, fmt::format("tile{}[i * TILE + (j / 4 ^ i / 4) * 4 + q]", i))));
         } else {
           body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", stored, i);
           loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, at_element);
-          uses += fmt::format("    const {} v{} = {};\n", type, i, converted(type, fmt::format("tile{}[j][i]", i)));
+          uses.line(margin, fmt::format("const {} v{} = {};", type, i, converted(type, fmt::format("tile{}[j][i]", i))));
         }
       }
     } else if (instance.leaf && from.kind == Kind::number) {
       names[i] = arguments.number(from);
     } else if (instance.leaf) {
-      uses +=
-          fmt::format("    const {} v{} = {};\n", type, i, converted(type, address(instance.strides, "row", "column")));
+      uses.line(margin, fmt::format("const {} v{} = {};", type, i, converted(type, address(instance.strides, "row", "column"))));
     } else {
       const PointwiseFunction* function = find_pointwise(from.function);
       std::vector<std::string> operands;
       for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
-      uses += fmt::format("    const {} v{} = {};\n", type, i, spelt(*function, operands));
+      uses.line(margin, fmt::format("const {} v{} = {};", type, i, spelt(*function, operands)));
     }
   }
   const std::string value = names[static_cast<std::size_t>(root.instance)];
   const std::string type(tensor::cuda_name(result.dtype));
   const std::string stored = type == compute_type(result.dtype) ? value : converted(type, value);
-  std::string indented;
-  for (std::size_t from = 0; from < uses.size();) {
-    const std::size_t end = uses.find('\n', from);
-    indented += (packed ? "    " : "  ") + uses.substr(from, end - from) + "\n";
-    from = end + 1;
-  }
   if (packed) {
     aligned(root.strides);
     body += fmt::format(R"(  const bool whole = {whole};
@@ -203,9 +194,9 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     }}
   }}
 )",
-                        fmt::arg("whole", whole), fmt::arg("threads", threads), fmt::arg("loads", loads),
+                        fmt::arg("whole", whole.text()), fmt::arg("threads", threads), fmt::arg("loads", loads),
                         fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("type", type),
-                        fmt::arg("uses", indented), fmt::arg("value", stored), fmt::arg("out", out),
+                        fmt::arg("uses", uses.text()), fmt::arg("value", stored), fmt::arg("out", out),
                         fmt::arg("address", address(root.strides, "row", "column")));
   } else {
     body += fmt::format(R"(#pragma unroll
@@ -228,7 +219,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     }}
   }}
 )",
-                        threads, rows, columns, loads, indented, out, address(root.strides, "row", "column"), stored);
+                        threads, rows, columns, loads, uses.text(), out, address(root.strides, "row", "column"), stored);
   }
   for (const Instance& instance : region.instances) {
     if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");

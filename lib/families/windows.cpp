@@ -78,7 +78,7 @@ constexpr const char* tap_names[] = {"a", "b", "c"};
 
 // Loops over the taps of one result; `body` sees the inputs' coordinates d, h, w and the taps a, b, c.
 std::string tap_loops(const Windows& windows, const std::vector<std::string>& at, bool transposed,
-                      const std::string& body, Arguments& arguments) {
+                      const std::vector<std::string>& body, Arguments& arguments) {
   std::string open, close;
   std::string margin = "    ";
   for (std::size_t i = 0; i < 3; ++i) {
@@ -107,13 +107,8 @@ std::string tap_loops(const Windows& windows, const std::vector<std::string>& at
                           input_names[i], stride, extent);
     }
   }
-  std::string indented;
-  for (std::size_t start = 0; start < body.size();) {
-    const std::size_t end = body.find('\n', start) + 1;
-    indented += margin + body.substr(start, end - start);
-    start = end;
-  }
-  return open + indented + close;
+  for (const std::string& line : body) open += margin + line + "\n";
+  return open + close;
 }
 
 // "(d * H + h) * W + w" over the axes that there are.
@@ -157,8 +152,8 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
     body += fmt::format("  float produced = {};\n", most ? "__int_as_float(0xff800000)" : "0");
     std::string loops = tap_loops(
         windows, at, false,
-        fmt::format("const float value = x[{}];\n{}\n", here,
-                    most ? "produced = value > produced || value != value ? value : produced;" : "produced += value;"),
+        {fmt::format("const float value = x[{}];", here),
+         most ? "produced = value > produced || value != value ? value : produced;" : "produced += value;"},
         arguments);
     body += loops;
     if (!most) {
@@ -189,7 +184,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
                         transposed ? fmt::format("{} * {}", own, taps) : taps);
     body += tap_loops(
         windows, at, transposed,
-        fmt::format("produced += x[{}] * weights[{}];\n", here, flat(windows, tap_names, true, arguments)), arguments);
+        {fmt::format("produced += x[{}] * weights[{}];", here, flat(windows, tap_names, true, arguments))}, arguments);
     body += "  }\n";
   }
   const Epilogue after = epilogue(region, dag, at, 2, arguments);

@@ -4,6 +4,7 @@
 #include "algebra/lower.hpp"
 #include "algebra/rule.hpp"
 #include "families/compose.hpp"
+#include "families/family.hpp"
 #include "rewriter/rewriter.hpp"
 #include "task/module.hpp"
 
@@ -21,41 +22,9 @@ using algebra::Dag;
 using algebra::Kind;
 using algebra::Node;
 using families::Names;
-using families::Style;
+using families::Variant;
 using outcome::AppliedTechnique;
 using outcome::Technique;
-
-std::vector<Style> styles() {
-  std::vector<Style> result;
-  const auto add = [&](const char* name, auto change) {
-    Style style;
-    style.name = name;
-    change(style);
-    result.push_back(style);
-  };
-  add("fused", [](Style&) {});
-  add("packed columns", [](Style& s) { s.packs = true; });
-  add("columns", [](Style& s) { s.columns = true; });
-  add("tensor cores", [](Style& s) { s.tensor = true; });
-  add("tensor cores, gathered", [](Style& s) { s.tensor = s.gather = true; });
-  add("totals", [](Style& s) { s.totals = true; });
-  add("ahead", [](Style& s) { s.ahead = true; });
-  add("trailing teams", [](Style& s) { s.team = s.trail = true; });
-  add("teams that meet once", [](Style& s) { s.team = s.meet_once = true; });
-  add("teams", [](Style& s) { s.team = true; });
-  add("streamed", [](Style& s) { s.stream = true; });
-  add("wide", [](Style& s) { s.wide = true; });
-  add("reread", [](Style& s) { s.cache = false; });
-  add("streamed teams", [](Style& s) { s.team = s.stream = true; });
-  add("wide streamed", [](Style& s) { s.wide = s.stream = true; });
-  add("reductions apart", [](Style& s) { s.apart = true; });
-  add("unsplit", [](Style& s) { s.split = false; });
-  add("three steps", [](Style& s) { s.attention = false; });
-  add("direct", [](Style& s) { s.tiles = false; });
-  add("plain", [](Style& s) { s.vector = s.split = s.tune = false; });
-  add("unfused", [](Style& s) { s.fuse = s.attention = false; });
-  return result;
-}
 
 Names names_of(const task::Task& task) {
   Names names;
@@ -72,7 +41,8 @@ Names names_of(const task::Task& task) {
 // A plan before it is written.
 struct Draft {
   Dag dag;
-  Style style;
+  Variant variant;
+  std::string label;    // of the variant
   std::string applied;  // rules, "diagonal+strength"
   std::vector<AppliedTechnique> techniques;
 };
@@ -84,10 +54,10 @@ struct Written {
 
 tl::expected<Written, std::string> write(const Draft& draft, const schedule::Machine& machine, const Names& names, std::size_t workloads,
                                         const std::string& of) {
-  const auto file = families::compose(draft.dag, draft.style, machine, names, workloads);
+  const auto file = families::compose(draft.dag, draft.variant, machine, names, workloads);
   if (!file) return tl::unexpected(file.error());
   Candidate candidate;
-  candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.style.name);
+  candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.label);
   candidate.source = file->text(of, candidate.id);
   candidate.techniques = draft.techniques;
   for (const auto& [technique, sentence] : file->techniques()) apply(candidate.techniques, technique, sentence);
@@ -95,7 +65,7 @@ tl::expected<Written, std::string> write(const Draft& draft, const schedule::Mac
   candidate.slowed_bytes = file->slowed_bytes();
   candidate.operations = file->operations();
   candidate.kernels = file->kernels();
-  candidate.simple = draft.style.name == "plain";
+  candidate.simple = draft.variant.simple;
   return Written{std::move(candidate), file->members()};
 }
 
@@ -151,8 +121,8 @@ void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, st
   std::vector<Candidate> found;
   for (const auto& [name, node] : cuts(drafts[static_cast<std::size_t>(best)].dag)) {
     Draft draft = drafts[static_cast<std::size_t>(best)];
-    draft.style.cut = node;
-    draft.style.name += ", cut after " + name;
+    draft.variant.cut = node;
+    draft.label += ", cut after " + name;
     auto written = write(draft);
     if (!written || !seen.insert(written->members).second) continue;
     written->candidate.techniques.push_back({Technique::separate_kernels, fmt::format("The result of {} is written out by a kernel of its own, and read where it is needed.", name)});
@@ -209,9 +179,11 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   std::set<std::string> seen;
   std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
-  for (Style style : styles()) {
+  for (Variant variant : families::variants()) {
+    // What no rule has touched is offered in the usual variant, and operation by operation.
+    const bool as_written = variant == Variant{} || !variant.fused;
     algebra::LowerOptions options;
-    options.attention = style.attention;
+    options.attention = variant.attention == Variant::Attention::one_kernel;
     const auto lowered = algebra::lower(*task.torch, *types, sizes, options);
     if (!lowered) {
       result.refusal = lowered.error();
@@ -226,9 +198,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
             applied += (applied.empty() ? "" : "+") + std::string(rule.name);
             identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);
           }
-      if (!algebra && style.name != "fused" && style.name != "unfused") continue;
-      style.exact = exact(dag, precision);
-      Draft draft{std::move(dag), style, std::move(applied), {}};
+      if (!algebra && !as_written) continue;
+      variant.precision = exact(dag, precision) ? Variant::Precision::as_float32 : Variant::Precision::tf32;
+      Draft draft{std::move(dag), variant, families::label(variant), std::move(applied), {}};
       if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
       auto written = write(draft, machine, names, task.workloads.size(), of);
       if (!written) {
@@ -246,7 +218,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   }
   result.refusal.clear();
   add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
-  // By expected time in steps of 5 %; within a step in the order of the styles.
+  // By expected time in steps of 5 %; within a step in the order of the variants.
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < result.list.size(); ++i)
     order.emplace_back(std::floor(std::log(expected_seconds(result.list[i], {})) / 0.05), i);

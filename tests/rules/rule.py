@@ -156,8 +156,27 @@ def defences(tree, binary):
             yield f"{binary}: holds {word.decode()}, the name of a switch"
 
 
-RULES = {"includes": includes, "spdx": spdx, "manual": manual, "exit_codes": exit_codes, "verdicts": verdicts,
-         "defences": defences}
+# Sources that read text which is no generated code.
+READERS = {
+    "lib/cuda_code/device_code.cpp": "reads files of device code",
+    "lib/cuda_code/parameter_names.cpp": "spells the marked names of a finished kernel",
+    "lib/families/arguments.cpp": "reads the task's expressions",
+}
+
+
+def generated_code(tree, _binary):
+    """What writes kernels never takes generated code apart again: it is made of values, and becomes text once."""
+    for path in files(tree, ("*.cpp", "*.hpp"), ["lib/cuda_code", "lib/schedule", "lib/families"]):
+        name = path.relative_to(tree).as_posix()
+        if name in READERS:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r"\.(substr|replace|remove_prefix|remove_suffix)\(|regex", line):
+                yield f"{name}:{number}: generated code is edited as text; make it of values (lib/cuda_code/terms.hpp)"
+
+
+RULES = {"includes": includes, "generated_code": generated_code, "spdx": spdx, "manual": manual, "exit_codes": exit_codes,
+         "verdicts": verdicts, "defences": defences}
 
 
 def main():

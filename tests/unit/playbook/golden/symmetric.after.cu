@@ -8,7 +8,7 @@ __global__ void __launch_bounds__(THREADS) transposition(const float* __restrict
   const int across = (N + TILE - 1) / TILE;
   const int column_start = int(blockIdx.x % across) * TILE, row_start = int(blockIdx.x / across) * TILE;
   __shared__ __align__(16) float tile1[TILE * TILE];
-  const bool whole = N % 4 == 0 && N % 4 == 0;
+  const bool whole = N % 4 == 0;
 #pragma unroll
   for (int patch = threadIdx.x; patch < TILE * TILE / 16; patch += THREADS) {
     const int i = patch % (TILE / 4) * 4, j = patch / (TILE / 4) * 4;

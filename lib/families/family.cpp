@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/family.hpp"
+
+namespace cudal1::families {
+namespace {
+
+const Node& producer_of(const Region& region, const Dag& dag) { return dag.nodes[static_cast<std::size_t>(region.producer)]; }
+
+// A variant that differs from the usual one by one choice, or by two.
+template <typename Change>
+Variant with(Change change) {
+  Variant result;
+  change(result);
+  return result;
+}
+
+// A convolution whose windows are one element is a product once its last dimensions are one.
+bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
+  const Node& producer = producer_of(region, dag);
+  if (producer.kind == Kind::product) return true;
+  if (file.variant().windows == Variant::Windows::direct || file.variant().windows == Variant::Windows::gathered || !is_product(producer)) return false;
+  Region merged = region;
+  if (!merge_from(merged, 2)) return false;
+  region = std::move(merged);
+  return true;
+}
+
+void write_any_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  if (file.variant().tensor_cores()) write_tensor_product(region, dag, buffers, file);
+  else write_product(region, dag, buffers, file);
+}
+
+bool matches_gather(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).kind == Kind::gather; }
+
+bool matches_scan(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).kind == Kind::scan; }
+
+bool matches_convolution(Region& region, const Dag& dag, const KernelFile& file) {
+  return file.variant().tiles() && is_tiled_convolution(producer_of(region, dag));
+}
+
+// Products and convolutions with many results per weight have families of their own.
+bool has_tiles(Region region, const Dag& dag, const KernelFile& file) { return matches_product(region, dag, file) || matches_convolution(region, dag, file); }
+
+bool matches_strips(Region& region, const Dag& dag, const KernelFile& file) {
+  const Node& producer = producer_of(region, dag);
+  if (has_tiles(region, dag, file)) return false;
+  const bool by_columns = file.variant().windows == Variant::Windows::by_columns && is_depthwise(producer, file.machine());
+  return file.variant().tiles() && (producer.kind == Kind::pool || producer.kind == Kind::convolution) && !by_columns &&
+         makes_strips(producer, dag.nodes[static_cast<std::size_t>(producer.operands[0])]);
+}
+
+bool matches_depthwise(Region& region, const Dag& dag, const KernelFile& file) {
+  return file.variant().tiles() && !has_tiles(region, dag, file) && is_depthwise(producer_of(region, dag), file.machine());
+}
+
+bool matches_windows(Region&, const Dag&, const KernelFile&) { return true; }
+
+}  // namespace
+
+const std::vector<Family>& families() {
+  using V = Variant;
+  static const std::vector<Family> list = {
+      {"reductions of columns", nullptr, nullptr, {with([](V& v) { v.columns = V::Columns::packed; })}},
+      {"strips of windows", matches_strips, write_strips, {with([](V& v) { v.windows = V::Windows::by_columns; })}},
+      {"depthwise convolution", matches_depthwise, write_depthwise, {}},
+      {"product",
+       matches_product,
+       write_any_product,
+       {with([](V& v) { v.products = V::Products::tensor_cores; })}},
+      {"gather", matches_gather, write_gather, {}},
+      {"scan", matches_scan, write_scan, {}},
+      {"convolution",
+       matches_convolution,
+       write_convolution,
+       {with([](V& v) { v.products = V::Products::tensor_cores, v.windows = V::Windows::gathered; })}},
+      {"reductions of rows",
+       nullptr,
+       nullptr,
+       {
+           with([](V& v) { v.split = V::Split::totals; }),
+           with([](V& v) { v.rows = V::Rows::prefetched; }),
+           with([](V& v) { v.rows = V::Rows::team_trailing; }),
+           with([](V& v) { v.rows = V::Rows::team_meeting_once; }),
+           with([](V& v) { v.rows = V::Rows::team; }),
+           with([](V& v) { v.streamed = true; }),
+           with([](V& v) { v.wide = true; }),
+           with([](V& v) { v.rows = V::Rows::reread; }),
+           with([](V& v) { v.rows = V::Rows::team, v.streamed = true; }),
+           with([](V& v) { v.wide = v.streamed = true; }),
+           with([](V& v) { v.split = V::Split::apart; }),
+           with([](V& v) { v.split = V::Split::never; }),
+       }},
+      {"attention", nullptr, nullptr, {with([](V& v) { v.attention = V::Attention::three_steps; })}},
+      {"windows", matches_windows, write_windows, {with([](V& v) { v.windows = V::Windows::direct; })}},
+  };
+  return list;
+}
+
+std::vector<Variant> variants() {
+  std::vector<Variant> result{Variant{}};
+  for (const Family& family : families()) result.insert(result.end(), family.variants.begin(), family.variants.end());
+  result.push_back(with([](Variant& v) { v.simple = true; }));
+  result.push_back(with([](Variant& v) { v.fused = false, v.attention = Variant::Attention::three_steps; }));
+  return result;
+}
+
+void write_producer(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  Region own = region;
+  for (const Family& family : families())
+    if (family.matches != nullptr && family.matches(own, dag, file)) return family.write(own, dag, buffers, file);
+}
+
+}  // namespace cudal1::families
