@@ -23,6 +23,8 @@ std::string converted(const std::string& type, const std::string& text) {
   return type.find(' ') == std::string::npos ? type + "(" + text + ")" : "static_cast<" + type + ">(" + text + ")";
 }
 
+std::string conversion(const std::string& type) { return type.find(' ') == std::string::npos ? type : "(" + type + ")"; }
+
 std::string compute_type(tensor::Dtype dtype) {
   using tensor::Dtype;
   switch (dtype) {

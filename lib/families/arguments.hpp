@@ -41,6 +41,8 @@ class Arguments {
 
 // `text` as a value of `type`; the two-word types take no function-style cast.
 std::string converted(const std::string& type, const std::string& text);
+// What converts to `type` in front of parentheses: a type of two words is no function.
+std::string conversion(const std::string& type);  // "int", "(long long)"
 std::string compute_type(tensor::Dtype dtype);  // what registers hold: float for the 16-bit types
 std::string index_type(std::int64_t largest);   // int, or long long where it might not do
 std::string c_literal(const std::string& text, tensor::Dtype dtype);

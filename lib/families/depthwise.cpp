@@ -79,8 +79,9 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
                     width = arguments.number(windows.axes[2].input);
   const std::int64_t stride = windows.axes[1].window.stride, high = windows.axes[1].window.taps.values[0];
   const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+  const std::string index = index_type(*std::max_element(total.values.begin(), total.values.end()));
   file.code(device_code("depthwise.cuh", {{"threads", threads}, {"name", name}, {"rows", rows},
-      {"index", index_type(*std::max_element(total.values.begin(), total.values.end()))}, {"count", count},
+      {"index", index}, {"to_index", conversion(index)}, {"count", count},
       {"coordinates", taken_apart}, {"first", first}, {"o", o}, {"b", b}, {"d", d},
       {"w", w}, {"X", x}, {"W", weight}, {"O", O},
       {"C", C}, {"own", own},

@@ -35,14 +35,7 @@ void KernelFile::helper(std::string_view text) {
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }
 
-// A type of two words is no function: `int(x)` converts, `long long(x)` is an error.
-static std::string with_conversions(std::string text) {
-  constexpr std::string_view called = "long long(", converts = "(long long)(";
-  for (std::size_t at = 0; (at = text.find(called, at)) != std::string::npos; at += converts.size()) text.replace(at, called.size(), converts);
-  return text;
-}
-
-void KernelFile::code(const std::string& text) { code_ += with_conversions(cuda_code::without_marks(text)) + "\n"; }
+void KernelFile::code(const std::string& text) { code_ += cuda_code::without_marks(text) + "\n"; }
 
 std::string KernelFile::members() const {
   KernelFile ordered = *this;

@@ -231,8 +231,8 @@ void LineWriter::prepare() {
   indent_ = 2;
   if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", vec_));
   if (walk_ == Walk::columns) {
-    if (beside()) line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + (part * {2} + {0}(threadIdx.x)) * VEC;", line_index_, width_, lanes()));
-    else line(fmt::format("const {0} first = {0}(blockIdx.x) * {1} + threadIdx.x;", line_index_, width_));
+    if (beside()) line(fmt::format("const {0} first = {3}(blockIdx.x) * {1} + (part * {2} + {3}(threadIdx.x)) * VEC;", line_index_, width_, lanes(), conversion(line_index_)));
+    else line(fmt::format("const {} first = {}(blockIdx.x) * {} + threadIdx.x;", line_index_, conversion(line_index_), width_));
     line(fmt::format("const bool live = first < {};", lines_));
     line(fmt::format("const {} line = live ? first : {} - {};  // idle threads keep the barriers whole", line_index_,
                      lines_, beside() ? "VEC" : "1"));
@@ -260,7 +260,7 @@ void LineWriter::prepare() {
     if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
     if (!totals_.empty()) begin_totals();
     if (has_lines()) {
-      line(totals_.empty() ? fmt::format("const {0} first = {0}(blockIdx.x) * ROWS + threadIdx.y;", line_index_)
+      line(totals_.empty() ? fmt::format("const {} first = {}(blockIdx.x) * ROWS + threadIdx.y;", line_index_, conversion(line_index_))
                            : fmt::format("const {} first = base + threadIdx.y;", line_index_));
       line(fmt::format("const bool live = first < {};", lines_));
       line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
@@ -279,13 +279,13 @@ void LineWriter::prepare() {
     if (has_lines()) {
       line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
       if (rows_per_block_)
-        line(fmt::format("const {0} line = {0}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_));
-      else line(fmt::format("const {0} line = {0}(blockIdx.x / chunks);", line_index_));
+        line(fmt::format("const {} line = {}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_, conversion(line_index_)));
+      else line(fmt::format("const {} line = {}(blockIdx.x / chunks);", line_index_, conversion(line_index_)));
       if (rows_per_block_) line(fmt::format("if (line >= {}) return;", lines_));
-      line(fmt::format("const {0} start = {0}(blockIdx.x % chunks) * TILE + {0}(threadIdx.x) * VEC;", index_));
+      line(fmt::format("const {0} start = {1}(blockIdx.x % chunks) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
     } else {
       if (rows_per_block_) line("if (threadIdx.y > 0) return;");
-      line(fmt::format("const {0} start = {0}(blockIdx.x) * TILE + {0}(threadIdx.x) * VEC;", index_));
+      line(fmt::format("const {0} start = {1}(blockIdx.x) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
     }
   }
   line_coordinates();

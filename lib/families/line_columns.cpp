@@ -93,7 +93,7 @@ void LineWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
     line("#pragma unroll");
     line("for (int item = 0; item < ITEMS; ++item) {");
     indent_ += 2;
-    line(fmt::format("const {0} column = item * {1} + {0}(threadIdx.y);", index_, threads_));
+    line(fmt::format("const {} column = item * {} + {}(threadIdx.y);", index_, threads_, conversion(index_)));
     body();
     indent_ -= 2;
     line("}");
@@ -129,8 +129,8 @@ void LineWriter::walk_columns(int phase, const std::vector<int>& wanted) {
   if (cached_) {
     walk_columns_kept(phase, wanted);
     if (!longer_lines_possible()) return;
-    line(fmt::format("for ({0} column = ITEMS * {1} + {0}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_,
-                     columns_));
+    line(fmt::format("for ({0} column = ITEMS * {1} + {3}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_,
+                     columns_, conversion(index_)));
     indent_ += 2;
     if (beside()) elements_beside(phase, {false, "column", "column", {}});
     else element(phase, {false, "column", "column", {}});
@@ -141,9 +141,9 @@ void LineWriter::walk_columns(int phase, const std::vector<int>& wanted) {
   line(fmt::format("#pragma unroll {}", file_.variant().wide ? 16 : 4));  // accesses on their way
   if (splits_ > 1)
     line(
-        fmt::format("for ({0} column = {0}(blockIdx.y) * {1} + {0}(threadIdx.y); column < {2}; column += "
-                    "{0}(gridDim.y) * {1}) {{",
-                    index_, threads_, columns_));
+        fmt::format("for ({0} column = {3}(blockIdx.y) * {1} + {3}(threadIdx.y); column < {2}; column += "
+                    "{3}(gridDim.y) * {1}) {{",
+                    index_, threads_, columns_, conversion(index_)));
   else
     line(fmt::format("for ({0} column = threadIdx.y; column < {2}; column += {1}) {{", index_, threads_, columns_));
   indent_ += 2;

@@ -136,8 +136,8 @@ void LineWriter::walk_items(int phase, const std::vector<int>& wanted) {
   line("}");
   if (walk_ != Walk::rows || !longer_lines_possible()) return;
   if (team_.empty())
-    return walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, index_));
-  walk_rest(phase, wanted, fmt::format("((ITEMS * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, index_),
+    return walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, conversion(index_)));
+  walk_rest(phase, wanted, fmt::format("((ITEMS * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, conversion(index_)),
             fmt::format("{} * {} * VEC", team_, threads_));
 }
 
@@ -164,8 +164,8 @@ void LineWriter::load_packs(const std::set<int>& leaves) {
 void LineWriter::walk_stream(int phase, const std::vector<int>& wanted) {
   line("#pragma unroll 4");
   if (splits_ > 1)
-    walk_rest(phase, wanted, fmt::format("({0}(blockIdx.y) * {1} + {0}(threadIdx.x)) * VEC", index_, threads_),
-              fmt::format("{}(gridDim.y) * {} * VEC", index_, threads_));
-  else walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", index_));
+    walk_rest(phase, wanted, fmt::format("({0}(blockIdx.y) * {1} + {0}(threadIdx.x)) * VEC", conversion(index_), threads_),
+              fmt::format("{}(gridDim.y) * {} * VEC", conversion(index_), threads_));
+  else walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", conversion(index_)));
 }
 }  // namespace cudal1::families

@@ -16,7 +16,7 @@ tensor::Extent LineWriter::write_totals(const std::vector<int>& reduces) {
 void LineWriter::begin_totals() {
   for (std::size_t root = 0; root < totals_.size(); ++root)
     line(fmt::format("{} total{} = {};", compute_type(total(root).dtype), root, neutral(total(root))));
-  line(fmt::format("for ({0} base = {0}(blockIdx.x) * ROWS; base < {1}; base += {2} * ROWS) {{", line_index_, lines_, totals_blocks_));
+  line(fmt::format("for ({0} base = {3}(blockIdx.x) * ROWS; base < {1}; base += {2} * ROWS) {{", line_index_, lines_, totals_blocks_, conversion(line_index_)));
   indent_ += 2;
 }
 

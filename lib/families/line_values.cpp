@@ -203,7 +203,7 @@ void LineWriter::pack_loop(int phase, const Spot& spot) {
 std::string LineWriter::column_of_item() const {
   if (walk_ == Walk::pointwise) return fmt::format("start + item * {} * VEC", threads_);
   if (!team_.empty())
-    return fmt::format("((item * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, index_);
-  return fmt::format("(item * {} + {}(threadIdx.x)) * VEC", threads_, index_);
+    return fmt::format("((item * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, conversion(index_));
+  return fmt::format("(item * {} + {}(threadIdx.x)) * VEC", threads_, conversion(index_));
 }
 }  // namespace cudal1::families

@@ -159,6 +159,7 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
   const std::string weights = !weighted ? "" : fmt::format(
       "  float weights[{0}];\n#pragma unroll\n  for (int k = 0; k < {0}; ++k) weights[k] = {1}[size_t(live ? plane % {2} : 0) * {0} + k];\n",
       taps, kernel, arguments.number(node.shape[1]));
+  const std::string index = index_type(*std::max_element(results.values.begin(), results.values.end()));
   const std::string_view kernel_code = columns ? "strip_columns.cuh" : "strips.cuh";
   file.code(device_code(kernel_code, cuda_code::holes_in(kernel_code, {{"name", name}, {"parameters", arguments.parameters()},
       {"forwarded", arguments.forwarded()}, {"threads", threads}, {"rows", rows},
@@ -168,7 +169,7 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
       {"dilation_w", w.window.dilation}, {"taps_w", w.window.taps.values[0]},
       {"stride_h", h.window.stride}, {"dilation_h", h.window.dilation},
       {"taps_h", h.window.taps.values[0]}, {"padding_h", h.window.padding},
-      {"span_h", span(h)}, {"index", index_type(*std::max_element(results.values.begin(), results.values.end()))},
+      {"span_h", span(h)}, {"index", index}, {"to_index", conversion(index)},
       {"depth", deep ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", OD, depths, columns ? OW : "chunks") : ""},
       {"padding_w", w.window.padding}, {"inside_w", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : ""},
       {"per_depth", deep ? " / slabs" : ""}, {"planes", count}, {"volume", volume},

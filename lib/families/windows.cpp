@@ -192,7 +192,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
   file.code(fmt::format(
       "__global__ void __launch_bounds__({}) {}({}) {{\n  const {} index = {}(blockIdx.x) * {} + threadIdx.x;\n"
       "  if (index >= {}) return;\n{}{}  {}\n}}\n",
-      threads, name, arguments.parameters(), index, index, threads, count, body, after.statements, after.store));
+      threads, name, arguments.parameters(), index, conversion(index), threads, count, body, after.statements, after.store));
   file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
   double read = 4, taps = 1;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);

@@ -3,6 +3,7 @@
 //$ name = depthwise_convolution
 //$ rows = 8
 //$ index = int
+//$ to_index = int
 //$ count = n4
 //$ coordinates =   const int at3 = index % L;\n  const int at2 = index / L % n6;\n  const int at1 = index / L / n6 % C;\n  const int at0 = index / L / n6 / C;\n
 //$ first = at2 * 8
@@ -36,7 +37,7 @@
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   // Neighbouring threads make neighbouring columns of $rows$ results below each other, which share their inputs.
-  const $index$ index = $index$(blockIdx.x) * $threads$ + threadIdx.x;
+  const $index$ index = $to_index$(blockIdx.x) * $threads$ + threadIdx.x;
   if (index >= $count$) return;
 $coordinates$
   const int first = $first$, group = $o$ / ($O$ / $groups$);

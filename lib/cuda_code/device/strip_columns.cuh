@@ -14,6 +14,7 @@
 //$ padding_h = 0
 //$ span_h = 1
 //$ index = int
+//$ to_index = int
 //$ depth = 
 //$ padding_w = 1
 //$ inside_w =  && unsigned(w) < unsigned(L)
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   // neighbours. It combines along a row first, then the rows$then_planes$.
   constexpr int INPUT_ROWS = ($rows$ - 1) * $stride_h$ + $span_h$;
   const int strips = ($OH$ + $rows$ - 1) / $rows$;
-  const $index$ place = $index$(blockIdx.x) * $threads$ + threadIdx.x;
+  const $index$ place = $to_index$(blockIdx.x) * $threads$ + threadIdx.x;
   const int at_w = place % $OW$, strip = place / $OW$ % strips;
 $depth$
   const $index$ plane = place / $OW$ / strips$per_depth$;

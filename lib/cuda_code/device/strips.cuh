@@ -14,6 +14,7 @@
 //$ padding_h = 0
 //$ span_h = 1
 //$ index = int
+//$ to_index = int
 //$ depth = 
 //$ per_depth = 
 //$ planes = n7
@@ -48,7 +49,7 @@ __device__ __forceinline__ void $name$_body($parameters$) {
   __shared__ __align__(16) float results[$threads$ / 32][$rows$][128];
   const int lane = threadIdx.x % LANES, warp = threadIdx.x / 32;
   const int chunks = ($OW$ + LANES * 4 - 1) / (LANES * 4), strips = ($OH$ + $rows$ - 1) / $rows$;
-  const $index$ place = ($index$(blockIdx.x) * $threads$ + threadIdx.x) / LANES;
+  const $index$ place = ($to_index$(blockIdx.x) * $threads$ + threadIdx.x) / LANES;
   const int chunk = place % chunks, strip = place / chunks % strips;
 $depth$
   const $index$ plane = place / chunks / strips$per_depth$;
