@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "help_text.hpp"
 
+#include "base/display.hpp"
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -13,21 +15,15 @@ namespace {
 
 constexpr std::size_t text_column = 32, width = 100;
 
-// Columns that a text takes: code points, as there are no wide characters here.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 // "  left                 right", with `right` wrapped at the column of its beginning.
 std::string entry(const std::string& left, std::string_view right) {
   std::string text = "  " + left;
-  if (columns(text) + 2 > text_column) text += '\n' + std::string(text_column, ' ');
-  else text += std::string(text_column - columns(text), ' ');
+  if (base::display_width(text) + 2 > text_column) text += '\n' + std::string(text_column, ' ');
+  else text += std::string(text_column - base::display_width(text), ' ');
   std::size_t column = text_column;
   while (!right.empty()) {
     const std::size_t end = std::min(right.find(' '), right.size());
-    if (column + 1 + columns(right.substr(0, end)) > width && column > text_column) {
+    if (column + 1 + base::display_width(right.substr(0, end)) > width && column > text_column) {
       text += '\n' + std::string(text_column, ' ');
       column = text_column;
     } else if (column > text_column) {
@@ -35,7 +31,7 @@ std::string entry(const std::string& left, std::string_view right) {
       ++column;
     }
     text += right.substr(0, end);
-    column += columns(right.substr(0, end));
+    column += base::display_width(right.substr(0, end));
     right.remove_prefix(std::min(end + 1, right.size()));
   }
   return text + '\n';

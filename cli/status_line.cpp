@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "status_line.hpp"
 
+#include "base/display.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::cli {
-
-namespace {
-
-// Cut to `columns`, counting code points; what is shown here has no wide characters.
-std::string fitted(std::string_view text, int columns) {
-  int used = 0;
-  std::size_t end = 0;
-  for (; end < text.size(); ++end)
-    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80 && ++used > columns) break;
-  return std::string(text.substr(0, end));
-}
-
-}  // namespace
 
 StatusLine::StatusLine(const Console& console) : console_(console), repaints_(console.terminal(stderr)) {}
 
@@ -26,7 +14,7 @@ StatusLine::~StatusLine() { clear(); }
 
 void StatusLine::show(std::string_view text) {
   if (!repaints_) return;
-  shown_ = fitted(base::printable(text), console_.width(stderr) - 1);
+  shown_ = base::fitted(base::printable(text), static_cast<std::size_t>(console_.width(stderr) - 1));
   fmt::print(stderr, "\r\033[K{}", shown_);
   std::fflush(stderr);
 }

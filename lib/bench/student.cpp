@@ -28,12 +28,17 @@ double beta_fraction(double a, double b, double x) {
   return result;
 }
 
-// std::lgamma writes a global, so it is not for several threads; this is called from one.
+// The logarithm of the gamma function of a positive number. std::lgamma writes a global; judges of a sweep run on threads.
+double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);  // of POSIX
+}
+
 double incomplete_beta(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+      std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log1p(-x));
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/display.hpp"
 #include "base/text.hpp"
 #include "report/formats.hpp"
 
@@ -11,20 +12,9 @@ namespace cudal1::report {
 
 namespace {
 
-// Columns that a UTF-8 text takes, wide characters aside.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string clipped(const std::string& text, std::size_t width) {
-  if (width_of(text) <= width) return text;
-  std::string result;
-  std::size_t columns = 0;
-  for (const char c : text) {
-    if ((c & 0xC0) != 0x80 && ++columns + 1 > width) break;
-    result += c;
-  }
-  return result + "…";
+  if (base::display_width(text) <= width) return text;
+  return std::string(base::fitted(text, width == 0 ? 0 : width - 1)) + "…";
 }
 
 class Painter {
@@ -70,8 +60,8 @@ class Painter {
   std::vector<std::size_t> column_widths(const Table& table) const {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      std::size_t width = width_of(table.columns[c]);
-      for (const auto& row : table.rows) width = std::max(width, width_of(row[c]));
+      std::size_t width = base::display_width(table.columns[c]);
+      for (const auto& row : table.rows) width = std::max(width, base::display_width(row[c]));
       widths.push_back(width);
     }
     if (style_.width <= 0) return widths;
@@ -92,7 +82,7 @@ class Painter {
     std::string result;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const std::string cell = clipped(cells[c], widths[c]);
-      const std::string space(widths[c] - width_of(cell), ' ');
+      const std::string space(widths[c] - base::display_width(cell), ' ');
       result += "  " + (table.numeric[c] ? space + cell : cell + space);
     }
     while (!result.empty() && result.back() == ' ') result.pop_back();

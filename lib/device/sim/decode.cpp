@@ -123,6 +123,16 @@ void Decoder::layout(FunctionState& state) {
   state.rows.assign(function.registers.size(), nowhere);
 }
 
+namespace {
+
+// Whether a statement's first operand is a register that it writes. A cp. instruction has an address there.
+bool writes_first(const Statement& statement) {
+  const std::string& opcode = statement.opcode;
+  return !opcode.starts_with("st") && !opcode.starts_with("red.") && !opcode.starts_with("cp.");
+}
+
+}  // namespace
+
 void Decoder::count_reads(FunctionState& state) {
   state.reads.assign(state.function->registers.size(), 0);
   state.writes.assign(state.function->registers.size(), 0);
@@ -134,7 +144,7 @@ void Decoder::count_reads(FunctionState& state) {
   };
   for (const Statement& statement : state.function->body) {
     read(statement.guard);
-    const bool writes = !statement.opcode.starts_with("st") && !statement.opcode.starts_with("red.");
+    const bool writes = writes_first(statement);
     for (std::size_t i = 0; i < statement.operands.size(); ++i) {
       const Operand& operand = statement.operands[i];
       const bool target = i == 0 && writes && operand.kind != Operand::Kind::address;
@@ -150,7 +160,7 @@ void Decoder::note_registers(const Statement& statement, StatementFacts& facts) 
     if (reg >= 0) into.push_back(state_->first_register + static_cast<std::uint32_t>(reg));
   };
   note(facts.reads, statement.guard);
-  const bool writes = !statement.opcode.starts_with("st") && !statement.opcode.starts_with("red.") && !statement.opcode.starts_with("cp.");
+  const bool writes = writes_first(statement);
   for (std::size_t i = 0; i < statement.operands.size(); ++i) {
     const Operand& operand = statement.operands[i];
     auto& into = i == 0 && writes && operand.kind != Operand::Kind::address ? facts.writes : facts.reads;

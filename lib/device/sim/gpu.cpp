@@ -4,6 +4,7 @@
 #include "sim/sim.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,21 +79,6 @@ std::string plain(const std::string& name) {
   return result;
 }
 
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1])});
-      corner = above;
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::vector<std::string> gpu_names() {
@@ -102,16 +88,13 @@ std::vector<std::string> gpu_names() {
 }
 
 const outcome::DeviceFacts& gpu(const std::string& name) {
-  const Gpu* nearest = nullptr;
-  std::size_t least = ~std::size_t{0};
-  for (const Gpu& gpu : records()) {
+  for (const Gpu& gpu : records())
     if (plain(name) == gpu.name || plain(name) == plain(gpu.facts.name)) return gpu.facts;
-    const std::size_t d = distance(plain(name), gpu.name);
-    if (d < least) least = d, nearest = &gpu;
-  }
   std::string known;
   for (const std::string& one : gpu_names()) known += (known.empty() ? "" : ", ") + one;
-  throw base::Error(base::Fault::usage, fmt::format("there is no GPU record \"{}\"; did you mean {}? Known: {}", name, nearest->name, known));
+  const auto nearest = base::nearest(plain(name), gpu_names());
+  throw base::Error(base::Fault::usage, fmt::format("there is no GPU record \"{}\"{}; known: {}", name,
+                                                    nearest ? fmt::format(" (did you mean {}?)", *nearest) : "", known));
 }
 
 }  // namespace cudal1::sim

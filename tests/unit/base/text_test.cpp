@@ -4,12 +4,21 @@
 #include "base/clock.hpp"
 #include "base/diagnostic.hpp"
 #include "base/digest.hpp"
+#include "base/display.hpp"
 #include "catch.hpp"
 
 #include <string>
 #include <vector>
 
 using namespace cudal1::base;
+
+TEST_CASE("the width of a text counts characters, not bytes, and no character is cut") {
+  CHECK(display_width("") == 0);
+  CHECK(display_width("4.2 µs …") == 8);
+  CHECK(fitted("µs…", 2) == "µs");
+  CHECK(fitted("µs…", 0).empty());
+  CHECK(fitted("µs…", 9) == "µs…");
+}
 
 TEST_CASE("text is trimmed and split") {
   CHECK(trim("  a b\t\r\n") == "a b");
