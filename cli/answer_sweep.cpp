@@ -195,19 +195,19 @@ class AnswerJudge {
 
 }  // namespace
 
-void add_answer_sweep_options(CLI::App& app, AnswerSweepOptions& options) {
+void add_answer_sweep_options(Arguments app, AnswerSweepOptions& options) {
   const char* group = "Published answers in bulk";
   app.add_option("--answers", options.answers, "Instead of TASK and VARIANT: CUDA-L1's released JSON, KernelBench's runs, or a folder of files with ModelNew")
       ->option_text("FILE|DIR")
       ->group(group);
   app.add_option("--tasks", options.tasks, "The folder of tasks that they answer [default: what they were published with]")
       ->option_text("DIR")
-      ->allow_extra_args(false)
+      ->one_value()
       ->group(group);
   app.add_option("--out", options.output.folder, "The folder of rows and summary [default: cudal1-answers]")->option_text("DIR")->group(group);
   app.add_option("--format", options.output.format, "Of the summary that is printed")
       ->option_text("terminal|markdown|json|csv|svg")
-      ->check(CLI::IsMember(report::sweep_formats()))
+      ->check(Check::one_of(report::sweep_formats()))
       ->group(group);
   add_batch_options(app, options.batch, group);
 }

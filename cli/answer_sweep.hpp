@@ -16,7 +16,7 @@ struct AnswerSweepOptions {
   BatchOptions batch;
   SweepOutput output;
 };
-void add_answer_sweep_options(CLI::App& app, AnswerSweepOptions& options);
+void add_answer_sweep_options(Arguments app, AnswerSweepOptions& options);
 
 ExitCode sweep_answers(const AnswerSweepOptions& options, const JudgedVariantsOptions& judged, const Console& console);
 

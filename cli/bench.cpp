@@ -22,7 +22,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_bench(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("bench", "How fast is a variant, and what limits it?", manual_group,
+  Arguments app = line.add("bench", "How fast is a variant, and what limits it?", manual_group,
                            [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->task);
   app.add_option("VARIANT", options->variants, "Kernel files that answer the task")->required();

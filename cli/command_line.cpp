@@ -6,55 +6,62 @@
 #include "settings.hpp"
 #include "suggestion.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace cudal1::cli {
 
 namespace {
 
-void add_console_options(CLI::App& app, ConsoleOptions& options) {
+void add_console_options(Arguments app, ConsoleOptions& options) {
   app.add_option("--color", options.color, "Colour the output")
       ->option_text("auto|always|never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(Check::one_of({"auto", "always", "never"}));
   app.add_flag("--no-color", options.no_color, "The same as --color never");
   app.add_option("--progress", options.progress, "How progress is shown on standard error")
       ->option_text("auto|plain|json|none")
-      ->check(CLI::IsMember({"auto", "plain", "json", "none"}));
+      ->check(Check::one_of({"auto", "plain", "json", "none"}));
   app.add_flag("-q,--quiet", options.quiet, "Say nothing but results, warnings and errors");
   app.add_flag("--no-input", options.no_input, "Never ask a question");
 }
 
 }  // namespace
 
-CommandLine::CommandLine() : app("Makes CUDA kernels faster, and proves it.", "cudal1") {
+CommandLine::CommandLine() : app_(std::make_unique<CLI::App>("Makes CUDA kernels faster, and proves it.", "cudal1")) {
+  CLI::App& app = *app_;
   app.formatter(std::make_shared<HelpText>());
   app.option_defaults()->always_capture_default();
   app.set_help_flag("-h,--help", "Show this help");
   app.set_version_flag("--version", "cudal1 " CUDAL1_VERSION, "Show the version");
   app.require_subcommand(0, 1);
-  add_console_options(app, console.options);
+  add_console_options(Arguments(app), console.options);
 }
 
-CLI::App& CommandLine::add(CLI::App& parent, const std::string& name, const std::string& summary,
+CommandLine::~CommandLine() = default;
+
+Arguments CommandLine::add(Arguments parent, const std::string& name, const std::string& summary,
                            const std::string& group, std::function<ExitCode()> action) {
-  CLI::App& command = *parent.add_subcommand(name, summary);
+  CLI::App& command = *parent.app().add_subcommand(name, summary);
   command.group(group);
   command.fallthrough();
   command.require_subcommand(0, 1);
   if (action) actions_[&command] = std::move(action);
-  return command;
+  return Arguments(command);
 }
 
-CLI::App& CommandLine::add(const std::string& name, const std::string& summary, const std::string& group,
+Arguments CommandLine::add(const std::string& name, const std::string& summary, const std::string& group,
                            std::function<ExitCode()> action) {
-  return add(app, name, summary, group, std::move(action));
+  return add(Arguments(*app_), name, summary, group, std::move(action));
 }
 
 CLI::App* CommandLine::named_command() {
+  CLI::App& app = *app_;
   CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   return command == &app ? nullptr : command;
 }
 
 ExitCode CommandLine::run(int argc, char** argv) {
+  CLI::App& app = *app_;
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "console.hpp"
 #include "exit_codes.hpp"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
-
-#include <CLI/CLI.hpp>
 
 namespace cudal1::cli {
 
@@ -18,26 +18,29 @@ namespace cudal1::cli {
 class CommandLine {
  public:
   CommandLine();
+  ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
   // Declares a command under `group` of the help text. The action runs after parsing, with all options in place.
-  CLI::App& add(const std::string& name, const std::string& summary, const std::string& group,
+  Arguments add(const std::string& name, const std::string& summary, const std::string& group,
                 std::function<ExitCode()> action);
-  CLI::App& add(CLI::App& parent, const std::string& name, const std::string& summary, const std::string& group,
+  Arguments add(Arguments parent, const std::string& name, const std::string& summary, const std::string& group,
                 std::function<ExitCode()> action);
 
   // The command also works where settings are broken: it helps to mend them, or needs none.
-  void forgive_settings(const CLI::App& command) { forgiving_.insert(&command); }
+  void forgive_settings(Arguments command) { forgiving_.insert(&command.app()); }
 
   // Parses, applies environment and configuration, and runs the one command that was named. Throws base::Error.
   ExitCode run(int argc, char** argv);
 
-  CLI::App app;
+  const CLI::App& root() const { return *app_; }
+
   Console console;
 
  private:
   CLI::App* named_command();  // innermost; null when there was none
+  std::unique_ptr<CLI::App> app_;
   std::map<const CLI::App*, std::function<ExitCode()>> actions_;
   std::set<const CLI::App*> forgiving_;
 };

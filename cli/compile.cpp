@@ -147,7 +147,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_compile(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("compile", "NVRTC alone: messages, PTX and resource use", manual_group,
+  Arguments app = line.add("compile", "NVRTC alone: messages, PTX and resource use", manual_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("FILE", options->file, "A kernel file or other device code")->required();
   app.add_option("--gpu", options->gpu, "The GPU to compile for; see `cudal1 devices`")->option_text("NAME");

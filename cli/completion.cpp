@@ -11,7 +11,7 @@ struct Options {
 };
 
 ExitCode run(const Options& options, const CommandLine& line) {
-  line.console.result(completion_script(line.app, options.shell));
+  line.console.result(completion_script(line.root(), options.shell));
   return ExitCode::success;
 }
 
@@ -19,12 +19,12 @@ ExitCode run(const Options& options, const CommandLine& line) {
 
 void add_completion(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("completion", "A script that completes commands and options in a shell", surroundings_group,
+  Arguments app = line.add("completion", "A script that completes commands and options in a shell", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_option("SHELL", options->shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(Check::one_of({"bash", "zsh", "fish"}));
 }
 
 }  // namespace cudal1::cli

@@ -34,7 +34,7 @@ std::string value_text(const Setting& setting) {
 ExitCode show(const Options& options, const CommandLine& line) {
   json list = json::array();
   std::string text;
-  for (const auto& setting : all_settings(line.app)) {
+  for (const auto& setting : all_settings(line.root())) {
     const std::string assignment = fmt::format("{} = {}", setting.key, value_text(setting));
     const std::string from = setting.where.empty() ? "" : " " + setting.where;
     text += options.origin ? fmt::format("{:<44} # {}{}\n", assignment, name(setting.origin), from) : assignment + "\n";
@@ -59,8 +59,8 @@ ExitCode paths(const CommandLine& line) {
 
 void add_config(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("config", "Settings, and the files that they come from", surroundings_group, nullptr);
-  CLI::App& show_app =
+  Arguments app = line.add("config", "Settings, and the files that they come from", surroundings_group, nullptr);
+  Arguments show_app =
       line.add(app, "show", "Every setting as it applies here", "Commands", [options, &line] { return show(*options, line); });
   show_app.add_flag("--origin", options->origin, "Also where each value comes from");
   show_app.add_flag("--json", options->as_json, "Print one JSON object");

@@ -49,7 +49,7 @@ DeviceChoice simulator(const std::string& gpu) {
 
 }  // namespace
 
-void add_device_options(CLI::App& app, DeviceOptions& options) {
+void add_device_options(Arguments app, DeviceOptions& options) {
   app.add_option("--device", options.device, "Where kernels run: a GPU, or the simulator")
       ->option_text("auto|cuda:N[,cuda:N…]|sim")
       ->group("Device");

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "console.hpp"
 
 #include "outcome/device_facts.hpp"
 
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 namespace cudal1::cli {
 
@@ -17,7 +16,7 @@ struct DeviceOptions {
   std::string device = "auto";  // auto, cuda, cuda:N, sim; several with commas
   std::string gpu = "H200";     // sim: the GPU whose times are predicted
 };
-void add_device_options(CLI::App& app, DeviceOptions& options);
+void add_device_options(Arguments app, DeviceOptions& options);
 
 // The device that the options mean on this machine.
 struct DeviceChoice {

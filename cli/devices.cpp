@@ -111,7 +111,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_devices(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("devices", "What can be measured here, and what can be simulated", surroundings_group,
+  Arguments app = line.add("devices", "What can be measured here, and what can be simulated", surroundings_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_flag("--verbose", options->verbose, "Also each GPU's record and the instructions that the simulator knows");
   app.add_flag("--json", options->as_json, "Print one JSON object");

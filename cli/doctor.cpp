@@ -157,7 +157,7 @@ std::string as_json(const std::vector<Finding>& findings) {
 
 ExitCode run(const Options& options, const CommandLine& line) {
   const std::vector<Finding> findings = {nvrtc(), sandbox(), confinement(), gpus(), sanitizer(), torch(), cache(),
-                                         configuration(line.app)};
+                                         configuration(line.root())};
   line.console.result(options.as_json ? as_json(findings) : as_text(findings, line.console.colour(stdout)));
   if (findings.back().state != there) return ExitCode::usage;
   for (const auto& finding : findings)
@@ -169,7 +169,7 @@ ExitCode run(const Options& options, const CommandLine& line) {
 
 void add_doctor(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("doctor", "What is missing on this machine, and how to get it", surroundings_group,
+  Arguments app = line.add("doctor", "What is missing on this machine, and how to get it", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_flag("--json", options->as_json, "Print one JSON object");

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace cudal1::cli {
@@ -84,21 +85,21 @@ ExitCode run(const Options& options, const CommandLine& line) {
   if (options.topic.empty()) {
     std::string list;
     for (const auto& topic : topics) list += fmt::format("  help {:<25} {}\n", topic.name, topic.summary);
-    line.console.result(line.app.help() + "\nTopics:\n" + list);
+    line.console.result(line.root().help() + "\nTopics:\n" + list);
     return ExitCode::success;
   }
   for (const auto& topic : topics)
     if (options.topic == topic.name) {
-      line.console.result(topic.text(line.app));
+      line.console.result(topic.text(line.root()));
       return ExitCode::success;
     }
-  if (const CLI::App* command = command_named(line.app, options.topic); command != nullptr) {
+  if (const CLI::App* command = command_named(line.root(), options.topic); command != nullptr) {
     line.console.result(command->help());
     return ExitCode::success;
   }
   std::vector<std::string> known;
   for (const auto& topic : topics) known.emplace_back(topic.name);
-  for (const CLI::App* command : line.app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* command : line.root().get_subcommands([](const CLI::App*) { return true; }))
     known.push_back(command->get_name());
   throw base::Error(base::Fault::usage, fmt::format("there is no help on \"{}\"{}; `cudal1 help` lists the topics",
                                                     options.topic, did_you_mean(options.topic, known)));
@@ -108,7 +109,7 @@ ExitCode run(const Options& options, const CommandLine& line) {
 
 void add_help(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("help", "A command, or a topic: kernel-file, exit-codes, environment", surroundings_group,
+  Arguments app = line.add("help", "A command, or a topic: kernel-file, exit-codes, environment", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_option("TOPIC", options->topic, "A topic or a command");

@@ -54,7 +54,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_init(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("init", "Draft a kernel file from an ordinary .cu or a PyTorch module", main_group,
+  Arguments app = line.add("init", "Draft a kernel file from an ordinary .cu or a PyTorch module", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("FILE", options->file, "CUDA source, or a PyTorch module in KernelBench's form")->required();
   app.add_option("-o,--output", options->output, "A file instead of standard output")->option_text("FILE");

@@ -54,7 +54,7 @@ std::string as_json(const task::Task& task, const DeviceChoice& choice, const ju
 
 }  // namespace
 
-void add_judged_variants_options(CLI::App& app, JudgedVariantsOptions& options) {
+void add_judged_variants_options(Arguments app, JudgedVariantsOptions& options) {
   app.add_flag("--quick", options.quick, "A first verdict only, without confirmation in fresh processes");
   app.add_flag("--json", options.as_json, "Print one JSON object");
   add_device_options(app, options.device);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "console.hpp"
 #include "device_options.hpp"
 #include "task_options.hpp"
@@ -10,8 +11,6 @@
 
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 namespace cudal1::cli {
 
@@ -23,7 +22,7 @@ struct JudgedVariantsOptions {
   WorkbenchOptions workbench;
   bool quick = false, counters = false, as_json = false;
 };
-void add_judged_variants_options(CLI::App& app, JudgedVariantsOptions& options);
+void add_judged_variants_options(Arguments app, JudgedVariantsOptions& options);
 
 // Judges each in turn and prints the table or the JSON. Throws base::Error for a broken task or a file that cannot be
 // read, never for what is wrong with a variant.

@@ -81,47 +81,47 @@ void place(model::Settings& settings, const ModelOptions& options, const std::st
 
 }  // namespace
 
-void add_service_options(CLI::App& app, ModelOptions& options) {
+void add_service_options(Arguments app, ModelOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text, const char* help) {
     return app.add_option(name, value, help)->option_text(text)->group("Model");
   };
-  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the models' service")->allow_extra_args(false);
+  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the models' service")->one_value();
   add("--key-variable", options.key_variables, "[PROVIDER=]NAME", "The environment variable that holds the service's key")
-      ->allow_extra_args(false);
+      ->one_value();
   add("--key-command", options.key_commands, "[PROVIDER=]COMMAND",
       "A program, with arguments separated by spaces, that prints the service's key")
-      ->allow_extra_args(false);
+      ->one_value();
   add("--ca-bundle", options.settings.ca_bundle, "FILE", "Certificates of the authorities that services are trusted by");
   add("--connect-limit", options.connect_limit, "SECONDS", "Longest wait for a connection; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Check::not_negative());
 }
 
-void add_model_options(CLI::App& app, ModelOptions& options) {
+void add_model_options(Arguments app, ModelOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text, const char* help) {
     return app.add_option(name, value, help)->option_text(text)->group("Model");
   };
   auto& settings = options.settings;
   add("--model", options.models, "MODEL[,MODEL…]", "Who is asked for variants, one or several; see `cudal1 models`")
       ->default_str("builtin")
-      ->allow_extra_args(false)
+      ->one_value()
       ->delimiter(',');
   app.add_flag("--allow-remote", options.allow_remote, "Agree that the task's source is sent to a remote model")->group("Model");
   add_service_options(app, options);
   add("--effort", settings.effort, "WORD", "Reasoning effort, in the service's own words");
-  add("--output-tokens", settings.output_tokens, "N", "Most tokens that one reply may take")->check(CLI::PositiveNumber);
+  add("--output-tokens", settings.output_tokens, "N", "Most tokens that one reply may take")->check(Check::positive());
   add("--context-tokens", settings.context_tokens, "N", "Most tokens that prompt and reply take together (ollama)")
-      ->check(CLI::PositiveNumber);
+      ->check(Check::positive());
   app.add_flag("--send-seed", settings.send_seed, "Send a seed with each request, where the service takes one")->group("Model");
-  add("--parallel", settings.parallel, "N", "Most requests to one service at once")->check(CLI::Range(1, 256));
-  add("--retries", settings.retries, "N", "Most times that a request is tried again")->check(CLI::Range(0, 100));
-  add("--longest-wait", options.longest_wait, "SECONDS", "Longest pause that a service may ask for")->check(CLI::NonNegativeNumber);
+  add("--parallel", settings.parallel, "N", "Most requests to one service at once")->check(Check::between(1, 256));
+  add("--retries", settings.retries, "N", "Most times that a request is tried again")->check(Check::between(0, 100));
+  add("--longest-wait", options.longest_wait, "SECONDS", "Longest pause that a service may ask for")->check(Check::not_negative());
   add("--first-byte-limit", options.first_byte_limit, "SECONDS", "Longest wait for a part of a reply; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Check::not_negative());
   add("--idle-limit", options.idle_limit, "SECONDS", "Longest silence within a reply; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Check::not_negative());
   add("--command-limit", options.command_limit, "SECONDS", "Longest wait for a reply from a program (cmd:)")
-      ->check(CLI::PositiveNumber);
-  add("--commands", settings.commands, "N", "Programs that run at once (cmd:)")->check(CLI::Range(1, 256));
+      ->check(Check::positive());
+  add("--commands", settings.commands, "N", "Programs that run at once (cmd:)")->check(Check::between(1, 256));
   add("--prices", options.prices, "FILE", "Prices of models, in JSON, beside the built-in ones");
   app.add_flag("--verbose", options.verbose, "Tell of every request to a service, its size, status and time")->group("Model");
 }

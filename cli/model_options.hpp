@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "console.hpp"
 
 #include "model/providers.hpp"
@@ -10,8 +11,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 namespace cudal1::cli {
 
@@ -24,8 +23,8 @@ struct ModelOptions {
   std::string prices;
   bool allow_remote = false, verbose = false;
 };
-void add_model_options(CLI::App& app, ModelOptions& options);
-void add_service_options(CLI::App& app, ModelOptions& options);  // those of them that say where a service is, and its key
+void add_model_options(Arguments app, ModelOptions& options);
+void add_service_options(Arguments app, ModelOptions& options);  // those of them that say where a service is, and its key
 
 // Every provider: those of the part `model`, and the playbook. Without a task the playbook can be listed, not opened.
 std::vector<model::Provider> all_providers(const task::Task* task, outcome::Precision precision = outcome::Precision::fp32);

@@ -215,7 +215,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_optimize(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("optimize", "Make a kernel faster: the contrastive rounds", main_group,
+  Arguments app = line.add("optimize", "Make a kernel faster: the contrastive rounds", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc")->option_text("FILE");
   app.add_option("--out", options->folder, "The run's folder [default: cudal1-runs/TASK-DIGEST]")->option_text("DIR");
@@ -227,10 +227,10 @@ void add_optimize(CommandLine& line) {
   add_run_options(app, options->run);
   app.add_option("--confirmations", options->run.search.confirmations, "Most variants that a final verdict is asked for")
       ->option_text("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(Check::between(1, 1000))
       ->group("Search");
   const auto limit = [&](const char* name, auto& value, const char* text, const char* help) {
-    app.add_option(name, value, help)->option_text(text)->default_str("")->check(CLI::PositiveNumber)->group("Stop early");
+    app.add_option(name, value, help)->option_text(text)->default_str("")->check(Check::positive())->group("Stop early");
   };
   limit("--time-limit", options->time_limit, "SECONDS", "After this long; the same command goes on");
   limit("--target", options->target, "SPEEDUP", "Once a variant is this much faster");

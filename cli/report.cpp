@@ -31,7 +31,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_report(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("report", "The report of a run again, in any format", main_group,
+  Arguments app = line.add("report", "The report of a run again, in any format", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("RUN", options->run, "A run's folder; see `cudal1 runs`")->required();
   app.add_option("--format", options->format, "How it is written")

@@ -20,7 +20,7 @@ constexpr std::pair<const char*, search::Sampling> samplings[] = {
 
 }  // namespace
 
-void add_run_options(CLI::App& app, RunOptions& options) {
+void add_run_options(Arguments app, RunOptions& options) {
   add_task_options(app, options.task);
   add_model_options(app, options.model);
   add_device_options(app, options.device);
@@ -28,31 +28,31 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   add_accept_degenerate(app, options.workbench);
 }
 
-void add_search_options(CLI::App& app, RunOptions& options) {
+void add_search_options(Arguments app, RunOptions& options) {
   auto& search = options.search;
   app.add_option("--rounds", search.rounds, "Contrastive rounds")
       ->option_text("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(Check::between(1, 1000))
       ->group("Search");
   app.add_option("--samples", search.samples, "Variants asked for in each round")
       ->option_text("K")
-      ->check(CLI::Range(1, 1000))
+      ->check(Check::between(1, 1000))
       ->group("Search");
   app.add_option("--exemplars", search.exemplars, "Earlier variants that a prompt shows")
       ->option_text("N")
-      ->check(CLI::Range(0, 8))
+      ->check(Check::between(0, 8))
       ->group("Search");
   app.add_option("--sampling", options.sampling, "How those are chosen")
       ->option_text("buckets|islands|random|none")
-      ->check(CLI::IsMember({"buckets", "islands", "random", "none"}))
+      ->check(Check::one_of({"buckets", "islands", "random", "none"}))
       ->group("Search");
   app.add_option("--tau", search.tau, "Temperature of that choice: lower prefers fast variants more")
       ->option_text("T")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group("Search");
   app.add_option("--bucket-width", search.bucket_width, "Scores that differ by less than this in their logarithm are chosen from as one")
       ->option_text("W")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group("Search");
   app.add_flag("--ablate", search.ablate, "In the end take the winner's techniques out again, and measure what each brought")
       ->group("Search");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "device_options.hpp"
 #include "model_options.hpp"
 #include "task_options.hpp"
@@ -14,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 namespace cudal1::cli {
 
 // What makes a run the run it is; shared by `optimize`, `sweep` and `prompt`.
@@ -28,8 +27,8 @@ struct RunOptions {
   std::string sampling = "buckets", start_from, prompts;
   bool no_repair = false;
 };
-void add_run_options(CLI::App& app, RunOptions& options);
-void add_search_options(CLI::App& app, RunOptions& options);  // all but task, model and device
+void add_run_options(Arguments app, RunOptions& options);
+void add_search_options(Arguments app, RunOptions& options);  // all but task, model and device
 
 // The search's options with every text resolved: the seed, the source to start from. Throws base::Error.
 search::Options search_options(const RunOptions& options);

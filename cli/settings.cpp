@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace cudal1::cli {

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace cudal1::cli {

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace cudal1::cli {
 

@@ -56,7 +56,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_sweep(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("sweep", "Many tasks: a KernelBench folder, or a folder of kernel files", main_group,
+  Arguments app = line.add("sweep", "Many tasks: a KernelBench folder, or a folder of kernel files", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("TASKS", options->roots, "Folders or files of tasks; with --merge, folders or journals of sweeps")->required();
   app.add_option("--out", options->output.folder, "The sweep's folder [default: cudal1-sweep]")->option_text("DIR");
@@ -64,21 +64,21 @@ void add_sweep(CommandLine& line) {
   app.add_flag("--json", options->output.as_json, "Print one JSON object instead of the summary");
   app.add_option("--format", options->output.format, "Of the summary that is printed")
       ->option_text("terminal|markdown|json|csv|svg")
-      ->check(CLI::IsMember(report::sweep_formats()));
+      ->check(Check::one_of(report::sweep_formats()));
   app.add_option("--export", options->search.exports, "Write the verified answers for KernelBench's scripts, for PyTorch, or for nvcc")
       ->option_text("kernelbench|torch|host")
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"kernelbench", "torch", "host"}));
+      ->one_value()
+      ->check(Check::one_of({"kernelbench", "torch", "host"}));
   const char* tasks = "Tasks";
   add_batch_options(app, options->batch, tasks);
   app.add_option("--order", options->batch.selection.order, "The order of the tasks")
       ->option_text("id|name|random")
-      ->check(CLI::IsMember({"id", "name", "random"}))
+      ->check(Check::one_of({"id", "name", "random"}))
       ->group(tasks);
   app.add_option("--cost-limit", options->search.cost_limit, "Most dollars for the replies of one task")
       ->option_text("DOLLARS")
       ->default_str("")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group(tasks);
   add_task_settings(app, options->search.run.task);
   add_model_options(app, options->search.run.model);

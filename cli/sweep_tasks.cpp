@@ -121,22 +121,22 @@ std::vector<int> numbers(const std::vector<std::string>& texts, const std::strin
   return result;
 }
 
-void add_batch_options(CLI::App& app, BatchOptions& options, const char* group) {
+void add_batch_options(Arguments app, BatchOptions& options, const char* group) {
   Selection& selection = options.selection;
-  app.add_option("--level", selection.levels, "Only these levels, such as 1,3")->option_text("N")->allow_extra_args(false)->group(group);
-  app.add_option("--id", selection.ids, "Only tasks with these numbers, such as 1,3-5")->option_text("N")->allow_extra_args(false)->group(group);
+  app.add_option("--level", selection.levels, "Only these levels, such as 1,3")->option_text("N")->one_value()->group(group);
+  app.add_option("--id", selection.ids, "Only tasks with these numbers, such as 1,3-5")->option_text("N")->one_value()->group(group);
   app.add_option("--match", selection.globs, "Only tasks whose path fits, such as 'level1/*Conv*'")
       ->option_text("GLOB")
-      ->allow_extra_args(false)
+      ->one_value()
       ->group(group);
   app.add_option("--shard", options.shard, "Only one part of the tasks; auto reads Slurm's and Kubernetes' variables")
       ->option_text("I/N|auto")
       ->group(group);
-  app.add_option("--jobs", options.jobs, "Tasks at a time, dealt out to the GPUs")->option_text("N")->check(CLI::Range(1, 64))->group(group);
+  app.add_option("--jobs", options.jobs, "Tasks at a time, dealt out to the GPUs")->option_text("N")->check(Check::between(1, 64))->group(group);
   app.add_option("--time-limit", options.time_limit, "Most seconds for one task")
       ->option_text("SECONDS")
       ->default_str("")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group(group);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "console.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 namespace cudal1::cli {
 
@@ -34,7 +33,7 @@ struct BatchOptions {
   int jobs = 1;
   double time_limit = 0;   // seconds, of one task
 };
-void add_batch_options(CLI::App& app, BatchOptions& options, const char* group);
+void add_batch_options(Arguments app, BatchOptions& options, const char* group);
 
 // Where a file lies in KernelBench's layout. `root` is the folder that was given, or the file itself.
 SweepTask task_at(const std::filesystem::path& file, const std::filesystem::path& root);

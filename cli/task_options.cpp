@@ -37,16 +37,16 @@ std::map<std::string, std::int64_t> overrides(const std::vector<std::string>& se
   return values;
 }
 
-void add_task_settings(CLI::App& app, TaskOptions& options) {
+void add_task_settings(Arguments app, TaskOptions& options) {
   app.add_option("--set", options.set, "Another value for one of the task's sizes or constants; may be given several times")
       ->option_text("NAME=VALUE")
-      ->allow_extra_args(false)
+      ->one_value()
       ->delimiter(',');
   app.add_option("--python", options.python, "The interpreter with PyTorch, for .py tasks and, on a GPU, beside kernel files [default: python3]")
       ->option_text("PROGRAM");
 }
 
-void add_task_options(CLI::App& app, TaskOptions& options) {
+void add_task_options(Arguments app, TaskOptions& options) {
   app.add_option("TASK", options.task, "A kernel file, cudal1-kernel(5), or a PyTorch module, cudal1-kernelbench(7)")->required();
   add_task_settings(app, options);
 }

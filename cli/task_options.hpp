@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "device_options.hpp"
 #include "gpu_shares.hpp"
 
@@ -16,8 +17,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 namespace cudal1::cli {
 
 // Which kernel file or PyTorch module, at which sizes.
@@ -29,8 +28,8 @@ struct TaskOptions {
   bool unlimited = false;        // a module of any size also without a GPU: the simulator is not asked to run it
   std::stop_token stop = {};     // ends a question to PyTorch, and its process
 };
-void add_task_options(CLI::App& app, TaskOptions& options);
-void add_task_settings(CLI::App& app, TaskOptions& options);  // these but for the task itself
+void add_task_options(Arguments app, TaskOptions& options);
+void add_task_settings(Arguments app, TaskOptions& options);  // these but for the task itself
 
 // A task, and the process that holds its module where it is one.
 struct OpenTask {

@@ -32,10 +32,10 @@ ExitCode run(Options options, const Console& console) {
 
 void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App& app = line.add("verify", "Is a variant right?", manual_group, [options, &line] { return run(*options, line.console); });
+  Arguments app = line.add("verify", "Is a variant right?", manual_group, [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->judged.task);
   app.add_option("VARIANT", options->variant, "A kernel file that answers the task, or somebody's PyTorch module with a ModelNew");
-  app.get_option("TASK")->required(false);   // --answers stands for both
+  app.make_optional("TASK");   // --answers stands for both
   add_judged_variants_options(app, options->judged);
   add_answer_sweep_options(app, options->bulk);
 }

@@ -70,54 +70,54 @@ std::vector<std::string> baselines(const WorkbenchOptions& options, const task::
   return result;
 }
 
-void add_compile_options(CLI::App& app, WorkbenchOptions& options) {
+void add_compile_options(Arguments app, WorkbenchOptions& options) {
   app.add_option("--compile-limit", options.compile_limit, "Most seconds for one compilation")
       ->option_text("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group("Judging");
   app.add_flag("--no-sandbox", options.no_sandbox, "Compile without a sandbox where the system has none")->group("Judging");
 }
 
-void add_judge_options(CLI::App& app, WorkbenchOptions& options) {
+void add_judge_options(Arguments app, WorkbenchOptions& options) {
   app.add_option("--seed", options.seed, "Of the search and, on the simulator, of the inputs")
       ->option_text("N")
       ->group("Judging");
   app.add_option("--run-limit", options.run_limit, "Most seconds for one execution of a variant")
       ->option_text("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group("Judging");
   app.add_option("--gpu-budget", options.gpu_budget, "Device time for the first measurement of a variant")
       ->option_text("MILLISECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(Check::positive())
       ->group("Judging");
   app.add_flag("--no-sanitizer", options.no_sanitizer, "Leave out compute-sanitizer before a final verdict on a GPU")
       ->group("Judging");
   app.add_flag("--no-counters", options.no_counters, "Do not read a GPU's counters, a tenth of a second a variant")->group("Judging");
   app.add_option("--precision", options.precision, "How exact products of float32 operands must be [default: reference for a module, else fp32]")
       ->option_text("reference|fp32|tf32|half")
-      ->check(CLI::IsMember({"reference", "fp32", "tf32", "half"}))
+      ->check(Check::one_of({"reference", "fp32", "tf32", "half"}))
       ->group("Judging");
   app.add_option("--trials", options.trials, "Seeds of the declared inputs that a variant is verified on")
       ->option_text("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(Check::between(1, 1000))
       ->group("Judging");
   app.add_option("--final-pairs", options.final_pairs, "On a GPU, pairs of measurements of a final verdict, in each of its processes")
       ->option_text("N")
-      ->check(CLI::Range(12, 10000))
+      ->check(Check::between(12, 10000))
       ->group("Judging");
   app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch beside a final verdict")
       ->group("Judging");
-  app.add_option("--baseline", options.baselines, "On a GPU, PyTorch's ways to run a module that variants are compared with, best or the score's first")
+  app.add_option("--baseline", options.baselines, "On a GPU, the ways to run PyTorch that variants are compared with; the score is against the first")
       ->option_text("NAME,…")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"best", "eager", "compile", "reduce-overhead", "graph", "eager/fp32", "compile/fp32", "reduce-overhead/fp32",
+      ->one_value()
+      ->check(Check::one_of({"best", "eager", "compile", "reduce-overhead", "graph", "eager/fp32", "compile/fp32", "reduce-overhead/fp32",
                              "graph/fp32", "eager/tf32", "compile/tf32", "reduce-overhead/tf32", "graph/tf32"}))
       ->group("Judging");
   add_compile_options(app, options);
 }
 
-void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options) {
+void add_accept_degenerate(Arguments app, WorkbenchOptions& options) {
   app.add_flag("--accept-degenerate", options.accept_degenerate,
                "Judge a task whose answer needs no work; it earns no speed-up")
       ->group("Judging");

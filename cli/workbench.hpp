@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arguments.hpp"
 #include "console.hpp"
 #include "device_options.hpp"
 #include "task_options.hpp"
@@ -15,8 +16,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 namespace cudal1::cli {
 
@@ -35,9 +34,9 @@ struct WorkbenchOptions {
   std::filesystem::path hangs;                // of the run that this belongs to; a GPU has one file for all runs
   std::function<void(const std::string& text)> printed;  // takes what variants print
 };
-void add_compile_options(CLI::App& app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
-void add_judge_options(CLI::App& app, WorkbenchOptions& options);    // these and --seed, --run-limit …
-void add_accept_degenerate(CLI::App& app, WorkbenchOptions& options);
+void add_compile_options(Arguments app, WorkbenchOptions& options);  // --compile-limit, --no-sandbox
+void add_judge_options(Arguments app, WorkbenchOptions& options);    // these and --seed, --run-limit …
+void add_accept_degenerate(Arguments app, WorkbenchOptions& options);
 
 std::vector<std::string> baselines(const WorkbenchOptions& options, const task::Task& task);   // as judge::Options has them
 

@@ -26,3 +26,5 @@ endif()
 if(CUDAL1_FUZZ)
   target_compile_options(cudal1_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+# Headers that are compiled to see whether they stand alone.
+target_compile_options(cudal1_flags INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,OBJECT_LIBRARY>:-O0>)

@@ -9,6 +9,6 @@ sh cmake/install_dependencies.sh g++ cmake ninja-build pkg-config ccache scdoc l
   libfmt-dev libcurl4-openssl-dev libtomlplusplus-dev libexpected-dev libssl-dev libseccomp-dev catch2 python3 openssl \
   bash-completion python3-torch
 
-cmake --preset dev -Wno-dev
-cmake --build --preset dev
-exec ctest --test-dir build/dev --output-on-failure -j "$(nproc)" "$@"
+cmake --preset gate -Wno-dev
+cmake --build --preset gate
+exec ctest --test-dir build/gate --output-on-failure -j "$(nproc)" "$@"

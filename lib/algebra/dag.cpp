@@ -19,10 +19,6 @@ int Dag::add(Node node) {
   return static_cast<int>(nodes.size()) - 1;
 }
 
-bool is_one(const tensor::Extent& extent) {
-  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 1; });
-}
-
 tensor::Extent literal(std::int64_t value, std::size_t assignments) {
   return {std::to_string(value), std::vector<std::int64_t>(assignments, value)};
 }

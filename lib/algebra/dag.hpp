@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tensor/call.hpp"
 #include "tensor/graph.hpp"
 #include "tensor/shape.hpp"
 
@@ -64,7 +65,6 @@ struct Dag {
 };
 
 // Extents: equal means equal at every assignment.
-bool is_one(const tensor::Extent& extent);
 tensor::Extent literal(std::int64_t value, std::size_t assignments);
 tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b);

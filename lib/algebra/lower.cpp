@@ -161,7 +161,7 @@ int Lowering::pointwise(const std::string& function, std::vector<int> operands, 
   for (int operand : operands) {
     const tensor::Shape& shape = at(operand).shape;
     for (std::size_t i = 0; i < shape.size(); ++i)
-      if (!algebra::is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
+      if (!tensor::is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
   }
   node.operands = std::move(operands);
   return add(node);
@@ -307,11 +307,11 @@ int Lowering::product(int a, int b) {
   }
   const tensor::Shape left = at(a).shape, right = at(b).shape;
   // A product with a vector is bound by memory: a reduction of the larger factor.
-  if (algebra::is_one(right.back())) {
+  if (tensor::is_one(right.back())) {
     const int terms = pointwise("mul", {a, swap_last(b)});
     return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 1});
   }
-  if (algebra::is_one(left[left.size() - 2])) {
+  if (tensor::is_one(left[left.size() - 2])) {
     const int terms = pointwise("mul", {swap_last(a), b});
     return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
@@ -324,15 +324,15 @@ int Lowering::product(int a, int b) {
   node.shape.assign(rank, literal(1, assignments_));
   for (const tensor::Shape* shape : {&left, &right})
     for (std::size_t i = 0; i + 2 < shape->size(); ++i)
-      if (!algebra::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
+      if (!tensor::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
   node.shape[rank - 2] = left[left.size() - 2];
   node.shape[rank - 1] = right.back();
   // A family takes factors that have all batch dimensions or none.
   for (const tensor::Shape* shape : {&left, &right}) {
     bool some = false, all = true;
     for (std::size_t i = 0; i + 2 < rank; ++i) {
-      if (algebra::is_one(node.shape[i])) continue;
-      const bool has = i + shape->size() >= rank && !algebra::is_one((*shape)[i + shape->size() - rank]);
+      if (tensor::is_one(node.shape[i])) continue;
+      const bool has = i + shape->size() >= rank && !tensor::is_one((*shape)[i + shape->size() - rank]);
       some = some || has;
       all = all && has;
     }

@@ -53,7 +53,7 @@ int adaptive(Lowering& l, const std::string& function, std::size_t spatial) {
       if (in[i].values[k] != out[i].values[k] * taps) windows.clear(), k = in[i].values.size();
       else if (k + 1 == in[i].values.size()) windows.push_back({taps, 0, 1, out[i], literal(taps, l.assignments())});
   }
-  if (std::all_of(out.begin() + static_cast<std::ptrdiff_t>(front), out.end(), is_one))
+  if (std::all_of(out.begin() + static_cast<std::ptrdiff_t>(front), out.end(), tensor::is_one))
     return function == "max" ? l.reduce("max", operand, dims) : l.mean(operand, dims);
   if (windows.size() != spatial) throw NotCovered{"adaptive pooling to windows of different sizes"};
   return pool_node(l, function, std::move(windows));
