@@ -9,6 +9,7 @@ import torch
 CHUNK = 1 << 24            # elements looked at together
 SHORTEST_SLICE = 16
 NEIGHBOURS = 64
+ENOUGH_RUNS = 12           # of fewer, an element's sigma may be far too small by chance
 RMS = 0.41
 UNITS = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
 LEAST_STEPS = {torch.float64: 2.0 ** -500, torch.float32: 2.0 ** -150, torch.float16: 2.0 ** -25, torch.bfloat16: 2.0 ** -134}
@@ -51,14 +52,15 @@ def blocks(shape, limit=CHUNK):
 
 class Comparison:
     """`truth` in double precision or the output's type; `sigma` the standard deviation of a sound computation's error, of
-    truth's shape or one that is broadcast to it (None: only the rounding of the result). `sampled`: sigma is estimated, and
-    where it is 0 it is raised to a quarter of what is usual along each axis. `scale` multiplies sigma along the first axis."""
+    truth's shape or one that is broadcast to it (None: only the rounding of the result). `runs`: that sigma is estimated
+    from, 0 if from a formula; where it is 0, and of few runs anywhere, it is raised to a quarter of what is usual along each
+    axis. `scale` multiplies sigma along the first axis."""
 
-    def __init__(self, got, truth, sigma=None, sampled=False, scale=None):
+    def __init__(self, got, truth, sigma=None, runs=0, scale=None):
         self.dtype = got.dtype
         self.shape = list(got.shape) or [1]
         self.got, self.truth = got.reshape(self.shape), truth.reshape(self.shape)
-        self.sigma, self.sampled, self.scale = sigma, sampled, scale
+        self.sigma, self.runs, self.scale = sigma, runs, scale
         if sigma is not None:
             self.sigma = (sigma.reshape(self.shape) if sigma.numel() == got.numel() else sigma).expand(self.shape)
         self.raised = []
@@ -73,7 +75,7 @@ class Comparison:
             return self.exact()
         if not self.same_pattern():
             return self.result
-        if self.sampled:
+        if self.runs:
             self.lay_out_floors()
         self.measure()
         return self.result
@@ -151,7 +153,8 @@ class Comparison:
             floor = torch.minimum(floor, near.repeat_interleave(NEIGHBOURS, -1)[..., :last] / 16)
         if floor is None:
             return variance
-        return torch.where(self.sigma[part] == 0, torch.maximum(variance, floor), variance)
+        raised = torch.maximum(variance, floor)
+        return raised if self.runs < ENOUGH_RUNS else torch.where(self.sigma[part] == 0, raised, variance)
 
     def measure(self):
         device, deviation = self.got.device, self.result["deviation"]

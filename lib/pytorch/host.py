@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that holds PyTorch for cudal1, and one task. Speaks as protocol.py has it."""
 
+import contextlib
 import os
 import sys
 
 import protocol
 
+
+@contextlib.contextmanager
+def keeping_bytecode():
+    """Python's -B leaves nothing beside a task, but PyTorch's own modules are compiled once only."""
+    sys.dont_write_bytecode = False
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = True
+
+
 try:
-    import torch
+    with keeping_bytecode():
+        import torch
 except ImportError as error:
     torch, missing = None, str(error)
 
@@ -86,7 +99,7 @@ class Host:
 
     def import_compiler(self, request):
         for name in ("torch._dynamo", "torch._inductor.compile_fx"):
-            with contextlib.suppress(Exception):  # a compiler that is missing says so when it is asked to compile
+            with contextlib.suppress(Exception), keeping_bytecode():  # a compiler that is missing says so when it is asked to compile
                 importlib.import_module(name)
         return {}
 
@@ -166,7 +179,8 @@ class Host:
         return work()
 
     def prepare(self, request):
-        return self.watch().prepare(request["baseline"])
+        with keeping_bytecode():   # what a compiler imports only now
+            return self.watch().prepare(request["baseline"])
 
     def time(self, request):
         return self.watch().time(request["order"], request.get("keep", ""), request.get("cold", True))
@@ -215,7 +229,6 @@ class Host:
 
 
 if torch is not None:
-    import contextlib
     import copy
     import gc
     import importlib

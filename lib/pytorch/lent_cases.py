@@ -13,10 +13,12 @@ from task_cases import bytes_of, says_something, shape_of
 from task_module import Refusal, mapped, tensors_in
 
 WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs; of larger tasks the truth is taken on secret slices
-CACHE_LIMIT = 1 << 30      # bytes of all expected outputs that are kept
+CACHE_LIMIT = 1 << 30      # bytes of all expected outputs that are kept without a GPU
+CACHE_SHARE = 0.25         # of a GPU's memory that they may take, and of what is free at most half
 WHOLE_FACTOR = 10          # times these bytes are at most in use while the truth of all of it is taken
 SLICES = 4                 # of the first axis
 DEAR_SECONDS = 6.0         # that truth and sigma of a trial take on a GPU; of dearer tasks they are taken on secret slices as well
+PIECE = 1 << 24            # elements looked at together
 BOTH = 1.5                 # times sigma: two sound computations differ by the errors of both
 
 
@@ -24,8 +26,8 @@ class Expected:
     """What one trial's outputs must be. Where `rows` is not None, `truth` and `sigma` are of these indices of the first axis,
     and `everywhere` is PyTorch's own output in float32 without TF32, for all others."""
 
-    def __init__(self, truth, sigma, precision, rows=None, everywhere=None, reference=None, is_finite=True):
-        self.truth, self.sigma, self.precision = truth, sigma, precision
+    def __init__(self, truth, sigma, precision, runs=0, rows=None, everywhere=None, reference=None, is_finite=True):
+        self.truth, self.sigma, self.precision, self.runs = truth, sigma, precision, runs
         self.rows, self.everywhere, self.reference = rows, everywhere, reference
         self.is_finite = is_finite   # the trial may be used
 
@@ -39,7 +41,8 @@ class Expected:
         if sigma.dim() == 0 or sigma.numel() < self.truth[index].numel():
             return sigma * BOTH, None
         usual = math.sqrt(float(torch.nan_to_num(self.truth[index].double(), 0.0, 0.0, 0.0).square().mean()))
-        sizes = torch.stack([torch.nan_to_num(row.double(), 0.0, 0.0, 0.0).square().mean().sqrt() for row in rows])
+        step = max(1, PIECE // max(1, rows[0].numel()))
+        sizes = torch.cat([torch.nan_to_num(part.reshape(part.shape[0], -1).double(), 0.0, 0.0, 0.0).square_().mean(1).sqrt_() for part in rows.split(step)])
         scale = (sizes / usual).clamp_(min=1.0) if usual > 0 else torch.ones_like(sizes)
         spread = sigma.double().square().mean(0, keepdim=True).sqrt_().mul_(BOTH)
         # Where no run crossed a threshold (a ReLU's) in any of the rows, other rows may.
@@ -138,7 +141,7 @@ class LentCases:
         model = self.cases.model(trial)
         declared = trial["pattern"] == "declared"
         found = self.whole(model, arguments, declared) if self.small and not self.dear else self.in_slices(model, arguments, declared)
-        if sum(each.bytes() for each in self.expected.values()) + found.bytes() <= CACHE_LIMIT:
+        if self.room_for(found.bytes(), sum(each.bytes() for each in self.expected.values())):
             self.expected[key] = found
         return found
 
@@ -147,7 +150,8 @@ class LentCases:
         truth, sigma = self.cases.sound(model, arguments, runs)
         self.dear = self.task.device != "cpu" and time.monotonic() - began > DEAR_SECONDS
         reference = self.cases.reference(model, arguments)
-        return Expected(truth, sigma, self.cases.precision, reference=reference if declared else None, is_finite=says_something(truth, reference))
+        return Expected(truth, sigma, self.cases.precision, self.cases.runs, reference=reference if declared else None,
+                        is_finite=says_something(truth, reference))
 
     def in_slices(self, model, arguments, declared):
         """The truth of some rows: those that come out alike when computed alone. PyTorch in float32 for all others."""
@@ -161,8 +165,16 @@ class LentCases:
                             "PyTorch in float32 without TF32 (too large for float64)", is_finite=all_finite(everywhere))
         truth, sigma = self.cases.sound(model, self.taken(arguments, rows))
         return Expected(truth, sigma, f"{self.cases.precision} on {len(rows)} secret slices of {everywhere[0].shape[0]}, "
-                        "elsewhere PyTorch in float32 without TF32", rows, everywhere,
+                        "elsewhere PyTorch in float32 without TF32", self.cases.runs, rows, everywhere,
                         is_finite=says_something(truth, [each[rows] for each in everywhere]))
+
+    def room_for(self, more, kept):
+        """Whether expected outputs are kept, beside others of `kept` bytes."""
+        if self.task.device == "cpu":
+            return kept + more <= CACHE_LIMIT
+        free, total = torch.cuda.mem_get_info(self.task.device)
+        free += torch.cuda.memory_reserved(self.task.device) - torch.cuda.memory_allocated(self.task.device)
+        return kept + more <= CACHE_SHARE * total and 2 * more <= free
 
     def fits(self, count):
         return self.task.device != "cpu" and torch.cuda.mem_get_info(self.task.device)[0] > count
@@ -227,8 +239,8 @@ class LentCases:
             return [result]
         sigma = expected.sigma[index]
         if rows is None:
-            return [Comparison(got, truth, sigma, sampled=sigma.dim() > 0).run()]
-        exactly = Comparison(got[rows], truth, sigma, sampled=sigma.dim() > 0).run()
+            return [Comparison(got, truth, sigma, expected.runs if sigma.dim() > 0 else 0).run()]
+        exactly = Comparison(got[rows], truth, sigma, expected.runs if sigma.dim() > 0 else 0).run()
         if exactly["first"] is not None:
             for name in ("first", "worst"):
                 place = exactly[name]["index"]

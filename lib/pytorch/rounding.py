@@ -84,17 +84,19 @@ class Rounding(TorchDispatchMode):
         super().__init__()
         self.seed, self.run_class, self.generators = seed, run_class, {}
 
-    def sign(self, like):
+    def noise(self, like):
+        """Of either sign."""
         generator = self.generators.get(like.device)
         if generator is None:
             generator = self.generators[like.device] = torch.Generator(device=like.device)
             generator.manual_seed(self.seed)
-        return torch.randint(0, 2, like.shape, generator=generator, device=like.device, dtype=torch.int8).to(torch.float64).mul_(2).sub_(1)
+        return torch.empty(like.shape, dtype=torch.float32, device=like.device).uniform_(-1, 1, generator=generator)
 
-    def disturbed(self, out, variance):
-        tiny = out.abs() < SMALLEST_NORMAL
-        sigma = torch.where(tiny, (variance + out * out).sqrt(), variance.sqrt())
-        return out + torch.nan_to_num(sigma, 0.0, 0.0, 0.0).mul_(self.sign(out))
+    def disturbed(self, out, sigma):
+        """Up or down by sigma, whose sign does not matter and whose memory is used. Large outputs take as long as their
+        memory is read and written: hence in place."""
+        sigma.nan_to_num_(0.0, 0.0, 0.0).add_(out.abs().clamp_(max=SMALLEST_NORMAL))
+        return sigma.copysign_(self.noise(out)).add_(out)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -120,11 +122,12 @@ class Rounding(TorchDispatchMode):
 
     def result(self, function, name, args, kwargs, out):
         if name in ONCE:
-            held = out.float().double() == out
-            return self.disturbed(out, torch.where(held, torch.zeros_like(out), (RMS * UNIT * out).square_()))
+            held = out == out.float()
+            return self.disturbed(out, (RMS * UNIT * out).masked_fill_(held, 0))
         if name in FUNCTIONS:
             ulps, floor = FUNCTIONS[name]
-            return self.disturbed(out, ((1 + ulps) * out).square_().add_(floor * floor).mul_((RMS * UNIT) ** 2))
+            sigma = RMS * UNIT * (1 + ulps) * out
+            return self.disturbed(out, sigma if floor == 0 else sigma.square_().add_((RMS * UNIT * floor) ** 2).sqrt_())
         if name in PRODUCTS:
             return self.product(function, name, args, kwargs, out)
         if name in MEANS:
@@ -133,10 +136,10 @@ class Rounding(TorchDispatchMode):
             return self.scan(args[0], args[1], out)
         if name in ("prod", "cumprod"):
             terms = args[0].shape[args[1]] if len(args) > 1 and isinstance(args[1], int) and args[0].dim() else args[0].numel()
-            return self.disturbed(out, (RMS * UNIT * out).square_().mul_(2 * max(1, terms)))
+            return self.disturbed(out, RMS * UNIT * math.sqrt(2 * max(1, terms)) * out)
         if name in SEVERAL:
             return self.jostled(function, args, kwargs, out)
-        return self.disturbed(out, (RMS * UNIT * 2 * out).square_())
+        return self.disturbed(out, RMS * UNIT * 2 * out)
 
     def summed(self, out, squares, terms, repeats=False, operands=0.0):
         """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32."""
@@ -165,7 +168,7 @@ class Rounding(TorchDispatchMode):
         if "convolution" in name:
             squares = over_neighbours(squares)
         roundoff = precision.operand_roundoff(function, self.run_class)
-        return self.disturbed(out, self.summed(out, squares, terms, all(repetitive(each) for each in factors), roundoff if roundoff > UNIT else 0.0))
+        return self.disturbed(out, self.summed(out, squares, terms, all(repetitive(each) for each in factors), roundoff if roundoff > UNIT else 0.0).sqrt_())
 
     def linear(self, function, args, kwargs, out):
         values = args[0]
@@ -181,7 +184,7 @@ class Rounding(TorchDispatchMode):
         variance = self.summed(out, squares, terms, repetitive(values, sum_step))
         # Terms closer to each other than the step between floats of their sum's size.
         alike = squares / terms - (out / terms).square() < (8 * UNIT * out).square()
-        return self.disturbed(out, torch.where(alike, variance + (RMS * UNIT * terms / 2) ** 2 * (out.square() + squares), variance))
+        return self.disturbed(out, torch.where(alike, variance + (RMS * UNIT * terms / 2) ** 2 * (out.square() + squares), variance).sqrt_())
 
     def scan(self, values, dim, out):
         exact = whole_numbers([values])
@@ -194,7 +197,7 @@ class Rounding(TorchDispatchMode):
             variance = variance + out.abs().cumsum(dim).square_()
         if exact:
             variance = torch.where(values.abs().cumsum(dim) < EXACT_BELOW, torch.zeros_like(variance), variance)
-        return self.disturbed(out, variance.mul_((RMS * UNIT) ** 2))
+        return self.disturbed(out, variance.mul_((RMS * UNIT) ** 2).sqrt_())
 
     def jostled(self, function, args, kwargs, out):
         """Where no rule holds: operands moved as far as the roundings of the terms that meet in one result may amount to."""
@@ -205,7 +208,7 @@ class Rounding(TorchDispatchMode):
             if tensor.dtype != torch.float64:
                 return tensor
             unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
-            return tensor + tensor.abs().mul_(math.hypot(unit, RMS * operands if operands > UNIT else 0.0)).mul_(self.sign(tensor))
+            return (math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
 
         return function(*changed(args, moved), **changed_values(kwargs, moved))
 

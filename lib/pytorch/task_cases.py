@@ -17,7 +17,9 @@ from rounding import RMS, UNIT, sigma_of
 from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
-RUNS_SECONDS = 0.6             # that the runs of one trial may take
+RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # that the runs of one trial may take
+RUN_COST = 3                   # of a disturbed run, in plain ones
+MOST_RUNS, LEAST_RUNS = 16, 4
 
 
 @contextlib.contextmanager
@@ -84,6 +86,7 @@ class Cases:
     def __init__(self, task):
         self.task = task
         self.precision = ""  # how the last truth was taken, one phrase
+        self.runs = 0        # that the last sigma was taken from
         self.built = {}      # the models of the last two seeds for weights
         self.lights = {}     # of spotlights, by trial
         # Whether secret weights are moved from what the constructor makes them; not where an answer constructs its own.
@@ -153,8 +156,8 @@ class Cases:
         with exact(torch.float32):
             return self.task.forward(fresh(model), arguments)
 
-    def sound(self, model, arguments, most_runs=16, run_class=None):
-        """The truth, and the standard deviation of a sound computation's error: of each output and element, from runs with
+    def sound(self, model, arguments, most_runs=MOST_RUNS, run_class=None):
+        """The truth, and the standard deviation of a sound computation's error: of each output and element, from `runs` with
         disturbed intermediates, fewer where they take long."""
         began = time.monotonic()
         truth = self.truth(model, arguments)
@@ -162,9 +165,9 @@ class Cases:
         if self.precision != "PyTorch in float64":
             return truth, [self.rough_sigma(each) for each in truth]
         once = time.monotonic() - began
-        runs = max(4, min(most_runs, int(RUNS_SECONDS / (3 * once + 1e-3))))
+        self.runs = max(LEAST_RUNS, min(most_runs, int(RUNS_SECONDS[self.task.device.split(":")[0]] / (RUN_COST * once + 1e-3))))
         try:
-            sigma = sigma_of(lambda: self.in_double(model, arguments), truth, runs, secrets.randbits(40), run_class or self.task.precision)
+            sigma = sigma_of(lambda: self.in_double(model, arguments), truth, self.runs, secrets.randbits(40), run_class or self.task.precision)
         except Refusal:   # the memory of the runs
             sigma = [self.rough_sigma(each) for each in truth]
         return truth, sigma
