@@ -13,6 +13,7 @@
   command(verify)                \
   command(bench)                 \
   command(compile)               \
+  command(mcp)                   \
   command(devices)               \
   command(models)                \
   command(config)                \

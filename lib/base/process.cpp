@@ -50,7 +50,7 @@ void drain(Descriptor& pipe, std::string& text, std::size_t limit, bool& cut) {
 }  // namespace
 
 Finished run(const Program& program, std::string_view input, Seconds limit, std::size_t output_limit,
-             const std::stop_token& stop) {
+             const std::stop_token& stop, const std::function<void(std::string_view)>& heard) {
   Descriptor file;
   fill(file, input);
   Pipe out, err;
@@ -86,7 +86,11 @@ Finished run(const Program& program, std::string_view input, Seconds limit, std:
     const Seconds step = std::min(left, handle.value() >= 0 ? Seconds{60} : Seconds{0.02});
     ::poll(events, 4, static_cast<int>(step.count() * 1e3) + 1);
     if (events[0].revents != 0) drain(out.read, finished.out, output_limit, finished.output_cut);
-    if (events[1].revents != 0) drain(err.read, finished.err, output_limit, finished.output_cut);
+    if (events[1].revents != 0) {
+      const std::size_t before = finished.err.size();
+      drain(err.read, finished.err, output_limit, finished.output_cut);
+      if (heard && finished.err.size() > before) heard(std::string_view(finished.err).substr(before));
+    }
     if (!ended && wait_for_end(pid, Seconds{0})) {
       ended = true;
       deadline = std::min(deadline, now() + after_end);

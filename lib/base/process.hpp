@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -34,10 +35,10 @@ struct Finished {
 
 // Runs a program to its end: `input` on its standard input, both outputs collected up to `output_limit` bytes each.
 // The whole process group is killed (TERM, then KILL two seconds later) at the time limit or when `stop` is requested,
-// and what the program left running is killed when it ends. It dies with the calling thread. Throws Error(usage) when it
-// cannot be started.
+// and what the program left running is killed when it ends. It dies with the calling thread. `heard` gets what the program
+// writes to its standard error as it comes, in pieces of any length. Throws Error(usage) when it cannot be started.
 Finished run(const Program& program, std::string_view input, Seconds limit, std::size_t output_limit = std::size_t{1} << 20,
-             const std::stop_token& stop = {});
+             const std::stop_token& stop = {}, const std::function<void(std::string_view)>& heard = {});
 
 // A frame-wise channel over one socket: each message is a length and that many bytes, at most 2 GiB. Used on both sides
 // of a worker. The descriptor belongs to somebody else. A message that was cut short by the time limit is continued by
