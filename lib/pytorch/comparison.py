@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far an output is from what is right, measured where its bytes lie and a part at a time. What is decided of it is the
-judge's (reference/rule.hpp); the measures are those of verify/compare.cpp, whose comments say why they are so."""
+judge's (reference/rule.hpp); the measures are those of verify/compare.cpp, whose comments say why they are so. On a GPU it
+takes as long as memory is read and written: each line below that touches a whole part counts."""
 
 import math
 
@@ -61,8 +62,13 @@ class Comparison:
         self.shape = list(got.shape) or [1]
         self.got, self.truth = got.reshape(self.shape), truth.reshape(self.shape)
         self.sigma, self.runs, self.scale = sigma, runs, scale
+        self.own = None   # the variance that sigma says, where it is not a value for each element
         if sigma is not None:
-            self.sigma = (sigma.reshape(self.shape) if sigma.numel() == got.numel() else sigma).expand(self.shape)
+            full = sigma.numel() == got.numel()
+            if not full:
+                self.own = torch.nan_to_num(sigma.double(), 0.0, 0.0, 0.0).square_().expand(self.shape)
+            self.sigma = (sigma.reshape(self.shape) if full else sigma).expand(self.shape)
+        self.special = True   # some value is NaN or an infinity
         self.raised = []
         self.result = {"exact": False, "right": True, "why": "", "first": None, "worst": None, "relative_l2": 0.0, "max_absolute": 0.0,
                        "deviation": {"whole": 0.0, "count": float(max(1, got.numel())), "slice": 0.0, "slice_count": 0, "slice_name": "", "element": 0.0, "bias": 0.0}}
@@ -80,7 +86,22 @@ class Comparison:
         self.measure()
         return self.result
 
+    def all_numbers(self):
+        """All values are finite, in the output's type too."""
+        if not self.dtype.is_floating_point or not self.truth.is_floating_point():
+            return False
+        most = torch.finfo(self.dtype).max
+        for part in blocks(self.shape):
+            for values in (self.truth[part], self.got[part]):
+                least, largest = torch.aminmax(values if values.element_size() > 2 else values.float())   # NaN if one is
+                if not bool((least >= -most) & (largest <= most)):
+                    return False
+        return True
+
     def same_pattern(self):
+        self.special = not self.all_numbers()
+        if not self.special:
+            return True
         for part in blocks(self.shape):
             right, got = self.truth[part].to(self.dtype), self.got[part]
             same = torch.where(torch.isnan(right), torch.isnan(got), torch.where(torch.isinf(right), got == right, torch.isfinite(got)))
@@ -119,27 +140,27 @@ class Comparison:
         return {"index": list(index), "got": repr(float(self.got[index])), "expected": repr(float(self.truth[index].to(self.dtype)))}
 
     def base_variance(self, part):
-        truth = finite(self.truth[part].double())
-        variance = truth.mul(RMS * UNITS[self.dtype]).square_()
-        if self.sigma is not None:
-            own = torch.nan_to_num(self.sigma[part].double(), 0.0, 0.0, 0.0)
+        truth = self.truth[part].double()
+        variance = (finite(truth) if self.special else truth).mul(RMS * UNITS[self.dtype]).square_()
+        if self.own is not None:
+            own = self.own[part]
             if self.scale is not None:
-                own = own * self.scale[part[0]].reshape([-1] + [1] * (len(self.shape) - 1))
-            variance = torch.maximum(variance, own.square())
+                own = own * self.scale[part[0]].square().reshape([-1] + [1] * (len(self.shape) - 1))
+            torch.maximum(variance, own, out=variance)
+        elif self.sigma is not None:
+            torch.maximum(variance, torch.nan_to_num(self.sigma[part].double(), 0.0, 0.0, 0.0).square_(), out=variance)
         return variance.add_(LEAST_STEPS[self.dtype] ** 2)
 
     def lay_out_floors(self):
         """A sixteenth of the mean variance along each axis: of the whole, kept with that axis of length one."""
         for axis, extent in enumerate(self.shape):
-            if extent < SHORTEST_SLICE:
-                continue
-            rest = list(self.shape)
-            rest[axis] = 1
-            means = torch.zeros(rest, dtype=torch.float64, device=self.got.device)
-            for part in blocks(self.shape):
-                kept = part[:axis] + (slice(0, 1),) + part[axis + 1:]
-                means[kept] += self.base_variance(part).sum(axis, keepdim=True) / extent
-            self.raised.append((axis, means.mul_(1 / 16)))
+            if extent >= SHORTEST_SLICE:
+                rest = self.shape[:axis] + [1] + self.shape[axis + 1:]
+                self.raised.append((axis, torch.zeros(rest, dtype=torch.float64, device=self.got.device)))
+        for part in blocks(self.shape):
+            variance = self.base_variance(part)
+            for axis, means in self.raised:
+                means[part[:axis] + (slice(0, 1),) + part[axis + 1:]] += variance.sum(axis, keepdim=True) / (16 * self.shape[axis])
 
     def variance(self, part):
         variance = self.base_variance(part)
@@ -164,31 +185,37 @@ class Comparison:
         worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
         row_variances, signed, sigmas = (torch.zeros((), **double) for _ in range(3))
         for part in blocks(self.shape):
-            truth, got = self.truth[part].double(), self.got[part].double()
-            error = finite((got - truth).abs())
-            largest = torch.maximum(largest, error.max())
-            truth_squares += finite(truth).square().sum()
-            squares, variance = error.square_(), self.variance(part)
+            truth = self.truth[part].double()
+            error, variance = self.got[part] - truth, self.variance(part)
+            if self.special:
+                truth, error = finite(truth), finite(error)
+            truth_squares += torch.linalg.vector_norm(truth).square()
             if torch.finfo(self.dtype).bits < 32:
-                signed += (finite(got - truth) * torch.where(truth < 0, -1.0, 1.0)).sum()
+                signed += (error * torch.where(truth < 0, -1.0, 1.0)).sum()
                 sigmas += variance.sqrt().sum()
+            squares = error.square_()
+            largest = torch.maximum(largest, squares.max())
             off, at = (squares / variance).reshape(-1).max(0)
             if float(off) > worst_off:
                 worst, worst_off = self.place(part, int(at)), float(off)
-            if len(self.shape) > 1:
-                row_variances += variance.sum(-1).square().sum()
-            if len(self.shape) > 1 and part[-1].stop - part[-1].start == self.shape[-1] >= SHORTEST_SLICE:
-                ratio, row = (squares.sum(-1) / variance.sum(-1)).reshape(-1).max(0)
+            for values, own in zip(slices[-1], (squares, variance)):   # of errors and of variances
+                values[part[-1]] += own.reshape(-1, own.shape[-1]).sum(0)
+            if len(self.shape) == 1:
+                continue
+            row_squares, row_variance = squares.sum(-1), variance.sum(-1)
+            row_variances += row_variance.square().sum()
+            if part[-1].stop - part[-1].start == self.shape[-1] >= SHORTEST_SLICE:
+                ratio, row = (row_squares / row_variance).reshape(-1).max(0)
                 if float(ratio) > row_off:
                     row_off = float(ratio)
                     index = self.place(part[:-1] + (slice(0, 1),), int(row))
                     row_name = "row " + str(sum(own * math.prod(self.shape[i + 1:-1]) for i, own in enumerate(index[:-1])))
-            for axis, (errors, variances) in enumerate(slices):
-                others = [i for i in range(len(self.shape)) if i != axis]
-                errors[part[axis]] += squares.sum(others) if others else squares
-                variances[part[axis]] += variance.sum(others) if others else variance
+            for axis, (errors, variances) in enumerate(slices[:-1]):
+                others = [i for i in range(len(self.shape) - 1) if i != axis]
+                errors[part[axis]] += row_squares.sum(others) if others else row_squares
+                variances[part[axis]] += row_variance.sum(others) if others else row_variance
         error, variance = (float(each.sum()) for each in slices[0])
-        self.result["max_absolute"] = float(largest)
+        self.result["max_absolute"] = math.sqrt(float(largest))
         self.result["relative_l2"] = math.sqrt(error / float(truth_squares)) if float(truth_squares) > 0 else math.sqrt(error)
         deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(row_off), slice_name=row_name,
                          slice_count=self.shape[-1] if row_name else 0)
@@ -210,8 +237,9 @@ def kernelbench_tolerance(got, reference):
     got, reference = got.reshape(-1), reference.reshape(-1)
     largest = 0.0
     for begin in range(0, got.numel(), CHUNK):
-        right = reference[begin:begin + CHUNK].double()
-        needed = ((got[begin:begin + CHUNK].double() - right).abs() / (1 + right.abs())).max()
+        right = reference[begin:begin + CHUNK]
+        right = right.float() if right.element_size() < 4 or not right.is_floating_point() else right
+        needed = (got[begin:begin + CHUNK] - right).abs_().div_(right.abs().add_(1)).max()
         largest = max(largest, math.inf if bool(torch.isnan(needed)) else float(needed))
     return largest
 
