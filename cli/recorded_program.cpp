@@ -8,6 +8,7 @@
 #include "record/program.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
@@ -52,13 +53,22 @@ std::filesystem::path runtime_folder() {
 
 std::string architecture(const DeviceChoice& choice) { return fmt::format("compute_{}{}", choice.facts.major, choice.facts.minor); }
 
-// Builds the sources so that they can be recorded: the runtime shared, PTX in the program, lines in the PTX.
+// A library of cudal1's own, which an installation or a build has beside it.
+std::filesystem::path own_library(const std::string& name, const std::string& why_not) {
+  const auto library = runtime_folder() / name;
+  if (!std::filesystem::exists(library)) throw base::Error(base::Fault::usage, why_not);
+  return library;
+}
+
+// Builds the sources so that they can be recorded: without a GPU the runtime shared, PTX in the program, lines in the PTX.
 std::filesystem::path build(const std::vector<std::string>& sources, const RecordedProgram& program, const RecordedTaskOptions& options,
                             const DeviceChoice& choice, const std::filesystem::path& folder, const Console& console) {
   const auto binary = folder / std::filesystem::path(sources.front()).stem();
   const std::string arch = architecture(choice);
-  base::Program nvcc{find_nvcc(), {"-cudart", "shared", "-gencode", fmt::format("arch={},code={}", arch, arch), "-lineinfo", "-O2", "-w", "--extended-lambda", "--expt-relaxed-constexpr", "-std=c++17"}};
+  base::Program nvcc{find_nvcc(), {"-lineinfo", "-O2", "-w", "--extended-lambda", "--expt-relaxed-constexpr", "-std=c++17"}};
   auto& words = nvcc.arguments;
+  if (choice.device == "sim") words.insert(words.end(), {"-cudart", "shared", "-gencode", fmt::format("arch={},code={}", arch, arch)});
+  else words.push_back(fmt::format("-arch=sm_{}{}", choice.facts.major, choice.facts.minor));
   for (const auto& include : options.include_folders) words.insert(words.end(), {"-I", include});
   for (const auto& definition : options.definitions) words.push_back("-D" + definition);
   words.insert(words.end(), sources.begin(), sources.end());
@@ -84,55 +94,111 @@ void require_shared_runtime(const std::string& program) {
     throw base::Error(base::Fault::bad_input, fmt::format("{} has CUDA's runtime linked into it: build it with nvcc -cudart shared, for example with NVCC_APPEND_FLAGS=\"-cudart shared\" make", program));
 }
 
+// Whether a kernel's name stands in one of the files, as a word.
+bool stands_in(const std::vector<std::string>& texts, const std::string& kernel) {
+  std::string name = kernel.substr(0, kernel.find('<'));
+  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name = name.substr(scope + 2);
+  const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      const std::size_t end = at + name.size();
+      if ((at == 0 || !letter(text[at - 1])) && (end == text.size() || !letter(text[end]))) return true;
+    }
+    return false;
+  });
+}
+
+// The sources and, of those beside them, what may hold kernels.
+std::vector<std::string> source_texts(const std::vector<std::string>& sources) {
+  std::vector<std::string> texts;
+  for (const auto& source : sources) {
+    if (!std::filesystem::exists(source)) throw base::Error(base::Fault::bad_input, fmt::format("{}: there is no such file", source));
+    texts.push_back(base::read_file(source));
+    const auto folder = std::filesystem::absolute(source).parent_path();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, std::filesystem::directory_options::skip_permission_denied)) {
+      constexpr std::size_t most_files = 2000;
+      const std::string extension = entry.path().extension().string();
+      if (texts.size() > most_files || !entry.is_regular_file() || entry.file_size() > (std::size_t{4} << 20)) continue;
+      if (extension == ".cuh" || extension == ".h" || extension == ".hpp" || extension == ".cu" || extension == ".inl") texts.push_back(base::read_file(entry.path()));
+    }
+  }
+  return texts;
+}
+
+// Runs it where it is wanted, and says what was wrong.
+record::Ended run_recorded(const RecordedProgram& program, const RecordedTaskOptions& options, const DeviceChoice& choice, const Console& console,
+                           record::Recording& recording) {
+  const auto say = [&](const std::string& text) { console.warn(text); };
+  if (choice.device == "sim") {
+    record::SimulatedOptions simulated;
+    simulated.gpu = choice.gpu;
+    simulated.choice = program.choice;
+    simulated.source = options.sources.size() == 1 ? options.sources.front() : "";
+    simulated.say = say;
+    return record::record_simulated({program.words, {}}, runtime_folder(), simulated, recording);
+  }
+  record::ObservedOptions observed;
+  observed.choice = program.choice;
+  observed.keep = program.choice.any() || !options.output.empty();
+  observed.separate_tensors = observed.keep;
+  if (!options.sources.empty()) observed.wanted = [texts = source_texts(options.sources)](const std::string& kernel) { return stands_in(texts, kernel); };
+  observed.say = say;
+  record::RunningProgram running{program.words, {}};
+  if (const std::string index = choice.device.substr(choice.device.find(':') + 1); index != "0" && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr)
+    running.environment.emplace_back("CUDA_VISIBLE_DEVICES", index);
+  return record::record_observed(running, own_library("libcudal1_inject.so", "this cudal1 was built without CUPTI's headers, which recording on a GPU takes: "
+                                                                             "build it with a CUDA Toolkit that has cupti.h, or use --device sim"),
+                                 observed, recording);
+}
+
 const record::Kept* chosen(const record::Recording& recording, const record::Choice& choice, bool take_largest) {
   static const record::Kept none;
   if (choice.any()) {
     const auto found = recording.kept.find("");
     return found == recording.kept.end() ? &none : &found->second;
   }
-  if (recording.kernels.empty() || (!take_largest && recording.kernels.size() > 1)) return nullptr;
-  const auto largest = std::max_element(recording.kernels.begin(), recording.kernels.end(), [&](const auto& a, const auto& b) { return recording.ms(a) < recording.ms(b); });
-  const auto found = recording.kept.find(largest->kernel);
-  return found == recording.kept.end() ? &none : &found->second;
+  if (!take_largest) return nullptr;
+  // Of those that may become a task: a kernel of a library has no source here.
+  const record::Kept* largest = nullptr;
+  double most = -1;
+  for (const auto& total : recording.kernels) {
+    const auto found = recording.kept.find(total.kernel);
+    if (found == recording.kept.end() || recording.ms(total) <= most) continue;
+    most = recording.ms(total);
+    largest = &found->second;
+  }
+  return largest == nullptr ? &none : largest;
 }
 
 }  // namespace
 
 ExitCode record_and_write(RecordedProgram program, RecordedTaskOptions options, const DeviceChoice& choice, const Console& console) {
-  if (choice.device != "sim") throw base::Error(base::Fault::usage, "record on a GPU is not there yet; use --device sim");
   const std::string command = fmt::format("{}", fmt::join(program.words, " "));
   const base::TemporaryFolder folder("cudal1-build");
   std::vector<std::string> sources;
-  if (!program.words.empty() && std::filesystem::path(program.words.front()).extension() == ".cu") {
-    const auto end = std::find_if_not(program.words.begin(), program.words.end(), is_source);
-    sources.assign(program.words.begin(), end);
-    program.words.erase(program.words.begin(), end);
-    program.words.insert(program.words.begin(), build(sources, program, options, choice, folder.path(), console).string());
-  } else {
-    require_shared_runtime(program.words.front());
+  const auto end_of_sources = std::find_if_not(program.words.begin(), program.words.end(), is_source);
+  if (std::any_of(program.words.begin(), end_of_sources, [](const std::string& word) { return std::filesystem::path(word).extension() == ".cu"; })) {
+    sources.assign(program.words.begin(), end_of_sources);
+    program.words.erase(program.words.begin(), end_of_sources);
   }
   if (options.sources.empty()) options.sources = sources;
+  require_place(options, options.output);
+  if (!sources.empty()) program.words.insert(program.words.begin(), build(sources, program, options, choice, folder.path(), console).string());
+  else if (choice.device == "sim") require_shared_runtime(program.words.front());
 
-  record::SimulatedOptions simulated;
-  simulated.gpu = choice.gpu;
-  simulated.choice = program.choice;
-  simulated.source = options.sources.size() == 1 ? options.sources.front() : "";
-  simulated.say = [&](const std::string& text) { console.warn(text); };
   record::Recording recording;
-  const record::Ended end = record::record_simulated({program.words, {}}, runtime_folder(), simulated, recording);
+  const record::Ended end = run_recorded(program, options, choice, console, recording);
   if (end.signal != 0) console.warn(fmt::format("the program was ended by signal {}", end.signal));
   else if (end.exit_code != 0) console.warn(fmt::format("the program ended with {}", end.exit_code));
   const ExitCode when_done = recording.findings.empty() ? ExitCode::success : ExitCode::failed_items;
 
   if (recording.kernels.empty()) {
-    const std::string why = recording.problems.empty() ? "the program launched no kernel through a shared CUDA runtime" : recording.problems.front();
+    const std::string why = recording.problems.empty() ? choice.device == "sim" ? "the program launched no kernel through a shared CUDA runtime" : "the program launched no kernel" : recording.problems.front();
     throw base::Error(base::Fault::bad_input, "no task: " + why);
   }
   const bool writes = !options.output.empty();
   const record::Kept* kept = chosen(recording, program.choice, writes);
   if (kept == nullptr || !program.choice.any()) console.result(launch_table(recording));
-  // Who asked for no task is told of the faults, and is not refused one.
-  if (kept != nullptr && !kept->why_not.empty() && !writes && !program.choice.any() && !recording.findings.empty()) return when_done;
   if (kept == nullptr) {
     console.note("choose with --kernel NAME or --launch N; -o FILE alone takes the first of these");
     return when_done;

@@ -12,6 +12,7 @@
 #include "task/task.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <set>
 
@@ -20,6 +21,13 @@
 namespace cudal1::cli {
 
 namespace {
+
+// "cuda:1" → 1.
+std::size_t gpu_index(const std::string& device) {
+  std::size_t index = 0;
+  if (const std::size_t colon = device.find(':'); colon != std::string::npos) std::from_chars(device.data() + colon + 1, device.data() + device.size(), index);
+  return index;
+}
 
 [[noreturn]] void refuse(const std::string& why) { throw base::Error(base::Fault::bad_input, "no task: " + why); }
 
@@ -103,30 +111,54 @@ std::string bytes_text(double bytes) {
 
 }  // namespace
 
+void require_place(const RecordedTaskOptions& options, const std::filesystem::path& output) {
+  if (output.empty() || !std::filesystem::exists(output)) return;
+  for (const auto& source : options.sources)
+    if (std::filesystem::exists(source) && std::filesystem::equivalent(source, output))
+      throw base::Error(base::Fault::usage, fmt::format("{} is a source of the program: name another file with -o", output.string()));
+  if (!options.overwrite) throw base::Error(base::Fault::usage, fmt::format("{} exists; replace it with --overwrite, or name another with -o", output.string()));
+}
+
 void write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& options, const DeviceChoice& choice, const Console& console) {
   if (!kept.why_not.empty()) refuse(kept.why_not);
   if (kept.launches.empty()) refuse("no such launch was seen");
   std::vector<std::string> kernels;
   for (const auto& launch : kept.launches)
     if (const std::string name = kernel::split_kernel_name(launch.kernel).name; std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
-  const std::filesystem::path output = options.output.empty() ? bare_name(kept.launches.front().kernel) + ".cu" : options.output;
-  if (!options.overwrite && std::filesystem::exists(output))
-    throw base::Error(base::Fault::usage, fmt::format("{} exists; replace it with --overwrite, or name another with -o", output.string()));
+  const std::filesystem::path output = options.output.empty() ? bare_name(kept.launches.front().kernel) + ".task.cu" : options.output;
+  require_place(options, output);
 
   const record::DeviceSource source = find_source(kernels, options);
   auto task = record::draft_task(kept, source, task_name(output));
   if (!task) refuse(task.error());
   task->origin = options.origin;
   compile::Compiler compiler(compiler_options(options.workbench));
-  const auto device = choice.device == "sim" ? sim::open({choice.gpu, 0}) : cuda::open(0);
-  const Loaded loaded = load(*task, output, compiler, *device);
-  if (const auto settled = record::settle_roles(*task, *device, *loaded.module, loaded.plan); !settled) refuse(kept.suspicion.empty() ? settled.error() : kept.suspicion);
+  const bool simulated = choice.device == "sim";
+  const auto device = simulated ? sim::open({choice.gpu, 0}) : cuda::open(gpu_index(choice.device));
+  const auto settle = [&](record::RecordedTask& drafted) {
+    const Loaded loaded = load(drafted, output, compiler, *device);
+    return record::settle_roles(drafted, *device, *loaded.module, loaded.plan, simulated);
+  };
+  // The program's own compiler may have been told to round faster.
+  record::RecordedTask fast = *task;
+  fast.options.emplace_back("--use_fast_math");
+  auto settled = settle(*task);
+  if (!settled || task->replayed != record::RecordedTask::Replayed::same)
+    if (auto again = settle(fast); again && fast.replayed == record::RecordedTask::Replayed::same) {
+      settled = again;
+      *task = std::move(fast);
+    }
+  if (!settled) refuse(kept.suspicion.empty() ? settled.error() : kept.suspicion);
 
   for (const auto& [name, content] : task->arrays()) base::write_file(output.parent_path() / name, content);
   base::write_file(output, task->text());
   console.note(fmt::format("{}: {} with {}", output.string(), fmt::join(task->launches, ", "),
                            fmt::format("{} buffer{} of {}", task->buffers.size(), task->buffers.size() == 1 ? "" : "s",
                                        bytes_text(static_cast<double>(kept.launches.front().buffer_bytes)))));
+  using Replayed = record::RecordedTask::Replayed;
+  console.note(task->replayed == Replayed::same      ? "replayed: its kernel gives the recorded bytes"
+               : task->replayed == Replayed::rounded ? "replayed: its kernel gives what was recorded, up to rounding"
+                                                     : "replayed: its kernel gives what was recorded, up to rounding that differs from run to run");
   console.note(fmt::format("next: cudal1 optimize {}", output.string()));
 }
 

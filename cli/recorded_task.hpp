@@ -8,6 +8,7 @@
 
 #include "record/recording.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct RecordedTaskOptions {
   std::string origin;                  // for a comment on top
   WorkbenchOptions workbench;
 };
+
+// Throws base::Error(usage) where a task may not be written: over a file that is there, unless that is wanted, and never over
+// a source. Empty: nothing to check.
+void require_place(const RecordedTaskOptions& options, const std::filesystem::path& output);
 
 // Makes the task of `kept`, checks on the device that its kernel gives what was recorded, and writes it with its arrays.
 // Throws base::Error(bad_input) that says in one sentence what is missing.

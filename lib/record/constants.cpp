@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -40,38 +41,72 @@ std::string element_text(const kernel::ScalarType& type, const std::byte* bytes)
 
 }  // namespace
 
+namespace {
+
+std::optional<kernel::ScalarType> element_of(const std::string& declared, const kernel::TypeNames& names, const std::string& source) {
+  if (const auto type = kernel::scalar_type(declared, names)) return type;
+  const auto dtype = element_type(declared, names, source);
+  if (!dtype) return std::nullopt;
+  kernel::ScalarType element;
+  element.kind = tensor::is_floating(*dtype) ? kernel::ScalarType::Kind::floating : kernel::ScalarType::Kind::signed_integer;
+  element.size = tensor::size_of(*dtype);
+  element.floating = *dtype;
+  return element;
+}
+
+std::string list_of(const kernel::ScalarType& element, const Bytes& bytes) {
+  std::string list = "= {";
+  for (std::size_t at = 0; at < bytes.size(); at += element.size) {
+    if (at > 0) list += (at / element.size) % 16 == 0 ? ",\n  " : ", ";
+    list += element_text(element, bytes.data() + at);
+  }
+  return list + "}";
+}
+
+// Of a template each instance has its own value: `mask<double>` is a specialisation behind the template.
+tl::expected<std::string, std::string> specialisations(const std::string& name, const DeviceSource::DeviceVariable& declared, const std::vector<Variable>& variables,
+                                                       const kernel::TypeNames& names, const std::string& source) {
+  std::string text;
+  for (const Variable& variable : variables) {
+    const std::string full = kernel_name(variable.symbol);
+    const std::size_t open = full.find('<');
+    if (open == std::string::npos || !full.ends_with('>') || full.substr(0, open) != name) continue;
+    const std::string argument = full.substr(open + 1, full.size() - open - 2);
+    kernel::TypeNames with = names;
+    with[declared.parameter] = argument;
+    const auto element = element_of(declared.type, with, source);
+    if (variable.before != variable.after) return tl::unexpected(fmt::format("the kernel writes the variable {}, which a task cannot restore or check", full));
+    if (!element || variable.before.size() % element->size != 0) return tl::unexpected(fmt::format("the variable {} has a recorded value that cannot be written into the source", full));
+    const std::string type = declared.type == declared.parameter ? argument : declared.type;
+    text += fmt::format("\ntemplate <> __constant__ {} {}{} {};", type, full, declared.extents, list_of(*element, variable.before));
+  }
+  return text;
+}
+
+}  // namespace
+
 tl::expected<std::string, std::string> with_constants(const DeviceSource& source, const std::vector<Variable>& variables, const kernel::TypeNames& names) {
   std::string text = source.text;
   // From the end, so that places before stay.
   std::vector<std::pair<std::string, DeviceSource::DeviceVariable>> ordered(source.variables.begin(), source.variables.end());
   std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.second.at > b.second.at; });
   for (const auto& [name, declared] : ordered) {
+    if (!declared.parameter.empty()) {
+      const auto made = specialisations(name, declared, variables, names, source.text);
+      if (!made) return made;
+      text.insert(declared.end, *made);
+      continue;
+    }
     const auto found = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) { return names_variable(v.symbol, name); });
     if (found == variables.end()) continue;
     if (found->before != found->after) return tl::unexpected(fmt::format("the kernel writes the variable {}, which a task cannot restore or check", name));
     const bool zero = std::all_of(found->before.begin(), found->before.end(), [](std::byte b) { return b == std::byte{0}; });
     if (zero && declared.bytes == 0) continue;
-    const auto type = kernel::scalar_type(declared.type, names);
-    kernel::ScalarType element;
-    if (type) {
-      element = *type;
-    } else if (const auto dtype = element_type(declared.type, names, source.text)) {
-      element.kind = tensor::is_floating(*dtype) ? kernel::ScalarType::Kind::floating : kernel::ScalarType::Kind::signed_integer;
-      element.size = tensor::size_of(*dtype);
-      element.floating = *dtype;
-    } else if (declared.bytes > 0) {
-      continue;  // its own initialiser stands
-    } else {
+    const auto element = element_of(declared.type, names, source.text);
+    if (!element && declared.bytes > 0) continue;  // its own initialiser stands
+    if (!element || element->size == 0 || found->before.size() % element->size != 0 || declared.type.find('*') != std::string::npos)
       return tl::unexpected(fmt::format("the variable {} is {}, whose recorded value cannot be written into the source", name, declared.type));
-    }
-    if (element.size == 0 || found->before.size() % element.size != 0 || declared.type.find('*') != std::string::npos)
-      return tl::unexpected(fmt::format("the variable {} is {}, whose recorded value cannot be written into the source", name, declared.type));
-    std::string list = "= {";
-    for (std::size_t at = 0; at < found->before.size(); at += element.size) {
-      if (at > 0) list += (at / element.size) % 16 == 0 ? ",\n  " : ", ";
-      list += element_text(element, found->before.data() + at);
-    }
-    text.replace(declared.at, declared.bytes, (declared.bytes == 0 ? " " : "") + list + "}");
+    text.replace(declared.at, declared.bytes, (declared.bytes == 0 ? " " : "") + list_of(*element, found->before));
   }
   return text;
 }

@@ -34,6 +34,8 @@ struct DeviceSource {
   struct DeviceVariable {
     std::string type;                                  // as written: "float", "Params"
     std::size_t at = 0, bytes = 0;                     // of its initialiser in `text`; 0 bytes: where one may stand
+    std::string parameter, extents;                    // of a template with one type: "T", and "[WIDTH]"
+    std::size_t end = 0;                               // of the declaration in `text`
   };
   std::map<std::string, DeviceVariable> variables;     // `__constant__` and `__device__`, one declarator each
   bool needs_default_device = false;                   // a function without `__device__` is among it

@@ -5,6 +5,8 @@
 #include "kernel/host_source.hpp"
 #include "kernel/source_lexer.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace cudal1::record {
@@ -22,7 +24,7 @@ std::string constant(const std::string& name, const Bytes& value) {
 }  // namespace
 
 tl::expected<std::string, std::string> with_fixed_parameter(const std::string& source, const std::string& kernel, std::size_t count,
-                                                            std::size_t index, const Bytes& value) {
+                                                            std::size_t index, const Bytes& value, const std::vector<PassedPointer>& pointers) {
   const std::vector<SourceToken> tokens = kernel::lex_code(source);
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].is(kernel) || !tokens[i + 1].is("(")) continue;
@@ -44,8 +46,14 @@ tl::expected<std::string, std::string> with_fixed_parameter(const std::string& s
     const std::size_t from = index > 0 ? tokens[range.from - 1].offset : tokens[range.from].offset;
     const std::size_t to = index > 0 || range.to >= close ? tokens[range.to - 1].end() : tokens[range.to].end();
     const std::size_t body = tokens[close + 1].end();
-    std::string text = source.substr(0, from) + source.substr(to, body - to);
+    const std::size_t end = tokens[close].offset;
+    std::string text = source.substr(0, from) + source.substr(to, end - to);
+    bool first = parameters.size() == 1;
+    for (const PassedPointer& pointer : pointers) text += fmt::format("{}void* {}", std::exchange(first, false) ? "" : ", ", pointer.name);
+    text += source.substr(end, body - end);
     text += fmt::format("\n  {0} {1} = *reinterpret_cast<const {0}*>({2});", type, tokens[name].text, held);
+    for (const PassedPointer& pointer : pointers)
+      text += fmt::format("\n  *reinterpret_cast<void**>(reinterpret_cast<char*>(&{}) + {}) = {};", tokens[name].text, pointer.offset, pointer.name);
     text += source.substr(body);
     const std::size_t top = text.rfind("#include", text.find("__global__"));
     const std::size_t line = top == std::string::npos ? 0 : text.find('\n', top) + 1;

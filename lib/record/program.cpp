@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -91,6 +93,27 @@ struct Child {
   }
 };
 
+// Runs it to its end and hands over whatever of it connects; the descriptor is the taker's to close.
+Ended run(const RunningProgram& program, const std::vector<std::pair<std::string, std::string>>& environment, const std::function<void(int)>& serve) {
+  const Listener listener;
+  RunningProgram ours = program;
+  ours.environment.insert(ours.environment.end(), environment.begin(), environment.end());
+  ours.environment.emplace_back(wire::socket_variable, listener.path().string());
+  Child child{start(ours)};
+  Ended end;
+  constexpr int patience = 20;  // milliseconds
+  for (bool running = true; running;) {
+    running = !child.ended(end, false);
+    // A last look: the program may have connected just before it ended.
+    while (true) {
+      const int connection = listener.accept(running ? patience : 0);
+      if (connection < 0) break;
+      serve(connection);
+    }
+  }
+  return end;
+}
+
 }  // namespace
 
 std::string linked_runtime(const std::filesystem::path& program) {
@@ -107,23 +130,29 @@ std::string linked_runtime(const std::filesystem::path& program) {
 }
 
 Ended record_simulated(const RunningProgram& program, const std::filesystem::path& runtime, const SimulatedOptions& options, Recording& recording) {
-  const Listener listener;
-  RunningProgram ours = program;
   const char* const libraries = std::getenv("LD_LIBRARY_PATH");
-  ours.environment.emplace_back("LD_LIBRARY_PATH", runtime.string() + (libraries != nullptr && *libraries != '\0' ? fmt::format(":{}", libraries) : ""));
-  ours.environment.emplace_back(wire::socket_variable, listener.path().string());
-  Child child{start(ours)};
-  Ended end;
-  constexpr int patience = 20;  // milliseconds
-  for (bool running = true; running;) {
-    running = !child.ended(end, false);
-    // A last look: the program may have connected just before it ended.
-    while (true) {
-      const base::Descriptor connection(listener.accept(running ? patience : 0));
-      if (connection.value() < 0) break;
-      serve_simulated(connection.value(), options, recording);
-    }
-  }
+  const std::string path = runtime.string() + (libraries != nullptr && *libraries != '\0' ? fmt::format(":{}", libraries) : "");
+  return run(program, {{"LD_LIBRARY_PATH", path}}, [&](int connection) {
+    const base::Descriptor held(connection);
+    serve_simulated(connection, options, recording);
+  });
+}
+
+Ended record_observed(const RunningProgram& program, const std::filesystem::path& injected, const ObservedOptions& options, Recording& recording) {
+  ObservedProcesses processes(options, recording);
+  std::vector<std::thread> threads;
+  std::vector<std::pair<std::string, std::string>> environment = {{"CUDA_INJECTION64_PATH", injected.string()}};
+  if (const char* cupti = std::getenv("CUDAL1_CUPTI")) environment.emplace_back(wire::cupti_variable, cupti);
+  // PyTorch takes memory in large pieces that hold many tensors; so each has one of its own.
+  if (options.separate_tensors && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr) environment.emplace_back("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
+  const Ended end = run(program, environment, [&](int connection) {
+    threads.emplace_back([&processes, connection] {
+      const base::Descriptor held(connection);
+      processes.serve(connection);
+    });
+  });
+  for (std::thread& thread : threads) thread.join();
+  processes.finish();
   return end;
 }
 

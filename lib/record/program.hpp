@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "record/observed.hpp"
 #include "record/recording.hpp"
 #include "record/session.hpp"
 
@@ -28,5 +29,8 @@ std::string linked_runtime(const std::filesystem::path& program);
 // Runs it to its end, with `runtime`, the folder that our libcudart lies in, first among its libraries; whatever process
 // of it uses CUDA is recorded.
 Ended record_simulated(const RunningProgram& program, const std::filesystem::path& runtime, const SimulatedOptions& options, Recording& recording);
+
+// Runs it on its GPU to its end, watched through CUPTI by `injected`, the library that the driver is told to load into it.
+Ended record_observed(const RunningProgram& program, const std::filesystem::path& injected, const ObservedOptions& options, Recording& recording);
 
 }  // namespace cudal1::record

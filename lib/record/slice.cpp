@@ -27,7 +27,7 @@ struct Declaration {
   bool on_device = false;                  // may be part of device code
   bool says_device = false;                // with `__device__` or `__global__`
   bool prototype = false, always = false;  // of a kernel: its definition says it again
-  std::string variable, variable_type;     // a device variable's name …
+  std::string variable, variable_type, template_parameter, extents;     // a device variable's name …
   std::size_t initialiser_from = 0, initialiser_to = 0;  // … and where its initialiser stands, or may stand
 };
 
@@ -219,6 +219,9 @@ class Slicer {
       declare_type(made, key, body, end);
     } else {
       declare_variable(made, head, end);
+      // template <typename T> with nothing else.
+      const std::size_t open = next(from);
+      if (is_template && token(next(next(next(open)))).is(">")) made.template_parameter = token(next(next(open))).text;
     }
     all_.push_back(std::move(made));
     return end;
@@ -330,6 +333,7 @@ class Slicer {
         std::size_t bracket = next(k);
         while (token(bracket).is("[")) bracket = next(closing(bracket));
         made.variable = t.text;
+        made.extents = text_.substr(t.end(), token(bracket).offset - t.end());
         for (std::size_t word = head; word < k; word = next(word))
           if (!tokens_[word].text.starts_with("__") && !tokens_[word].is("static") && !tokens_[word].is("extern"))
             made.variable_type += (made.variable_type.empty() ? "" : " ") + std::string(tokens_[word].text);
@@ -425,9 +429,10 @@ class Slicer {
         result.text += text_.substr(d.from, d.initialiser_from - d.from);
         const std::string old(base::trim(text_.substr(d.initialiser_from, d.initialiser_to - d.initialiser_from)));
         if (!old.empty()) result.text += " ";
-        result.variables[d.variable] = {d.variable_type, result.text.size(), old.size()};
+        DeviceSource::DeviceVariable& variable = result.variables[d.variable] = {d.variable_type, result.text.size(), old.size(), d.template_parameter, d.extents, 0};
         result.text += old;
         result.text += text_.substr(d.initialiser_to, d.to - d.initialiser_to);
+        variable.end = result.text.size();
       } else {
         result.text += text_.substr(d.from, d.to - d.from);
       }

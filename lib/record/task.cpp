@@ -108,6 +108,23 @@ class Drafter {
   std::optional<std::string> find_buffers(const Launch& launch) {
     Typed types;
     if (auto why = typed(launch, types)) return why;
+    for (const Member& member : members_[types.signature]) {
+      const Parameter::Target* target = target_of(launch, member);
+      if (target == nullptr) continue;
+      const kernel::Parameter& declared = types.signature->parameters[member.parameter];
+      const auto memory = kept_.memory.find(target->allocation);
+      if (memory == kept_.memory.end()) return fmt::format("parameter {} of {}: its memory was not kept", declared.name, types.signature->name);
+      const auto type = member_element_type(declared.type, member.offset, types.names, source_.text);
+      const auto [place, fresh] = known_.try_emplace(target->allocation, task_.buffers.size());
+      if (fresh) {
+        const Dtype dtype = type.value_or(likely_type(memory->second.after.empty() ? memory->second.before : memory->second.after));
+        task_.buffers.push_back({free_name(plain_name(declared.name)), dtype, Role::inout, memory->second.before.size(), false, &memory->second});
+        said_[target->allocation] = type ? 1 : 0;
+      }
+      RecordedTask::Buffer& buffer = task_.buffers[place->second];
+      buffer.constant = false;
+      if (auto why = fit(buffer, *target, memory->second, false)) return why;
+    }
     for (std::size_t i = 0; i < launch.parameters.size(); ++i) {
       const Parameter& parameter = launch.parameters[i];
       const kernel::Parameter& declared = types.signature->parameters[i];
@@ -126,15 +143,36 @@ class Drafter {
       buffer.constant = buffer.constant && declared.type.substr(0, declared.type.find('*')).find("const") != std::string::npos;
       const int says = !type ? 0 : exact ? 2 : 1;
       int& said = said_[target.allocation];
-      if (fresh || says > said) said = says, buffer.dtype = type.value_or(Dtype::int32);
-      if (buffer.bytes % tensor::size_of(buffer.dtype) != 0 || target.at % tensor::size_of(buffer.dtype) != 0) {
-        if (exact && tensor::is_floating(buffer.dtype))
-          return fmt::format("{} is {} bytes long or used at byte {}, which is no whole number of {}", buffer.name, buffer.bytes, target.at, tensor::name(buffer.dtype));
-        buffer.dtype = Dtype::uint8;
-      }
-      if (memory->second.after.size() != buffer.bytes) return fmt::format("the memory of {} was freed before it could be read", buffer.name);
+      if (fresh || says > said) said = says, buffer.dtype = type.value_or(likely_type(memory->second.after.empty() ? memory->second.before : memory->second.after));
+      if (auto why = fit(buffer, target, memory->second, exact)) return why;
     }
     return std::nullopt;
+  }
+
+  // Where a buffer is no whole number of elements, its bytes are what it is made of.
+  static std::optional<std::string> fit(RecordedTask::Buffer& buffer, const Parameter::Target& target, const Memory& memory, bool exact) {
+    if (buffer.bytes % tensor::size_of(buffer.dtype) != 0 || target.at % tensor::size_of(buffer.dtype) != 0) {
+      if (exact && tensor::is_floating(buffer.dtype))
+        return fmt::format("{} is {} bytes long or used at byte {}, which is no whole number of {}", buffer.name, buffer.bytes, target.at, tensor::name(buffer.dtype));
+      buffer.dtype = Dtype::uint8;
+    }
+    if (memory.after.size() != buffer.bytes) return fmt::format("the memory of {} was freed before it could be read", buffer.name);
+    return std::nullopt;
+  }
+
+  // A pointer in a parameter that is passed by value; it has a parameter of its own in the task, after the others.
+  struct Member {
+    std::size_t parameter = 0, offset = 0;
+  };
+  static const Parameter::Target* target_of(const Launch& launch, const Member& member) {
+    for (const Parameter::Target& target : launch.parameters[member.parameter].targets)
+      if (target.offset == member.offset) return &target;
+    return nullptr;
+  }
+  static Bytes without_pointers(const Parameter& parameter) {
+    Bytes bytes = parameter.bytes;
+    for (const Parameter::Target& target : parameter.targets) std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(target.offset), 8, std::byte{0});
+    return bytes;
   }
 
   // From the last on, so that places of those before stay.
@@ -148,14 +186,20 @@ class Drafter {
       const Parameter& parameter = launch.parameters[i];
       const kernel::Parameter& declared = types.signature->parameters[i];
       if (is_pointer(declared, types) || is_scalar(parameter, declared, types)) continue;
-      if (!parameter.targets.empty())
-        return fmt::format("parameter {} of {} is {}, which holds addresses of device memory: a task cannot pass them", declared.name, name, declared.type);
-      const auto [place, fresh] = fixed_.try_emplace({types.signature, i}, parameter.bytes);
-      if (!fresh && place->second != parameter.bytes) return fmt::format("parameter {} of {} differs from launch to launch: choose one with --launch", declared.name, name);
+      const Bytes value = without_pointers(parameter);
+      const auto [place, fresh] = fixed_.try_emplace({types.signature, i}, value);
+      if (!fresh && place->second != value) return fmt::format("parameter {} of {} differs from launch to launch: choose one with --launch", declared.name, name);
       if (!fresh) continue;
-      auto code = with_fixed_parameter(task_.code, name, left--, i, parameter.bytes);
+      std::vector<PassedPointer> pointers;
+      for (const Parameter::Target& target : parameter.targets) {
+        pointers.push_back({target.offset, fmt::format("{}_at_{}", declared.name, target.offset)});
+        members_[types.signature].push_back({i, target.offset});
+      }
+      auto code = with_fixed_parameter(task_.code, name, left, i, value, pointers);
       if (!code) return std::move(code.error());
       task_.code = *std::move(code);
+      left += pointers.size();
+      --left;
     }
     return std::nullopt;
   }
@@ -187,6 +231,13 @@ class Drafter {
       auto value = scalar(*type, parameter.bytes);
       if (!value) return fmt::format("parameter {} of {} is not finite, which a task cannot pass", declared.name, types.signature->name);
       arguments.push_back(scalar_name(declared.name, *type, *value));
+    }
+    for (const Member& member : members_[types.signature]) {
+      const Parameter::Target* target = target_of(launch, member);
+      if (target == nullptr) return fmt::format("parameter {} of {} differs from launch to launch: choose one with --launch", types.signature->parameters[member.parameter].name, types.signature->name);
+      const RecordedTask::Buffer& buffer = task_.buffers[known_.at(target->allocation)];
+      const std::uint64_t offset = target->at / tensor::size_of(buffer.dtype);
+      arguments.push_back(offset == 0 ? buffer.name : fmt::format("{} + {}", buffer.name, offset));
     }
     const std::string shared = launch.shared_bytes == 0 ? "" : fmt::format(", {}", launch.shared_bytes);
     task_.launches.push_back(fmt::format("{}<<<{}, {}{}>>>({}){}", launch.kernel, dimensions(launch.grid), dimensions(launch.block), shared,
@@ -236,6 +287,7 @@ class Drafter {
   std::vector<kernel::Signature> signatures_;
   kernel::TypeNames aliases_;
   std::map<std::pair<const kernel::Signature*, std::size_t>, Bytes> fixed_;  // parameters that became variables
+  std::map<const kernel::Signature*, std::vector<Member>> members_;          // in the order of the parameters that pass them
   std::map<std::uint64_t, std::size_t> known_;   // allocation → buffer
   std::map<std::uint64_t, int> said_;            // how much its type is worth: 2 a scalar's, 1 a structure's, 0 a guess
   std::set<std::string> names_;

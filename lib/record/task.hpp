@@ -36,6 +36,8 @@ struct RecordedTask {
   std::vector<Scalar> scalars;
   std::vector<std::string> launches, options, includes;
   std::string code;
+  enum class Replayed { same, rounded, varying };   // byte for byte; up to rounding; and not twice the same
+  Replayed replayed = Replayed::same;               // by settle_roles
 
   std::string text() const;
   std::map<std::string, std::string> arrays() const;   // by file name
@@ -46,7 +48,8 @@ struct RecordedTask {
 tl::expected<RecordedTask, std::string> draft_task(const Kept& kept, const DeviceSource& source, const std::string& name);
 
 // Settles the buffers' roles by running the task's kernel: what it leaves alone is an input, what it overwrites without
-// a look an output. The error says in one sentence why the recorded result does not come out.
-tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device& device, const device::Module& module, const kernel::Plan& plan);
+// a look an output. `checked`: the device survives accesses out of bounds. The error says in one sentence why the recorded
+// result does not come out.
+tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device& device, const device::Module& module, const kernel::Plan& plan, bool checked);
 
 }  // namespace cudal1::record

@@ -13,7 +13,7 @@ inline constexpr const char* socket_variable = "CUDAL1_RECORD_SOCKET";  // envir
 
 enum class Kind : std::uint32_t {
   hello, module, symbol, allocate, release, written, copied, kernel, launch, occupancy, missing,  // to the simulator
-  observed_hello, observed_launch, observed_memory, observed_time                                 // from a GPU
+  observed, observed_launch, observed_memory, observed_end, observed_total                        // from a GPU
 };
 
 struct Header {
@@ -27,7 +27,7 @@ struct Hello {
   std::int32_t process = 0;
 };
 struct HelloReply {
-  std::uint64_t base = 0, bytes = 0;        // 0: no memory, a GPU is there
+  std::uint64_t base = 0, bytes = 0;        // 
   char name[128] = {};                      // of the simulated GPU
   std::int32_t major = 0, minor = 0, sm_count = 0, clock_khz = 0, memory_clock_khz = 0, bus_bits = 0;
   std::uint64_t memory_bytes = 0, l2_bytes = 0, shared_per_sm = 0, shared_optin = 0;
@@ -92,38 +92,54 @@ struct Occupancy {
   std::uint32_t threads = 0;
 };
 
-// From a GPU, all without replies. ObservedHello, then the program's name.
-struct ObservedHello {
+// From a GPU. A process says this before its first launch. → Observed, then the program's name. ← Orders.
+struct Observed {
   std::uint32_t version = wire::version;
   std::int32_t process = 0;
   char device[128] = {};
 };
-// Then `symbol_bytes` of the symbol, `parameters` Parameters, their bytes one after the other, `targets` Targets.
+struct Orders {
+  std::uint64_t first = 0, last = 0;        // launches to ask about, by number; 0: none by number
+};
+
+// What is to be done about a launch that is about to happen. → ObservedLaunch, `symbol_bytes` of the symbol,
+// `parameters` Parameters, `parameter_bytes` with their values at these offsets, `targets` Targets. ← Decision.
 struct ObservedLaunch {
   std::uint64_t number = 0;
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
-  std::uint32_t shared_bytes = 0, cooperative = 0, symbol_bytes = 0, parameters = 0, targets = 0, kept = 0;
+  std::uint32_t shared_bytes = 0, cooperative = 0, symbol_bytes = 0, parameters = 0, parameter_bytes = 0, targets = 0;
 };
 struct Target {
-  std::uint32_t parameter = 0, offset = 0;   // in its bytes
-  std::uint64_t address = 0, bytes = 0, at = 0;  // of the allocation, and where in it
+  std::uint64_t word = 0;                   // an address among the parameters
+  std::uint64_t address = 0, bytes = 0;     // of the allocation that it lies in
 };
-// A piece of an allocation, before the first launch that is kept or after a launch.
+enum class Ask : std::uint32_t { never, larger, always };
+struct Decision {
+  std::uint32_t keep = 0;                   // its memory, before and after
+  std::uint32_t fresh = 0;                  // and what was kept so far is forgotten
+  Ask again = Ask::never;                   // about further launches of this kernel
+  std::uint32_t all = 0;                    // about every launch from now on
+};
+// For a launch that is kept: a piece of an allocation or of a variable, without reply. Then its bytes; a variable's symbol
+// before them.
+enum class Moment : std::uint32_t { before, between, after };
 struct ObservedMemory {
-  std::uint64_t launch = 0, address = 0, bytes = 0, at = 0;
-  std::uint32_t after = 0;
+  std::uint64_t address = 0, bytes = 0, at = 0;
+  Moment moment = Moment::before;
+  std::uint32_t symbol_bytes = 0;
 };
-struct ObservedTime {
-  std::uint64_t number = 0;
+// ← Number: 1 when the program may end. Then why it could not be kept, if so.
+struct ObservedEnd {
+  double ms = 0;
+};
+// All launches of a kernel, once or more often: what is new since. Then its symbol. No reply.
+struct ObservedTotal {
+  std::uint64_t launches = 0, timed = 0;
   double ms = 0;
 };
 
-// What the injected library is to keep, in the environment: names with commas, "7-9", "1".
-inline constexpr const char* kernels_variable = "CUDAL1_RECORD_KERNELS";
-inline constexpr const char* launches_variable = "CUDAL1_RECORD_LAUNCHES";
-inline constexpr const char* stop_variable = "CUDAL1_RECORD_STOP";
-inline constexpr const char* cupti_variable = "CUDAL1_RECORD_CUPTI";  // path of libcupti
+inline constexpr const char* cupti_variable = "CUDAL1_RECORD_CUPTI";  // environment: path of libcupti
 
-// Kind::missing: only the name of what the program called and nobody here knows. No reply.
+// Kind::missing: Number, then what the program called and nobody here knows, or, from a GPU, a whole sentence. No reply.
 
 }  // namespace cudal1::record::wire

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "record/wire.hpp"
+#include "socket.hpp"
 
 #include <cstddef>
 #include <mutex>
@@ -10,8 +10,6 @@
 #include <vector>
 
 namespace cudal1::runtime {
-
-namespace wire = record::wire;
 
 // The one connection of this process to `cudal1 record`, made when it is first needed. It is never closed, because the
 // program may call the runtime until its very end.
@@ -43,12 +41,9 @@ class Connection {
  private:
   Connection();
   std::string exchange(wire::Kind kind, std::string_view message, std::string_view rest, bool reply);
-  void send(const void* bytes, std::size_t count) const;
-  void receive(void* bytes, std::size_t count) const;
-  [[noreturn]] static void give_up(const std::string& why);
 
   std::mutex mutex_;
-  int socket_ = -1;
+  Socket socket_;
   wire::HelloReply device_;
 };
 

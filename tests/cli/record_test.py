@@ -78,6 +78,30 @@ class Record(CliTest):
         result = self.record("faulty.cu", "--", "beyond", code=8)
         self.says(result, "an illegal memory access was encountered", "in shift at line 7", "past the end of allocation 1")
 
+    def test_pointers_in_a_structure_become_buffers(self):
+        self.says(self.record("view.cu", "-o", "task.cu"), "238", "replayed: its kernel gives the recorded bytes")
+        text = (self.work / "task.cu").read_text()
+        for line in ("//@ inout   view: float32[120]", "//@ input   view_2: int32[4]", "//@ launch  double_rows<<<4, 32>>>(by, view, view_2)",
+                     "double_rows( float by, void* view_at_8, void* view_at_16)"):
+            self.assertIn(line, text)
+        self.run_cli("verify", "task.cu", "task.cu", "--device", "sim")
+
+    def test_init_runs_a_file_that_has_a_main(self):
+        table = self.run_cli("init", "--device", "sim", "blend.cu", "--run", "200", code=None)
+        if "addresses of the simulated device's memory are taken" in table.err:
+            self.skipTest("a build with sanitizers has no room for the device's memory")
+        self.says(table, "launches", "share", "blend<float, 128>", "--kernel NAME")
+        self.says(self.run_cli("init", "--device", "sim", "blend.cu", "--kernel", "fill", "-o", "task.cu", "--run", "--", "200"), "out[5] = -2")
+        self.assertIn("//@ launch  fill<<<1, 32>>>(x, n, value)", (self.work / "task.cu").read_text())
+        self.refuses("init", "blend.cu", "--kernel", "fill", code=2, says=["--run"])
+
+    def test_a_task_is_never_written_over_a_source_and_the_place_is_tried_first(self):
+        for arguments in (("record", "--device", "sim", "blend.cu", "--overwrite", "-o", "./blend.cu"), ("init", "--device", "sim", "blend.cu", "--run", "--overwrite", "-o", "blend.cu")):
+            self.refuses(*arguments, code=2, says=["blend.cu is a source of the program"])
+        self.write("task.cu", "mine")
+        result = self.refuses("record", "--device", "sim", "blend.cu", "-o", "task.cu", code=2, says=["task.cu exists"])
+        self.assertNotIn("building", result.err)
+
     def test_what_is_missing_is_said_in_one_line(self):
         result = self.record("pointers.cu", "-o", "task.cu", code=6)
         self.says(result, "holds addresses of device memory", "calls cudaGraphCreate")

@@ -3,10 +3,13 @@
 """How many programs of other people give a task: each is recorded and its task verified against its own kernel.
 
     recorded_programs.py BINARY LIST --sources FOLDER [--device sim] [--jobs N] [--only NAME,…] [--out FOLDER]
+    recorded_programs.py BINARY LIST --sources FOLDER --build BUILT      # with nvcc, every second one with a static runtime
+    recorded_programs.py BINARY LIST --sources FOLDER --built BUILT --device cuda:0     # these, unchanged
 
 LIST has a line for each program: repository | folder | sources | arguments | further words for `cudal1 record`. The
 repositories lie as OWNER+NAME in FOLDER, checked out or as git directories. Nothing is edited by hand: the kernel with
-most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why.
+most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why. With --cost the
+programs are also run by themselves and as `cudal1 record -- PROGRAM`, which records no launch, and the times compared.
 """
 import argparse
 import concurrent.futures
@@ -40,6 +43,51 @@ def check_out(sources, row, into):
     return target
 
 
+def name_of(row):
+    name = pathlib.PurePath(row["folder"]).name
+    if len(row["sources"].split()) == 1 and pathlib.PurePath(row["sources"]).stem not in ("main", name):
+        name += "/" + pathlib.PurePath(row["sources"]).stem
+    return name
+
+
+def file_of(row):
+    return name_of(row).replace("/", "_").replace("-", "_")
+
+
+def options_of(row, home):
+    """The words for `cudal1 record`; folders to include lie in the repository."""
+    words = []
+    for word in shlex.split(row["options"]):
+        words += ["--include", str(home / word[10:])] if word.startswith("--include=") else [word]
+    return words
+
+
+def build(arguments, row, number, checkouts):
+    """The program as its authors would build it for this GPU, with the runtime shared or, every second one, static."""
+    home = check_out(arguments.sources, row, checkouts)
+    words = ["nvcc", "-arch=" + arguments.arch, "-O2", "-w", "-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-cudart", "static" if number % 2 else "shared"]
+    options = iter(options_of(row, home))
+    for word in options:
+        words += ["-I" if word == "--include" else "-D", next(options)] if word in ("--include", "--define") else []
+    built = subprocess.run([*words, *row["sources"].split(), "-Xlinker", "-s", "-o", str(arguments.build / file_of(row))], cwd=home / row["folder"], capture_output=True, text=True)
+    return "" if built.returncode == 0 else last_line(built.stderr)
+
+
+def seconds(command, folder, limit):
+    began = time.time()
+    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=limit)
+    return time.time() - began
+
+
+def cost(arguments, row, checkouts):
+    """Seconds of the program by itself and watched: the best of three each, in turns."""
+    home = check_out(arguments.sources, row, checkouts)
+    program = [str(arguments.built / file_of(row)), *shlex.split(row["arguments"])]
+    watched = [arguments.binary, "record", "-q", "--device", arguments.device, "--", *program]
+    times = [(seconds(program, home / row["folder"], arguments.limit), seconds(watched, home / row["folder"], arguments.limit)) for _ in range(3)]
+    return min(t[0] for t in times), min(t[1] for t in times)
+
+
 def last_line(text):
     lines = [line for line in text.strip().splitlines() if line.strip()]
     no_task = [line for line in lines if "no task:" in line or "nvcc does not build" in line]
@@ -48,21 +96,23 @@ def last_line(text):
 
 def measure(arguments, row, checkouts, out):
     home = check_out(arguments.sources, row, checkouts)
-    name = pathlib.PurePath(row["folder"]).name
-    if len(row["sources"].split()) == 1 and pathlib.PurePath(row["sources"]).stem not in ("main", name):
-        name += "/" + pathlib.PurePath(row["sources"]).stem
-    task = out / (name.replace("/", "_").replace("-", "_") + ".cu")
+    name = name_of(row)
+    task = out / (file_of(row) + ".cu")
     task.unlink(missing_ok=True)
-    options = [str(home / word[10:]) if word.startswith("--include=") else word for word in row["options"].split()]
-    options = [word for folder in options for word in (["--include", folder] if folder.startswith(str(home)) else [folder])]
-    record = [arguments.binary, "record", *options, "-o", str(task), "--device", arguments.device, *row["sources"].split(), "--",
-              *shlex.split(row["arguments"])]
+    record = [arguments.binary, "record", *options_of(row, home), "-o", str(task), "--device", arguments.device]
+    if arguments.built:
+        if not (arguments.built / file_of(row)).exists():
+            return {"name": name, "repository": row["repository"], "record": False, "verify": False, "why": "(not built)"}
+        record += ["--source", ",".join(row["sources"].split()), "--", str(arguments.built / file_of(row)), *shlex.split(row["arguments"])]
+    else:
+        record += [*row["sources"].split(), "--", *shlex.split(row["arguments"])]
     began = time.time()
     result = {"name": name, "repository": row["repository"], "record": False, "verify": False, "why": ""}
     try:
         recorded = subprocess.run(record, cwd=home / row["folder"], capture_output=True, text=True, errors="replace", timeout=arguments.limit, stdin=subprocess.DEVNULL)
         (out / (task.stem + ".log")).write_text(shlex.join(record) + "\n" + recorded.stdout + recorded.stderr)
         result["record"] = task.exists()
+        result["replayed"] = "same" if "gives the recorded bytes" in recorded.stderr else "rounded" if "up to rounding" in recorded.stderr else ""
         result["record_seconds"] = time.time() - began
         if not result["record"]:
             result["why"] = last_line(recorded.stderr)
@@ -82,6 +132,7 @@ def measure(arguments, row, checkouts, out):
 
 
 def main():
+    began = time.time()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("list")
@@ -91,20 +142,48 @@ def main():
     parser.add_argument("--limit", type=float, default=900, help="seconds for each step of a program")
     parser.add_argument("--only", default="")
     parser.add_argument("--out", type=lambda path: pathlib.Path(path).resolve(), default=pathlib.Path("recorded"))
+    folder = lambda path: pathlib.Path(path).resolve()  # noqa: E731
+    parser.add_argument("--build", type=folder, help="build the programs into this folder, and nothing else")
+    parser.add_argument("--built", type=folder, help="the programs lie here")
+    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--until", type=float, default=float("inf"), help="programs begin no later than this many seconds after the start")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     checkouts = arguments.out / "checkouts"
     rows = [row for row in read_list(arguments.list) if not arguments.only or any(part in row["folder"] + "/" + row["sources"] for part in arguments.only.split(","))]
+    if arguments.build:
+        arguments.build.mkdir(parents=True, exist_ok=True)
+        for row in rows:
+            check_out(arguments.sources, row, checkouts)
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            for row, why in zip(rows, pool.map(lambda pair: build(arguments, pair[1], pair[0], checkouts), enumerate(rows))):
+                print(f"{name_of(row)}: {why or 'built'}", flush=True)
+        return
+    if arguments.cost:
+        print("| program | alone (s) | watched (s) | ratio |\n| --- | --- | --- | --- |")
+        for row in rows:
+            if time.time() - began > arguments.until:
+                break
+            alone, watched = cost(arguments, row, checkouts)
+            print(f"| {name_of(row)} {row['arguments']} | {alone:.2f} | {watched:.2f} | {watched / alone:.2f} |", flush=True)
+        return
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = []
-        for result in pool.map(lambda row: measure(arguments, row, checkouts, arguments.out), rows):
+        def one(row):
+            if time.time() - began > arguments.until:
+                return {"name": name_of(row), "repository": row["repository"], "record": False, "verify": False, "why": "(no time left)"}
+            return measure(arguments, row, checkouts, arguments.out)
+
+        for result in pool.map(one, rows):
             results.append(result)
             print(f"{result['name']}: {'ok' if result['verify'] else result['why']}", file=sys.stderr, flush=True)
-    print("| program | from | kernel | task | verified | what is missing |\n| --- | --- | --- | --- | --- | --- |")
+    print("| program | from | kernel | task | replayed | verified | what is missing |\n| --- | --- | --- | --- | --- | --- | --- |")
     for r in results:
         kernel = r.get("kernel", "").replace("|", "\\|")
-        print(f"| {r['name']} | {r['repository']} | {kernel} | {'yes' if r['record'] else 'no'} | {'yes' if r['verify'] else 'no'} | {r['why'].replace('|', '/')} |")
-    print(f"\n{sum(r['record'] for r in results)} of {len(results)} give a task, {sum(r['verify'] for r in results)} tasks are verified.")
+        print(f"| {r['name']} | {r['repository']} | {kernel} | {'yes' if r['record'] else 'no'} | {r.get('replayed', '')} | {'yes' if r['verify'] else 'no'} | {r['why'].replace('|', '/')} |")
+    print(f"\n{sum(r['record'] for r in results)} of {len(results)} give a task, {sum(r.get('replayed') == 'same' for r in results)} replay byte for byte, "
+          f"{sum(r['verify'] for r in results)} tasks are verified.")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ Place place_in(Warp& warp, const Instruction& i, Space space, int lane, std::uin
   Place place;
   place.space = space;
   if (space == Space::shared) {
+    // Addresses in shared memory have 32 bits: nvcc lets a sum wrap around that is kept in 64.
+    if (const auto wrapped = static_cast<std::uint32_t>(offset); wrapped < block.shared_bytes) offset = wrapped;
     if (offset > block.shared_bytes || bytes > block.shared_bytes - offset) {
       report(warp, i, Kind::out_of_bounds, lane, offset,
              fmt::format("accesses {} bytes at offset {} of {} bytes of shared memory", bytes, static_cast<std::int64_t>(offset), block.shared_bytes));

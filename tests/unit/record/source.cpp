@@ -68,6 +68,16 @@ TEST_CASE("variables of the module get what they held") {
   CHECK_THAT(record::with_constants(cut, {table}, {}).error(), containing("the kernel writes the variable table"));
 }
 
+TEST_CASE("instances of a variable's template get what they held") {
+  record::Variable table{"_Z5tableIdE", record::Bytes(16), {}};
+  const double values[2] = {0.5, -3};
+  std::memcpy(table.before.data(), values, sizeof values);
+  table.after = table.before;
+  REQUIRE(record::kernel_name(table.symbol) == "table<double>");
+  const auto cut = record::slice({"#define N 2\ntemplate <typename T> __constant__ T table[N];\ntemplate <typename T> __global__ void k(T* p) { *p = table<T>[0]; }\n", {}}, {"k"});
+  CHECK_THAT(record::with_constants(cut, {table}, {}).value(), containing("T table[N];\ntemplate <> __constant__ double table<double>[N] = {0.5, -3.0};"));
+}
+
 TEST_CASE("a structure passed by value becomes a variable of the body") {
   const record::Bytes bytes = {std::byte{1}, std::byte{0}, std::byte{0}, std::byte{2}};
   const std::string source = "struct P { char a[4]; };\n__global__ void k(int n, const P p, float* x) { x[n] = p.a[0]; }\n";
@@ -76,6 +86,9 @@ TEST_CASE("a structure passed by value becomes a variable of the body") {
   CHECK_THAT(changed, containing("void k(int n, float* x) {\n  P p = *reinterpret_cast<const P*>(recorded_k_p); x[n]"));
   CHECK_THAT(record::with_fixed_parameter(source, "k", 3, 0, bytes).value(), containing("void k( const P p, float* x)"));
   CHECK_FALSE(record::with_fixed_parameter(source, "k", 2, 0, bytes));
+  const std::string passing = record::with_fixed_parameter(source, "k", 3, 1, bytes, {{8, "p_at_8"}}).value();
+  CHECK_THAT(passing, containing(", void* p_at_8)"));
+  CHECK_THAT(passing, containing("*reinterpret_cast<void**>(reinterpret_cast<char*>(&p) + 8) = p_at_8;"));
 }
 
 TEST_CASE("elements behind a pointer have the type of their members") {
@@ -86,4 +99,13 @@ TEST_CASE("elements behind a pointer have the type of their members") {
   CHECK(record::element_type("Complex *", {}, source) == tensor::Dtype::float64);
   CHECK_FALSE(record::element_type("Mixed*", {}, source));
   CHECK_FALSE(record::element_type("Absent*", {}, source));
+}
+
+TEST_CASE("what a structure's pointer leads to is read from its members") {
+  const std::string source = "struct View { int rows, columns; const float* data; double scale; long *index[2]; unsigned char flags; const half* last; };";
+  CHECK(record::member_element_type("View", 8, {}, source) == tensor::Dtype::float32);
+  CHECK(record::member_element_type("const View", 32, {}, source) == tensor::Dtype::int64);
+  CHECK(record::member_element_type("View", 48, {}, source) == tensor::Dtype::float16);
+  CHECK_FALSE(record::member_element_type("View", 16, {}, source));
+  CHECK_FALSE(record::member_element_type("Other", 8, {}, source));
 }

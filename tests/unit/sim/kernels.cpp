@@ -433,3 +433,35 @@ TEST_CASE("malformed PTX is an error with its place") {
     CHECK_THAT(loaded.error().message, containing("PTX:1"));
   }
 }
+
+TEST_CASE("an address in shared memory wraps around at 32 bits") {
+  const auto device = sim::open({.gpu = "H200", .threads = 1});
+  Bench bench(*device);
+  bench.load(R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry wraps(.param .u64 out) {
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<8>;
+  .shared .align 4 .b8 tile[128];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd1, %r1, 4;
+  mov.u64 %rd2, tile;
+  add.s64 %rd3, %rd2, %rd1;
+  st.shared.u32 [%rd3], %r1;
+  bar.sync 0;
+  add.s64 %rd4, %rd3, 4294967296;
+  ld.shared.u32 %r2, [%rd4];
+  ld.param.u64 %rd5, [out];
+  cvta.to.global.u64 %rd6, %rd5;
+  add.s64 %rd7, %rd6, %rd1;
+  st.global.u32 [%rd7], %r2;
+  ret;
+}
+)");
+  const auto out = bench.output(128);
+  require_clean(bench.run("wraps", {1, 1, 1}, {32, 1, 1}));
+  const auto values = bench.read<int>(out);
+  for (int i = 0; i < 32; ++i) CHECK(values[static_cast<std::size_t>(i)] == i);
+}
