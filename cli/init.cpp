@@ -21,8 +21,8 @@ struct Options {
   std::string file, output;
   TaskOptions settings;
   bool overwrite = false;
-  bool running = false;                                // --run
-  std::vector<std::string> arguments, more_arguments;  // of the program: after --run, and after --
+  bool run = false;
+  std::vector<std::string> arguments;                  // of the program
   std::string kernel;
   DeviceOptions device;
 };
@@ -32,7 +32,6 @@ ExitCode record(const Options& options, const Console& console) {
   RecordedProgram program;
   program.words = {options.file};
   program.words.insert(program.words.end(), options.arguments.begin(), options.arguments.end());
-  program.words.insert(program.words.end(), options.more_arguments.begin(), options.more_arguments.end());
   if (!options.kernel.empty()) program.choice.kernels = {options.kernel};
   RecordedTaskOptions task;
   task.output = options.output;
@@ -52,13 +51,15 @@ kernel::Draft module_draft(const Options& options) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  if (options.running) return record(options, console);
-  if (!options.more_arguments.empty() || !options.kernel.empty())
+  if (options.run) return record(options, console);
+  if (!options.arguments.empty() || !options.kernel.empty())
     throw base::Error(base::Fault::usage, options.kernel.empty() ? "init drafts one file; arguments are for a program that --run runs" : "--kernel chooses among what --run has seen launched");
   const auto draft = pytorch::is_module(options.file) ? module_draft(options)
                                                       : kernel::draft(base::read_file(options.file), options.file);
   const bool to_file = !options.output.empty() && options.output != "-";
   if (to_file) {
+    if (std::filesystem::exists(options.output) && std::filesystem::equivalent(options.file, options.output))
+      throw base::Error(base::Fault::usage, fmt::format("{} is the source itself: name another file with -o", options.output));
     if (!options.overwrite && std::filesystem::exists(options.output))
       throw base::Error(base::Fault::usage, fmt::format("{} exists; replace it with --overwrite", options.output));
     base::write_file(options.output, draft.text);
@@ -80,12 +81,9 @@ void add_init(CommandLine& line) {
   Arguments app = line.add("init", "Draft a kernel file from an ordinary .cu or a PyTorch module", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("FILE", options->file, "CUDA source, or a PyTorch module in KernelBench's form")->required();
-  app.add_option("ARGUMENTS", options->more_arguments, "After --: of the program that --run runs");
+  app.add_option("ARGUMENTS", options->arguments, "Of the program that --run runs; those with a dash stand after --");
   app.add_option("-o,--output", options->output, "A file instead of standard output")->option_text("FILE");
-  auto* const running = app.add_option("--run", options->arguments, "Build the file, which has a main, run it with these arguments, and take the task from that")
-                            ->option_text("[ARGUMENT…]")
-                            ->expected(0, CLI::detail::expected_max_vector_size);
-  app.parse_complete_callback([options, running] { options->running = running->count() > 0; });
+  app.add_flag("--run", options->run, "Build the file, which has a main, run it, and take the task from what it launches");
   app.add_option("--kernel", options->kernel, "With --run: the kernel; default: the one with most time")->option_text("NAME");
   add_device_options(app, options->device);
   add_task_settings(app, options->settings);

@@ -98,6 +98,8 @@ class Record(CliTest):
     def test_a_task_is_never_written_over_a_source_and_the_place_is_tried_first(self):
         for arguments in (("record", "--device", "sim", "blend.cu", "--overwrite", "-o", "./blend.cu"), ("init", "--device", "sim", "blend.cu", "--run", "--overwrite", "-o", "blend.cu")):
             self.refuses(*arguments, code=2, says=["blend.cu is a source of the program"])
+        self.refuses("init", "blend.cu", "--overwrite", "-o", "blend.cu", code=2, says=["blend.cu is the source itself"])
+        self.assertIn("int main", (self.work / "blend.cu").read_text())
         self.write("task.cu", "mine")
         result = self.refuses("record", "--device", "sim", "blend.cu", "-o", "task.cu", code=2, says=["task.cu exists"])
         self.assertNotIn("building", result.err)

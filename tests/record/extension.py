@@ -20,7 +20,7 @@ def build(folder, library=None):
     pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     sources = [str(HERE / "extension.cpp")] + ([] if library else [str(HERE / "extension.cu")])
     flags = [str(pathlib.Path(library).resolve()), f"-Wl,-rpath,{pathlib.Path(library).resolve().parent}"] if library else []
-    cpp_extension.load("recorded_extension", sources, build_directory=str(folder), with_cuda=True, is_python_module=False, extra_ldflags=flags, extra_cuda_cflags=["-arch=sm_90"])
+    cpp_extension.load("recorded_extension", sources, build_directory=str(folder), with_cuda=True, is_python_module=False, extra_ldflags=flags)
 
 
 def operator(folder):
