@@ -111,6 +111,21 @@ std::optional<Rejection> broken_rules(const PtxScan& scan) {
 
 }  // namespace
 
+namespace {
+
+// The one entry with this name, which NVRTC could not tell from a function of CUDA's.
+std::string entry_named(const PtxScan& scan, const std::string& kernel) {
+  std::string found;
+  for (const auto& [symbol, bound] : scan.entries) {
+    if (readable_symbol(symbol, false) != kernel) continue;
+    if (!found.empty()) return "";
+    found = symbol;
+  }
+  return found;
+}
+
+}  // namespace
+
 SourceNames names_of(const Request& request) {
   SourceNames names;
   names.name = request.name.empty() ? "kernel.cu" : request.name;
@@ -156,9 +171,11 @@ tl::expected<Compiled, Rejection> assemble(const Request& request, const SourceN
   outcome::Binary& binary = compiled.binary;
   binary.arch = request.arch;
   binary.file = names.name;
+  binary.variables = scan.variables;
   base::Diagnostics missing;
   for (std::size_t i = 0; i < request.kernels.size(); ++i) {
-    const std::string& symbol = product.lowered.at(i);
+    std::string symbol = product.lowered.at(i);
+    if (symbol.empty()) symbol = entry_named(scan, request.kernels[i]);
     if (scan.entries.count(symbol) == 0)
       missing.push_back(complaint("the launch of \"" + request.kernels[i] + "\" names no __global__ function"));
     binary.entries[request.kernels[i]] = symbol;

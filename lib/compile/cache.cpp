@@ -17,8 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// A file is this line, the SHA-256 of the rest and a newline, and the rest as CBOR. Change it with the format.
-constexpr std::string_view magic = "cudal1 compiled 1\n";
+// A file is this line, the SHA-256 of the rest and a newline, and the rest as CBOR. Change it with the format
+// and with the rules for device code: what is found here is not looked at again.
+constexpr std::string_view magic = "cudal1 compiled 2\n";
 constexpr std::size_t digest_size = 64;
 
 Json to_json(const outcome::ResourceFacts& f) {
@@ -46,7 +47,7 @@ std::string payload_of(const std::string& key, const Compiled& compiled) {
   for (const auto& warning : compiled.warnings) warnings.push_back(to_json(warning));
   std::string bytes;
   Json::to_cbor({{"key", key}, {"ptx", binary.ptx}, {"cubin", binary.cubin}, {"arch", binary.arch}, {"entries", binary.entries},
-                 {"file", binary.file}, {"resources", resources}, {"warnings", warnings}, {"seconds", compiled.seconds.count()}},
+                 {"variables", binary.variables}, {"file", binary.file}, {"resources", resources}, {"warnings", warnings}, {"seconds", compiled.seconds.count()}},
                 bytes);
   return bytes;
 }
@@ -59,6 +60,7 @@ Compiled compiled_from(const std::string& key, std::string_view payload) {
   compiled.binary.cubin = j.at("cubin");
   compiled.binary.arch = j.at("arch");
   compiled.binary.entries = j.at("entries").get<std::map<std::string, std::string>>();
+  compiled.binary.variables = j.at("variables").get<std::vector<std::string>>();
   compiled.binary.file = j.at("file");
   for (const Json& facts : j.at("resources")) compiled.binary.resources.push_back(facts_from(facts));
   for (const Json& warning : j.at("warnings")) compiled.warnings.push_back(diagnostic_from(warning));

@@ -6,6 +6,7 @@
 #include "compile/headers.hpp"
 
 #include <new>
+#include <set>
 #include <string>
 #include <type_traits>
 
@@ -86,7 +87,17 @@ std::vector<int> Nvrtc::architectures() const {
   return all;
 }
 
+// A kernel may have the name of a function that CUDA has already, such as `all`: NVRTC then does not know which one a name means.
+// Kernels that are no templates are in the PTX all the same, where their symbols are found without it.
 Product Nvrtc::compile(const Job& job) const {
+  Product product = compile(job, {});
+  std::set<std::string> left_out;
+  for (const std::string& kernel : job.kernels)
+    if (!product.compiled && product.log.find("overloaded function \"" + kernel + "\"") != std::string::npos) left_out.insert(kernel);
+  return left_out.empty() ? product : compile(job, left_out);
+}
+
+Product Nvrtc::compile(const Job& job, const std::set<std::string>& left_out) const {
   const Functions& f = *functions_;
   std::vector<const char*> texts, names, options;
   for (const std::string_view name : embedded_headers())
@@ -103,7 +114,7 @@ Product Nvrtc::compile(const Job& job) const {
   const auto destroy = [&f](nvrtcProgram program) { f.destroy(&program); };
   const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(raw, destroy);
   for (const std::string& kernel : job.kernels)
-    if (status == NVRTC_SUCCESS) status = f.add_name(raw, kernel.c_str());
+    if (status == NVRTC_SUCCESS && !left_out.contains(kernel)) status = f.add_name(raw, kernel.c_str());
   if (status == NVRTC_SUCCESS) status = f.compile(raw, static_cast<int>(options.size()), options.data());
   product.compiled = status == NVRTC_SUCCESS;
   product.out_of_memory = status == NVRTC_ERROR_OUT_OF_MEMORY;
@@ -129,7 +140,7 @@ Product Nvrtc::compile(const Job& job) const {
     if (job.cubin) product.cubin = text(f.cubin_size, f.cubin, false);
     for (const std::string& kernel : job.kernels) {
       const char* lowered = nullptr;
-      const bool found = f.lowered_name(raw, kernel.c_str(), &lowered) == NVRTC_SUCCESS && lowered != nullptr;
+      const bool found = !left_out.contains(kernel) && f.lowered_name(raw, kernel.c_str(), &lowered) == NVRTC_SUCCESS && lowered != nullptr;
       product.lowered.emplace_back(found ? lowered : "");
     }
   }

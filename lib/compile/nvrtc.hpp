@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace cudal1::compile {
@@ -26,6 +28,8 @@ class Nvrtc {
   Product compile(const Job& job) const;
 
  private:
+  Product compile(const Job& job, const std::set<std::string>& left_out) const;   // whose symbols are not asked for
+
   struct Functions;
   std::unique_ptr<Functions> functions_;
   int major_ = 0, minor_ = 0;

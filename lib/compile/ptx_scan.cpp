@@ -45,6 +45,15 @@ Words declared(const Words& words) {
   return names;
 }
 
+// What a function returns: the names in parentheses in front of its own.
+std::set<std::string_view> results_of(const Words& words) {
+  std::set<std::string_view> names;
+  auto i = std::find(words.begin(), words.end(), ".func");
+  if (i == words.end() || ++i == words.end() || *i != "(") return names;
+  for (; i != words.end() && *i != ")"; ++i) names.insert(*i);
+  return names;
+}
+
 // The symbol of an .entry or .func: behind the word and, for functions, the result in parentheses.
 std::string_view function_name(const Words& words, std::string_view kind) {
   auto i = std::find(words.begin(), words.end(), kind);
@@ -96,8 +105,8 @@ using Variables = std::set<int>;
 // Follows addresses of global variables through the registers of one function.
 class AddressFlow {
  public:
-  AddressFlow(const std::map<std::string_view, int>& variables, std::vector<bool>& written)
-      : variables_(variables), written_(written) {}
+  AddressFlow(const std::map<std::string_view, int>& variables, std::set<std::string_view> results, std::vector<bool>& written)
+      : variables_(variables), results_(std::move(results)), written_(written) {}
 
   void run(const std::vector<const Words*>& body) {
     // Registers only gain variables, so this ends; loops need a second look, chains through them seldom a third.
@@ -106,6 +115,7 @@ class AddressFlow {
       passed_.clear();
       for (const Words* words : body) visit(*words);
     } while (changed_);
+    for (const auto& [parameter, found] : passed_) mark(found);  // no call took them
   }
 
  private:
@@ -127,17 +137,29 @@ class AddressFlow {
     if (!words.empty() && words[0].starts_with("@")) {  // a guard: "@", "%p1" or "@", "!", "%p1"
       first = words.size() > 1 && words[1] == "!" ? 3 : 2;
     }
-    if (first >= words.size() || words[first].starts_with(".")) return;
+    if (first >= words.size()) return;
+    if (words[first].starts_with(".")) return initialised(words);
     const std::string_view opcode = words[first];
     const std::vector<Operand> all = operands(words, first + 1);
     const std::string_view verb = opcode.substr(0, opcode.find('.'));
     const auto contains = [&](std::string_view part) { return opcode.find(part) != std::string_view::npos; };
 
+    // What lies in a parameter is not followed any further, so nobody may look at it there.
+    if (opcode.starts_with("ld.param"))
+      for (const Operand& operand : all)
+        for (const std::string_view word : operand.words)
+          if (const auto held = ever_passed_.find(word); held != ever_passed_.end()) mark(held->second);
     if (verb == "ld" || verb == "ldu" || verb == "prefetch" || verb == "prefetchu" || verb == "ldmatrix" ||
         (verb == "wmma" && contains(".load")))
       return;
     if (verb == "st" && opcode.starts_with("st.param")) {
-      for (std::size_t i = 1; i < all.size(); ++i) passed_.merge(in(all[i]));
+      Variables found;
+      for (std::size_t i = 1; i < all.size(); ++i) found.merge(in(all[i]));
+      if (all[0].words.empty() || results_.count(all[0].words[0]) != 0) mark(found);  // the caller has it
+      else if (!found.empty()) {
+        ever_passed_[all[0].words[0]].insert(found.begin(), found.end());
+        passed_[all[0].words[0]].merge(found);
+      }
       return;
     }
     if (verb == "call" || verb == "call_uni") return called(all);
@@ -160,20 +182,30 @@ class AddressFlow {
 
   // The result, if any, stands first in parentheses; then comes the function.
   void called(const std::vector<Operand>& all) {
-    Variables given = passed_;
-    passed_.clear();
     bool harmless = false;
-    for (const Operand& operand : all) {
-      given.merge(in(operand));
-      harmless = harmless || (operand.words.size() == 1 && is_harmless(operand.words[0]));
+    for (const Operand& operand : all) harmless = harmless || (operand.words.size() == 1 && is_harmless(operand.words[0]));
+    if (harmless) {
+      for (const Operand& operand : all)
+        for (const std::string_view word : operand.words) passed_.erase(word);
+      return;
     }
-    if (!harmless) mark(given);
+    for (const Operand& operand : all) mark(in(operand));
+    for (const auto& [parameter, found] : passed_) mark(found);
+    passed_.clear();
+  }
+
+  // A variable of any space that is initialised with another's address: what is loaded from it is not followed.
+  void initialised(const Words& words) {
+    for (auto word = std::find(words.begin(), words.end(), "="); word != words.end(); ++word)
+      if (const auto variable = variables_.find(*word); variable != variables_.end()) mark({variable->second});
   }
 
   const std::map<std::string_view, int>& variables_;
+  const std::set<std::string_view> results_;             // parameters that hold what the function returns
   std::vector<bool>& written_;
   std::map<std::string_view, Variables> registers_;
-  Variables passed_;  // into the parameters of the call that comes next
+  std::map<std::string_view, Variables> passed_;         // by the parameter of a call to come
+  std::map<std::string_view, Variables> ever_passed_;    // and of those that were
   bool changed_ = false;
 };
 
@@ -196,6 +228,7 @@ PtxScan scan_ptx(std::string_view ptx) {
     } else if (has(words, ".global") && words[0].starts_with(".")) {
       const bool family = has(words, "<");  // v<4> stands for v0 … v3, whose uses are not followed
       for (const std::string_view name : declared(words)) {
+        scan.variables.emplace_back(name);
         if (family) scan.written.emplace_back(name);
         else variables.emplace(name, static_cast<int>(variables.size()));
       }
@@ -203,19 +236,22 @@ PtxScan scan_ptx(std::string_view ptx) {
   }
   std::vector<bool> written(variables.size());
   std::vector<const Words*> body;
+  std::set<std::string_view> results;
   int depth = 0;
   for (const Words& words : statements) {
     if (words == Words{"{"}) {
       if (depth++ == 0) body.clear();
     } else if (words == Words{"}"}) {
-      if (--depth == 0 && !variables.empty()) AddressFlow(variables, written).run(body);
+      if (--depth == 0 && !variables.empty()) AddressFlow(variables, results, written).run(body);
     } else if (depth > 0) {
       body.push_back(&words);
       for (std::size_t i = 0; i < words.size(); ++i)
         if (words[i].starts_with("call"))
           for (std::size_t j = i + 1; j < words.size(); ++j)
             if (is_forbidden(words[j])) called.insert(words[j]);
-    } else if (has(words, ".global")) {  // an initialiser that holds another variable's address lets that one get away
+    } else if (has(words, ".func") || has(words, ".entry")) {
+      results = results_of(words);
+    } else {  // an initialiser that holds another variable's address lets that one get away, a constant's, too
       const auto equals = std::find(words.begin(), words.end(), "=");
       for (auto word = equals; word != words.end(); ++word)
         if (const auto variable = variables.find(*word); variable != variables.end())

@@ -47,16 +47,20 @@ struct BoundPlan {
 struct RunOptions {
   bool checks = true;                       // the simulator's costly checks: races, uninitialised shared memory
   std::uint64_t instruction_budget = 0;     // simulator: warp instructions per launch; 0: the default
+  // Simulator: of a plan with a single launch whose blocks do not depend on each other, only blocks that nobody can know, about
+  // so many warp instructions of them; 0: all.
+  std::uint64_t sampled_instructions = 0;
 };
 
 // How a run went.
 struct RunResult {
-  enum class Status { ok, unsupported, runtime_failed, timeout, findings };
+  enum class Status { ok, unsupported, runtime_failed, timeout, findings, stateful, tampered };
   Status status = Status::ok;
   std::string message;                      // one line: why not ok, or what was not checked
   std::vector<outcome::Finding> findings;   // simulator only
   outcome::Counters counters;               // simulator only: summed over the plan
   outcome::LineCounters lines;
+  double executed_share = 1;                // of the blocks: less where only some were wanted
   std::string printed;                      // simulator only: what the kernels said with printf, cut at a limit
 };
 
@@ -142,6 +146,9 @@ class Device {
 
   // The binary's entries ready to launch. The error says what does not fit ("sim does not know …", wrong architecture).
   virtual tl::expected<std::unique_ptr<Module>, RunResult> load(const outcome::Binary& binary) = 0;
+
+  // The symbol of a variable of the module that holds other bytes than when it was loaded; empty: there is none.
+  virtual std::string changed_variable(const Module&) { return {}; }
 
   // Runs a plan once, to its end.
   virtual RunResult run(const BoundPlan& plan, const RunOptions& options) = 0;

@@ -2,6 +2,7 @@
 #include "judge/timed_arms.hpp"
 
 #include "base/defence.hpp"
+#include "judge/watched_device.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -121,6 +122,7 @@ std::vector<device::Sample> TimedArms::run(const std::vector<std::size_t>& order
   request.inspect = [&](std::size_t arm, std::size_t set) { return arm == 0 || inspect(arm, set); };
   auto samples = device_.time(request);
 
+  for (std::size_t arm = 1; arm < sets_.size() && !evidence_.fault; ++arm) look_for_state(arm);
   if (unseen_) compare(unseen_->first, unseen_->second);
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
@@ -142,8 +144,21 @@ bool TimedArms::show(std::size_t arm, std::size_t set, std::uint64_t digest) {
   return false;
 }
 
+// Between samples, not in them: a module without variables costs nothing.
+void TimedArms::look_for_state(std::size_t arm) {
+  if (!base::defended(base::Defence::state)) return;
+  const std::string changed = device_.changed_variable(*variants_[arm - 1].module);
+  if (changed.empty()) return;
+  verify::Evidence found;
+  found.fault = outcome::Verdict::stateful;
+  found.message = changed_message(changed);
+  evidence_.merge(std::move(found));
+}
+
 // Outputs whose bits were right before, in the reference's hands or in any variant's, need no comparison.
 bool TimedArms::inspect(std::size_t arm, std::size_t set) {
+  look_for_state(arm);
+  if (evidence_.fault) return false;
   if (!base::defended(base::Defence::timed_outputs)) return true;
   const std::size_t version = set % reference_.pristine.size();
   const verify::Program& variant = variants_[arm - 1];

@@ -55,6 +55,7 @@ class TimedArms {
  private:
   bool show(std::size_t arm, std::size_t set, std::uint64_t digest);
   bool inspect(std::size_t arm, std::size_t set);
+  void look_for_state(std::size_t arm);
   bool compare(std::size_t arm, std::size_t set);   // element by element; false: it is wrong
 
   device::Device& device_;

@@ -129,6 +129,7 @@ void from(const json& value, outcome::ResourceFacts& facts) {
 json to(const outcome::Binary& binary) {
   return {{"ptx", binary.ptx},         {"cubin", bytes(binary.cubin.data(), binary.cubin.size())},
           {"arch", binary.arch},       {"entries", binary.entries},
+          {"variables", binary.variables},
           {"file", binary.file},       {"resources", to_array(binary.resources)}};
 }
 
@@ -137,6 +138,7 @@ void from(const json& value, outcome::Binary& binary) {
   binary.cubin = text(value.at("cubin"));
   value.at("arch").get_to(binary.arch);
   value.at("entries").get_to(binary.entries);
+  value.at("variables").get_to(binary.variables);
   value.at("file").get_to(binary.file);
   from_array(value.at("resources"), binary.resources);
 }
@@ -188,7 +190,7 @@ void from(const json& value, outcome::DeviceFacts& facts) {
 }
 
 json to(const outcome::ErrorFigures& errors) {
-  return {errors.relative_l2, errors.max_absolute, errors.reference_relative_l2, errors.trials, errors.kernelbench_tolerance};
+  return {errors.relative_l2, errors.max_absolute, errors.reference_relative_l2, errors.trials, errors.kernelbench_tolerance, errors.outputs, errors.verified_outputs};
 }
 
 void from(const json& value, outcome::ErrorFigures& errors) {
@@ -197,6 +199,8 @@ void from(const json& value, outcome::ErrorFigures& errors) {
   value.at(2).get_to(errors.reference_relative_l2);
   value.at(3).get_to(errors.trials);
   value.at(4).get_to(errors.kernelbench_tolerance);
+  value.at(5).get_to(errors.outputs);
+  value.at(6).get_to(errors.verified_outputs);
 }
 
 json to(const outcome::Finding& finding) {

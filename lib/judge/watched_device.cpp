@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/watched_device.hpp"
 
+#include "base/defence.hpp"
+#include "compile/ptx_scan.hpp"
 #include "device/lender.hpp"
 
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace cudal1::judge {
 
@@ -36,8 +40,11 @@ class WatchedDevice final : public device::Device, public device::Lender {
 
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override {
     const Execution execution(tell_);
-    return inner_->run(plan, options);
+    device::RunResult result = inner_->run(plan, options);
+    if (result.status == device::RunResult::Status::ok) look_for_state(*plan.module, result);
+    return result;
   }
+  std::string changed_variable(const device::Module& module) override { return inner_->changed_variable(module); }
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override {
     const Execution execution(tell_);
     device::TimingRequest told = request;
@@ -56,7 +63,12 @@ class WatchedDevice final : public device::Device, public device::Lender {
   }
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override {
     const Execution execution(tell_);
-    return inner_->predict(plan);
+    auto prediction = inner_->predict(plan);
+    if (!prediction || !*prediction) return prediction;
+    device::RunResult result;
+    look_for_state(*plan.module, result);
+    if (result.status != device::RunResult::Status::ok) *prediction = tl::unexpected(std::move(result));
+    return prediction;
   }
 
  private:
@@ -68,12 +80,26 @@ class WatchedDevice final : public device::Device, public device::Lender {
     const std::function<void(bool)>& tell_;
   };
 
+  // No launch may leave anything for the next one, however it came by the address.
+  void look_for_state(const device::Module& module, device::RunResult& result) {
+    if (bare_ || !base::defended(base::Defence::state)) return;
+    const std::string changed = inner_->changed_variable(module);
+    if (changed.empty()) return;
+    result.status = device::RunResult::Status::stateful;
+    result.message = changed_message(changed);
+  }
+
   std::unique_ptr<device::Device> inner_;
   std::function<void(bool)> tell_;
   bool bare_;
 };
 
 }  // namespace
+
+std::string changed_message(const std::string& symbol) {
+  return fmt::format("the global variable {} was written, and would keep its value between launches; declare it with //@ scratch and pass it to the kernel",
+                     compile::readable_symbol(symbol, true));
+}
 
 std::unique_ptr<device::Device> watch(std::unique_ptr<device::Device> device, std::function<void(bool)> tell, bool bare) {
   return std::make_unique<WatchedDevice>(std::move(device), std::move(tell), bare);

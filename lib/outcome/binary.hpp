@@ -17,6 +17,7 @@ struct Binary {
   std::string arch;                              // "sm_90a"
   std::map<std::string, std::string> entries;    // name expression as launched → lowered symbol
   std::vector<ResourceFacts> resources;          // one per entry
+  std::vector<std::string> variables;            // symbols of global variables: none may change between launches
   std::string file;                              // the kernel file's name, as line information refers to it
 };
 

@@ -33,6 +33,8 @@ struct ErrorFigures {
   // The least tolerance at which KernelBench's comparison (allclose with PyTorch's output, atol = rtol) passes for every
   // input that it would draw; negative where the task is no PyTorch module.
   double kernelbench_tolerance = -1;
+  // Elements of the outputs at the declared sizes, and how many of them were compared with the truth; 0: not counted.
+  double outputs = 0, verified_outputs = 0;
 };
 
 // One workload's (one `size` line's) timing.

@@ -47,6 +47,8 @@ void Evidence::merge(Evidence other) {
   errors.reference_relative_l2 = std::max(errors.reference_relative_l2, other.errors.reference_relative_l2);
   errors.kernelbench_tolerance = std::max(errors.kernelbench_tolerance, other.errors.kernelbench_tolerance);
   errors.trials += other.errors.trials;
+  errors.outputs += other.errors.outputs;
+  errors.verified_outputs += other.errors.verified_outputs;
   if (printed.empty()) printed = std::move(other.printed);
   if (fault || !other.fault) return;
   fault = other.fault;
@@ -64,6 +66,8 @@ std::optional<Verdict> fault(const device::RunResult& result) {
     case Status::runtime_failed: return Verdict::runtime_failed;
     case Status::timeout: return Verdict::timeout;
     case Status::findings: return Verdict::sanitizer_failed;
+    case Status::stateful: return Verdict::stateful;
+    case Status::tampered: return Verdict::tampered;
   }
   return std::nullopt;
 }

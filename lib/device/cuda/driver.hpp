@@ -38,6 +38,7 @@ namespace cudal1::cuda {
   row(module_load_data, "cuModuleLoadData", CUresult(CUmodule*, const void*)) \
   row(module_unload, "cuModuleUnload", CUresult(CUmodule)) \
   row(module_get_function, "cuModuleGetFunction", CUresult(CUfunction*, CUmodule, const char*)) \
+  row(module_get_global, "cuModuleGetGlobal_v2", CUresult(CUdeviceptr*, std::size_t*, CUmodule, const char*)) \
   row(func_set_attribute, "cuFuncSetAttribute", CUresult(CUfunction, CUfunction_attribute, int)) \
   row(launch_kernel_ex, "cuLaunchKernelEx", CUresult(const CUlaunchConfig*, CUfunction, void**, void**)) \
   row(stream_create, "cuStreamCreate", CUresult(CUstream*, unsigned)) \

@@ -23,6 +23,13 @@ struct LoadedModule final : device::Module {
   CUmodule module;
   std::map<std::string, CUfunction> functions;  // by name expression
   CUfunction fill64 = nullptr;                  // the tool's own
+  struct Variable {
+    std::string symbol;
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    std::uint64_t digest = 0;                   // of what it held at first
+  };
+  std::vector<Variable> variables;
 };
 
 // A plan bound to addresses, ready to be queued any number of times: initial values of scratch memory, launches and
@@ -39,6 +46,7 @@ class PreparedPlan {
   };
   Failure enqueue(CUstream stream);
   std::size_t steps() const { return steps_.size(); }
+  bool is_graph() const { return graph_ != nullptr; }
   std::string first_kernel() const;
 
   // From now on enqueue() launches all steps as one graph. An error is the driver's.

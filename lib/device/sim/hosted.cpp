@@ -141,7 +141,7 @@ tl::expected<std::size_t, std::string> HostedDevice::load(const std::string& ptx
   auto addresses = state_->device.place_variables(loaded.parsed, *loaded.module);
   if (!addresses) return tl::unexpected(std::move(addresses.error()));
   loaded.addresses = *std::move(addresses);
-  for (const std::uint32_t id : loaded.module->variables) lie_at_address(*state_->memory().by_id(id));
+  for (const LoadedModule::PlacedVariable& variable : loaded.module->variables) lie_at_address(*state_->memory().by_id(variable.memory));
   state_->modules.push_back(std::move(loaded));
   return state_->modules.size() - 1;
 }

@@ -10,7 +10,7 @@
 namespace cudal1::sim {
 
 LoadedModule::~LoadedModule() {
-  for (const std::uint32_t id : variables) memory_->release(id);
+  for (const PlacedVariable& variable : variables) memory_->release(variable.memory);
 }
 
 const LoadedModule::Kernel* LoadedModule::kernel(const std::string& name) const {
@@ -45,7 +45,7 @@ tl::expected<std::map<std::string, std::uint64_t>, std::string> SimDevice::place
     if (variable.space == Space::shared) continue;
     if (variable.external && variable.initial.empty() && variable.bytes == 0) continue;
     Allocation& allocation = memory_->allocate(std::max<std::size_t>(variable.bytes, 1), variable.name, variable.align);
-    module.variables.push_back(allocation.id);
+    module.variables.push_back({allocation.id, variable.name, 0});
     // CUDA zeroes variables without an initialiser.
     std::vector<std::byte> bytes(allocation.bytes);
     std::copy(variable.initial.begin(), variable.initial.end(), bytes.begin());
@@ -79,6 +79,7 @@ tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load
   module->file = binary.file;
   const auto addresses = place_variables(*parsed, *module);
   if (!addresses) return tl::unexpected(refused(Status::unsupported, addresses.error()));
+  for (LoadedModule::PlacedVariable& variable : module->variables) variable.digest = digest({variable.memory, 0, memory_->by_id(variable.memory)->bytes});
   std::map<std::string, std::string> launched = binary.entries;
   if (launched.empty())
     for (const Function& function : parsed->functions)
@@ -96,6 +97,12 @@ tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load
     module->kernels.emplace(name, std::move(kernel));
   }
   return module;
+}
+
+std::string SimDevice::changed_variable(const device::Module& module) {
+  for (const auto& variable : dynamic_cast<const LoadedModule&>(module).variables)
+    if (digest({variable.memory, 0, memory_->by_id(variable.memory)->bytes}) != variable.digest) return variable.symbol;
+  return {};
 }
 
 }  // namespace cudal1::sim

@@ -30,7 +30,12 @@ class LoadedModule : public device::Module {
   const Kernel* kernel(const std::string& name) const;
 
   std::map<std::string, Kernel> kernels;
-  std::vector<std::uint32_t> variables;  // allocations that end with the module
+  struct PlacedVariable {
+    std::uint32_t memory = 0;            // its allocation, which ends with the module
+    std::string symbol;
+    std::uint64_t digest = 0;            // of what it held at first
+  };
+  std::vector<PlacedVariable> variables;
   std::string file;
 
  private:
@@ -54,6 +59,7 @@ class SimDevice : public device::Device {
   void copy(const device::Region& from, const device::Region& to) override;
   void poison(const device::Region& region, std::uint32_t word) override;
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;
+  std::string changed_variable(const device::Module& module) override;
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override;
@@ -75,14 +81,21 @@ class SimDevice : public device::Device {
   Allocation& hidden(std::uint32_t& id, std::size_t bytes, const char* name);
   // What a plan may write; inputs are only read.
   std::vector<Allocation*> written_by(const device::BoundPlan& plan);
+  // Inputs are only read; what is written all the same is named by guard_inputs(plan, false).
+  std::string guard_inputs(const device::BoundPlan& plan, bool on);
   void initialise_scratch(const device::BoundPlan& plan);
   LaunchProfile profile(const LoadedModule::Kernel& kernel, Launch& launch) const;
+  double longest_cycles(Launch& launch, const Worker::Longest& longest, const Recording& typical, double typical_cycles, const std::vector<SiteReach>& reach,
+                        const std::vector<SiteTotal>& totals) const;
+  // Some blocks of a launch that nobody can know, about `instructions` of them; empty: all.
+  std::vector<std::uint64_t> some_blocks(Launch& launch, std::uint64_t instructions, std::uint64_t resident);
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
 
   std::shared_ptr<GlobalMemory> memory_ = std::make_shared<GlobalMemory>();
   outcome::DeviceFacts facts_;
   std::uint32_t parameters_ = 0, workspace_ = 0;  // allocations of the launch under way
   int threads_ = 1;
+  std::uint64_t seed_ = 0, samples_ = 0;
 };
 
 // decode(), with a message that says where in the kernel file.

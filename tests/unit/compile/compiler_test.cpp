@@ -80,6 +80,16 @@ TEST_CASE("template instances are compiled by name, each with its facts") {
     CHECK(facts.shared_bytes == (has(facts.kernel, "float") ? 1024 : 512));
 }
 
+TEST_CASE("a kernel may have the name of a function that CUDA has already") {
+  const auto result = compiled(request("__global__ void all(const float* a, float* b) { b[threadIdx.x] = a[threadIdx.x]; }\n" + copy, {"all", "k"}));
+  REQUIRE(result);
+  CHECK(result->binary.entries.at("all") == "_Z3allPKfPf");
+  CHECK(result->binary.entries.at("k") == "_Z1kPfPKf");
+  const auto missing = compiled(request("__device__ int helper(float* a) { return a[0] > 0; }\n" + copy, {"all"}));
+  REQUIRE_FALSE(missing);
+  CHECK(has(text(missing.error()), "all"));
+}
+
 TEST_CASE("the prelude's constants are seen and shift no line") {
   compile::Request one = request("__global__ void k(float* a) {\n  a[BLOCK] = oops;\n}\n");
   one.prelude = "constexpr int BLOCK = 128;\nconstexpr int UNUSED = 1;\n";
@@ -225,6 +235,8 @@ TEST_CASE("a kernel that keeps something between launches is stateful, constants
         "__global__ void k(int* a) { static int calls = 0; a[0] = ++calls; }",
         "__device__ int table[4] = {1, 2, 3, 4}; __global__ void k(int* a) { a[0] = table[a[1]]; table[a[2]] = a[3]; }",
         "__device__ int x; __global__ void k(int** a) { a[0] = &x; }",
+        "__device__ int x; __constant__ int* at = &x; __global__ void k(int* a) { a[0] = ++*at; }",
+        "__device__ int x, y; __device__ __noinline__ int* at(int n) { return n ? &x : &y; } __global__ void k(int* a) { a[0] = ++*at(a[1]); }",
         "__global__ void k(int* a) { asm volatile(\"{ .global .u32 x; st.global.u32 [x], 1; }\"); a[0] = 1; }"}) {
     INFO(source);
     const auto result = compiled(request(source));
@@ -237,6 +249,7 @@ TEST_CASE("a kernel that keeps something between launches is stateful, constants
   for (const char* source :
        {"__device__ const int table[4] = {1, 2, 3, 4}; __global__ void k(int* a) { a[0] = table[a[1] & 3]; }",
         "__constant__ float c[64]; __global__ void k(float* a) { a[0] = c[int(a[1])]; }",
+        "__device__ __noinline__ int twice(const int* a) { return 2 * a[1]; } __global__ void k(int* a) { a[0] = twice(a); }",
         "__device__ int unused; __global__ void k(int* a) { a[0] = 1; }",
         "__global__ void k(int* a) { const char* s = \"abc\"; a[0] = s[a[1]]; printf(\"%d\\n\", a[0]); }",
         "__global__ void k(int* a) { __shared__ int s[64]; s[threadIdx.x] = a[0]; __syncthreads(); a[1] = s[a[2]]; }"}) {

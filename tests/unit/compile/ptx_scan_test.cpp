@@ -55,6 +55,28 @@ TEST_CASE("an address that gets away counts as written") {
   CHECK(scan_ptx(kernel(".global .u32 v;\n.global .u64 p[1] = {generic(v)};", "")).written == Names{"v"});
 }
 
+TEST_CASE("an address in a constant's initialiser gets away, and in one of any space") {
+  CHECK(scan_ptx(kernel(".global .u32 v;\n.const .u64 p = generic(v);", "")).written == Names{"v"});
+  CHECK(scan_ptx(kernel(".global .u32 v;\n.global .u32 w;\n.const .align 8 .u64 p[2] = {0, generic(w)+4};", "")).written == Names{"w"});
+  CHECK(scan_ptx(kernel(".global .u32 v;", "{ .const .u64 p = v; }")).written == Names{"v"});
+  CHECK(scan_ptx(kernel(".global .u32 v;\n.const .u32 c = 7;", "ld.const.u32 %r1, [c];")).written.empty());
+}
+
+TEST_CASE("an address that a function returns gets away") {
+  const auto function = [](const std::string& body) {
+    return kernel(".global .u32 v;", "") + ".func (.param .b64 func_retval0) place(.param .b32 place_param_0)\n{\n.reg .b64 %rd<4>;\nmov.u64 %rd1, v;\n" + body + "ret;\n}\n";
+  };
+  CHECK(scan_ptx(function("st.param.b64 [func_retval0+0], %rd1;\n")).written == Names{"v"});
+  CHECK(scan_ptx(function("st.param.b64 [func_retval0], %rd1;\n{ .param .b64 param0;\nst.param.b64 [param0], %rd2;\ncall.uni (retval0), vprintf, (param0); }\n")).written == Names{"v"});
+  CHECK(scan_ptx(function("ld.u32 %r1, [%rd1];\nst.param.b32 [func_retval0], %r1;\n")).written.empty());
+  CHECK(scan_ptx(function("st.param.b64 [elsewhere], %rd1;\n")).written == Names{"v"});                      // and no call takes it
+  CHECK(scan_ptx(function("{ .param .b64 param0;\nst.param.b64 [param0], %rd1;\ncall.uni (retval0), vprintf, (param0);\nld.param.u64 %rd2, [param0]; }\n")).written == Names{"v"});
+}
+
+TEST_CASE("all global variables are named, constants and literals too") {
+  CHECK(scan_ptx(kernel(".visible .global .u32 v;\n.global .align 1 .b8 $str[3] = {104, 105};\n.const .u32 c = 1;", "{ .global .u32 x; }")).variables == Names{"v", "$str", "x"});
+}
+
 TEST_CASE("an address reaches a store through a loop, against the order of the text") {
   CHECK(written("mov.u64 %rd1, %rd7;\n$L__BB0_1:\nst.u32 [%rd1], 1;\nmov.u64 %rd1, %rd2;\nmov.u64 %rd2, %rd3;\nmov.u64 %rd3, v;\n@%p1 bra $L__BB0_1;") == Names{"v"});
 }
