@@ -54,6 +54,7 @@ Gpu::Gpu(CUdevice device, const Options& options) : device_(device), facts_(read
   digest_words_ = function("cudal1_digest_words");
   digest_bytes_ = function("cudal1_digest_bytes");
   fill64_ = function("cudal1_fill64");
+  tools_->functions.emplace("cudal1_fill64", fill64_);
   cuda.require(cuda.mem_alloc(&sum_, sizeof(std::uint64_t)), "cannot allocate");
   void* gate = nullptr;
   cuda.require(cuda.mem_host_alloc(&gate, sizeof(Gate), CU_MEMHOSTALLOC_DEVICEMAP), "cannot allocate");
@@ -219,8 +220,9 @@ std::optional<device::Lent> Gpu::lend(const Region& region) {
   return lent;
 }
 
-std::uint64_t Gpu::digest(const Region& region) {
-  CUdeviceptr data = address(region);
+std::uint64_t Gpu::digest(const Region& region) { return digest_of(address(region), region.bytes); }
+
+std::uint64_t Gpu::digest_of(CUdeviceptr data, std::size_t bytes) {
   CUdeviceptr sum = sum_;
   driver().require(driver().memset32_async(sum_, 0, 2, stream_), "cannot fill memory");
   const auto add = [&](CUfunction function, std::uint64_t count) {
@@ -228,10 +230,10 @@ std::uint64_t Gpu::digest(const Region& region) {
     void* arguments[] = {&data, &count, &sum};
     launch(function, static_cast<unsigned>(std::min<std::uint64_t>(count / 1024 + 1, 4U * static_cast<unsigned>(std::max(1, facts_.sm_count)))), 256, arguments);
   };
-  const std::uint64_t words = data % 4 == 0 ? region.bytes / 4 : 0;
+  const std::uint64_t words = data % 4 == 0 ? bytes / 4 : 0;
   add(digest_words_, words);
   data += 4 * words;
-  add(digest_bytes_, region.bytes - 4 * words);
+  add(digest_bytes_, bytes - 4 * words);
   std::uint64_t result = 0;
   driver().require(driver().memcpy_device_to_host_async(&result, sum_, sizeof result, stream_), "cannot copy from the GPU");
   synchronize("cannot read a digest");
@@ -276,13 +278,37 @@ tl::expected<std::unique_ptr<device::Module>, RunResult> Gpu::load(const outcome
       return tl::unexpected(failed(fmt::format("kernel {} is not in the binary: {}", name, driver().describe(found))));
     loaded->functions.emplace(name, function_handle);
   }
+  // What nobody uses ptxas leaves out.
+  for (const std::string& symbol : binary.variables) {
+    LoadedModule::Variable variable{symbol, 0, 0, 0};
+    if (driver().module_get_global(&variable.address, &variable.bytes, module, symbol.c_str()) != CUDA_SUCCESS || variable.bytes == 0) continue;
+    variable.digest = digest_of(variable.address, variable.bytes);
+    loaded->variables.push_back(std::move(variable));
+  }
   return loaded;
+}
+
+std::string Gpu::changed_variable(const device::Module& module) {
+  for (const LoadedModule::Variable& variable : dynamic_cast<const LoadedModule&>(module).variables)
+    if (digest_of(variable.address, variable.bytes) != variable.digest) return variable.symbol;
+  return {};
 }
 
 PreparedPlan Gpu::prepare(const device::BoundPlan& plan) const {
   auto prepared = PreparedPlan::make(plan, [this](const Region& region) { return address(region); });
   if (!prepared) throw base::Error(base::Fault::bad_input, prepared.error());
   return *std::move(prepared);
+}
+
+// Fills of no elements.
+PreparedPlan Gpu::prepare_nothing(std::size_t steps) const {
+  kernel::Plan plan;
+  kernel::Launch launch;
+  launch.kernel = "cudal1_fill64";
+  launch.block = {32, 1, 1};
+  launch.arguments.assign(3, kernel::ScalarArgument{{}, 8});
+  plan.steps.assign(std::max<std::size_t>(steps, 1), launch);
+  return prepare({tools_.get(), &plan, {}});
 }
 
 RunResult Gpu::run(const device::BoundPlan& plan, const device::RunOptions&) {

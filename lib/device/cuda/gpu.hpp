@@ -30,6 +30,7 @@ class Gpu final : public device::Device, public device::Lender {
   std::uint64_t digest(const device::Region& region) override;
   double tick_ms() const override { return tick_ms_; }
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;
+  std::string changed_variable(const device::Module& module) override;
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
   device::Counted read_counters(const device::BoundPlan& plan, const std::function<void()>& prepare) override;
@@ -40,6 +41,8 @@ class Gpu final : public device::Device, public device::Lender {
   CUstream stream() const { return stream_; }
   CUdeviceptr address(const device::Region& region) const;
   PreparedPlan prepare(const device::BoundPlan& plan) const;  // throws base::Error(bad_input)
+
+  PreparedPlan prepare_nothing(std::size_t steps) const;      // launches that do nothing
 
   // Holds everything queued after it back until open_gate(), or for a second.
   void close_gate();
@@ -60,6 +63,7 @@ class Gpu final : public device::Device, public device::Lender {
     std::size_t bytes = 0;
   };
   CUfunction function(const char* name) const;
+  std::uint64_t digest_of(CUdeviceptr data, std::size_t bytes);
   void launch(CUfunction function, unsigned blocks, unsigned threads, void** arguments);
   void measure_memory_rate();
   void measure_tick();

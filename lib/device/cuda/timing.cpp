@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.hpp"
+#include "base/defence.hpp"
 #include "base/random.hpp"
 #include "cuda/gpu.hpp"
 
@@ -20,6 +21,8 @@ constexpr double ticks_per_sample = 400;      // a sample is at least this long,
 constexpr double slope_below_ms = 0.05;       // shorter plans are timed as the slope between two batches
 constexpr double slope_beside_ms = 0.5;       // and so is what they are compared with, unless events are a trifle to it
 constexpr std::size_t chunk_samples = 10, chunk_launches = 64;
+constexpr int empty_samples = 9;
+constexpr std::size_t empty_steps = 3;        // of a plan without work, at most
 constexpr std::size_t rotation_limit = 5;     // times the L2 cache that a rotation through the sets must exceed
 constexpr std::size_t rotation_sets = 24;     // fewer, and where each lies would not average out
 constexpr base::Seconds warm_up{0.025};
@@ -57,6 +60,7 @@ class Timing {
 
   std::vector<Sample> run() {
     calibrate();
+    if (std::any_of(typical_ms_.begin(), typical_ms_.end(), [&](const auto& one) { return batch_of(one.first).second; })) measure_empty();
     std::vector<Sample> samples;
     std::size_t next = 0;
     int attempts = 0;
@@ -117,6 +121,27 @@ class Timing {
       for (std::size_t i = 0; i < count; ++i) enqueue(first, order_[i % order_.size()]);
       gpu_.synchronize("a timed execution failed");
     }
+  }
+
+  // What the clock's events, a launch and the first way to the GPU take around a plan without work, in the form that the arms have.
+  void measure_empty() {
+    const std::size_t steps = plans_.front().empty() ? 1 : plans_.front().front().steps();
+    PreparedPlan nothing = gpu_.prepare_nothing(std::min(steps, empty_steps));
+    if (plans_.front().front().is_graph()) driver().require(nothing.make_graph(gpu_.stream()), "cannot make a graph of a plan without work");
+    std::vector<double> spans;
+    std::array<std::array<Event, 2>, empty_samples> events;
+    for (auto& pair : events)
+      for (Event& event : pair) event = make_event();
+    gpu_.close_gate();
+    for (const auto& pair : events) {
+      driver().event_record(pair[0].get(), gpu_.stream());
+      driver().require(nothing.enqueue(gpu_.stream()).status, "cannot launch the tool's own kernel");
+      driver().event_record(pair[1].get(), gpu_.stream());
+    }
+    gpu_.open_gate();
+    for (const auto& pair : events) spans.push_back(elapsed_ms(pair[0], pair[1]));
+    std::nth_element(spans.begin(), spans.begin() + empty_samples / 2, spans.end());
+    empty_ms_ = spans[empty_samples / 2];
   }
 
   // How many launches make a sample of an arm long enough, as far as there are sets for them.
@@ -211,8 +236,11 @@ class Timing {
       sample.stall_ms = gate.stall_ms;
       if (planned.slope) {
         const double twice = elapsed_ms(events[i][2], events[i][3]);
-        // Two readings of the clock; a slope below a tenth would be noise alone.
-        sample.ms = std::max((twice - once) / static_cast<double>(planned.batch), 0.1 * sample.ms);
+        // A variant that dawdles only at the start of a sample makes the shorter batch long, and with it the slope small. What the
+        // longer batch took must be its launches, but for what a sample without work takes.
+        const double launches = static_cast<double>(planned.batch);
+        const double least = base::defended(base::Defence::slope) ? (twice - empty_ms_) / (2 * launches) : 0.1 * sample.ms;
+        sample.ms = std::max((twice - once) / launches, least);
         sample.span_ms = 0.5 * once;
         sample.slope = true;
       }
@@ -244,6 +272,7 @@ class Timing {
   std::size_t cursor_ = 0;
   std::map<std::size_t, double> typical_ms_;
   bool rotate_ = false;
+  double empty_ms_ = 0;                               // a sample without work, once it was measured
 };
 
 }  // namespace
