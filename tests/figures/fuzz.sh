@@ -6,8 +6,8 @@ set -eu
 seconds=${1:-600}
 cd "$(dirname "$0")/../.."
 cmake --preset fuzz -Wno-dev >/dev/null
-ninja -C build/fuzz fuzz_torch_line fuzz_kernel_file fuzz_ptx
-for target in torch_line kernel_file ptx; do
+ninja -C build/fuzz fuzz_torch_line fuzz_kernel_file fuzz_ptx fuzz_printf_format
+for target in torch_line kernel_file ptx printf_format; do
   found=$(mktemp -d)
   dictionary=tests/fuzz/corpus/$target.dict
   build/fuzz/tests/fuzz/fuzz_$target "$found" "tests/fuzz/corpus/$target" $([ ! -f "$dictionary" ] || echo "-dict=$dictionary") \

@@ -100,6 +100,7 @@ void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned widt
       else std::memcpy(value, place.host + k * width, width);
     }
     if (store) {
+      note_store(place.allocation);
       if (place.flags) set_written(place.flags, place.offset, bytes);
       continue;
     }

@@ -59,6 +59,7 @@ void atomic(Warp& w, const Instruction& i) {
         if (!shared) next = std::bit_cast<Bits>(flushed(F{}(flushed(std::bit_cast<T>(seen)), flushed(b[lane]), c[lane])));
       if (next == seen || __atomic_compare_exchange_n(cell, &seen, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) break;
     }
+    note_store(place.allocation);
     if (place.flags) set_written(place.flags, place.offset, sizeof(T));
     if (d) d[lane] = std::bit_cast<T>(seen);
   }

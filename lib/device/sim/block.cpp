@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace cudal1::sim {
 
 namespace {
+
+constexpr int most_rotations = 256;  // of a warp's lanes in one slice, before other warps go on
 
 template <class T>
 void fill_row(std::byte* rows, std::uint32_t offset, std::uint64_t value) {
@@ -183,6 +186,9 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
     warp.path = 0;
     warp.path_floor = 1;
     warp.rotated = false;
+    warp.turns = 0;
+    warp.impatient = false;
+    warp.slept_ns = 0;
     set_mask(warp, warp.live);
     for (const SpecialRow& special : program.specials) {
       if (!changes_with_block(special.special)) continue;
@@ -198,9 +204,17 @@ Progress advance(Block& block, std::int64_t slice) {
     bool ran = false, ready = false, all_finished = true;
     for (Warp& warp : block.warps) {
       if (warp.state == Warp::State::ready) {
-        const std::uint64_t before = warp.executed;
-        const Stop stop = run_warp(warp, slice);
-        block.executed += warp.executed - before;
+        Stop stop = Stop::yielded;
+        int rotations = 0;
+        for (std::int64_t left = slice; left > 0;) {
+          const std::uint64_t before = warp.executed;
+          stop = run_warp(warp, left);
+          const std::uint64_t spent = warp.executed - before;
+          block.executed += spent;
+          left -= static_cast<std::int64_t>(spent) + 1;
+          // Lanes of a warp make progress independently: one that holds what the others wait for goes on.
+          if (stop != Stop::yielded || !std::exchange(warp.impatient, false) || ++rotations > most_rotations || !rotate_frames(warp)) break;
+        }
         ran = true;
         if (stop == Stop::yielded) {
           left_over = ready = true;

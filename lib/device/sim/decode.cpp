@@ -5,6 +5,7 @@
 #include "sim/decoder.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -271,6 +272,12 @@ void Decoder::barrier(const Opcode& opcode) {
   if (!arrive) end_segment(Segment::End::barrier);
 }
 
+void Decoder::sleep() {
+  const std::uint32_t nanoseconds = source(statement_->operands.at(0), 4);
+  emit("_nanosleep").a = nanoseconds;
+  end_segment(Segment::End::pause);
+}
+
 // Lanes may have to wait in front of it for others that its mask names, too. Tensor operations, which name none, are run by the
 // lanes that are there.
 bool Decoder::begins_warp_operation(const Opcode& opcode) const {
@@ -302,7 +309,7 @@ bool Decoder::control(const Opcode& opcode) {
   else if (m == "exit") end_segment(Segment::End::leave);
   else if (m == "trap") emit("_trap"), end_segment(Segment::End::leave);
   else if (m == "call") call();
-  else if (m == "nanosleep") end_segment(Segment::End::pause);
+  else if (m == "nanosleep") sleep();
   else barrier(opcode);
   return true;
 }
@@ -377,6 +384,24 @@ void Decoder::joins(const FunctionState& state) {
   }
 }
 
+// Jumps back over something that a lane may wait on: lanes that spin there must not keep others from going on.
+void Decoder::mark_spins() {
+  for (const std::string& name : order_) {
+    const FunctionState& state = functions_.at(name);
+    std::set<std::uint32_t> asking;
+    for (std::size_t i = 0; i < state.function->body.size(); ++i)
+      if (may_be_waited_on(state.function->body[i].opcode) && state.segment_of[i] != nowhere) asking.insert(state.segment_of[i]);
+    if (asking.empty()) continue;
+    for (const std::uint32_t s : state.segment_of) {
+      if (s == nowhere) continue;
+      Segment& segment = program_.segments[s];
+      if ((segment.end != Segment::End::jump && segment.end != Segment::End::branch) || segment.target > s) continue;
+      const auto first = asking.lower_bound(segment.target);
+      segment.spins = first != asking.end() && *first <= s;
+    }
+  }
+}
+
 Program Decoder::run() {
   program_.name = entry_.name;
   program_.max_threads = entry_.max_threads;
@@ -398,6 +423,7 @@ Program Decoder::run() {
   }
   for (const Call& call : calls_) program_.segments[call.segment].target = functions_.at(call.callee).first_segment;
   for (const std::string& name : order_) joins(functions_.at(name));
+  mark_spins();
   if (reads_shared_by_bytes_) program_.shared_granule = 1;
   program_.may_spin = ordered_access_ || program_.fixed_order;
   program_.waits_for_blocks = program_.fixed_order && has_loop_;

@@ -64,6 +64,8 @@ class Decoder {
   void branch(const Opcode& opcode);
   void call();
   void barrier(const Opcode& opcode);
+  void sleep();
+  void mark_spins();
   void joins(const FunctionState& state);
 
   // decode_operand.cpp

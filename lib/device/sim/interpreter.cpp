@@ -10,6 +10,9 @@ namespace cudal1::sim {
 
 namespace {
 
+// Turns of a loop that asks for what others may write, before other lanes of the warp are let go on.
+constexpr std::uint32_t patience = 16;
+
 // Removes ended lanes from the frames down to `lowest`; frames that become empty are dropped when they surface.
 void remove_lanes(Warp& w, std::uint32_t lanes, std::size_t lowest) {
   for (std::size_t f = lowest; f < w.stack.size(); ++f) w.stack[f].mask &= ~lanes;
@@ -160,16 +163,21 @@ Stop run_warp(Warp& w, std::int64_t slice) {
         return leave(Stop::barrier);
       case Segment::End::pause:
         w.stack.back().pc = next;
+        w.impatient = true;
         return leave(Stop::yielded);
     }
-    if (next <= pc && slice < 0) {
-      w.stack.back().pc = next;
-      return leave(Stop::yielded);
+    if (next <= pc) {
+      if (segment.spins && ++w.turns >= patience) w.impatient = true, w.turns = 0;
+      if (slice < 0 || w.impatient) {
+        w.stack.back().pc = next;
+        return leave(Stop::yielded);
+      }
     }
     pc = next;
     if (pc != join) continue;
     w.stack.back().pc = pc;
   reload:
+    w.turns = 0;  // other lanes run now: it may have been no spinning
     if (!settle(w)) {
       w.state = Warp::State::finished;
       return leave(Stop::finished);

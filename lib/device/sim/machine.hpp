@@ -66,6 +66,9 @@ struct alignas(64) Warp {
   std::uint32_t paths = 0;                // divergent sides numbered so far
   std::uint32_t path_floor = 1;           // sides numbered below have met again
   bool rotated = false;                   // its frames were rotated to let waiting lanes go on
+  std::uint32_t turns = 0;                // of loops that ask for what others may write
+  bool impatient = false;                 // it yielded because it may spin on what its own lanes have to do
+  double slept_ns = 0;
 
   enum class State : std::uint8_t { ready, at_barrier, finished };
   State state = State::ready;
@@ -121,6 +124,12 @@ struct Worker {
   std::vector<outcome::Finding> findings;
   std::map<std::pair<int, std::uint32_t>, int> reported;  // (kind, statement) → how often
   std::uint64_t barriers = 0;
+  // The block whose longest warp took longest, in instructions; nanoseconds of sleep count as instructions.
+  struct Longest {
+    std::uint64_t block = 0;
+    double warp = 0, all = 0;             // of that warp, of all its warps
+  };
+  Longest longest;
   std::map<std::uint64_t, std::string> printed;  // by block
   std::size_t printed_bytes = 0;
 };

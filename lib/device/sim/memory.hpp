@@ -26,6 +26,8 @@ struct Allocation {
   std::string name;
   std::uint32_t id = 0;
   bool hidden = false;               // not the user's: no message names it
+  bool read_only = false;            // an input of the plan that runs
+  bool intruded = false;             // … that was written all the same
 
   std::unique_ptr<std::byte[], void (*)(std::byte*)> storage{nullptr, nullptr};
   std::vector<WordFlags> flags;
@@ -65,6 +67,11 @@ class GlobalMemory {
   std::uint64_t next_ = std::uint64_t{1} << 41;
   std::uint32_t next_id_ = 1;
 };
+
+// A store to an input is kept in mind, because what is restored before the end shows in no byte. Blocks may do it at the same time.
+inline void note_store(Allocation* allocation) {
+  if (allocation != nullptr && allocation->read_only) __atomic_store_n(&allocation->intruded, true, __ATOMIC_RELAXED);
+}
 
 // Marks [offset, offset + bytes) in a flag array that covers memory from offset 0.
 void set_written(WordFlags* flags, std::size_t offset, std::size_t bytes);

@@ -103,6 +103,7 @@ std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFac
       {"atomics on the same address", k.line_step_seconds * t.hottest_line_steps},
       {"atomics", k.step_seconds * t.atomic_steps},
       {"the start of blocks", k.block_seconds * blocks},
+      {"one block that takes longer than the others", k.latency_scale * profile.longest_cycles / clock},
       {"latency: too few warps in flight", waves * (k.latency_scale * profile.warp_cycles + k.warp_start_cycles * warps) / clock},
   };
 }

@@ -22,6 +22,7 @@ struct LaunchProfile {
   PipeWork work;
   Traffic traffic;
   double warp_cycles = 0;             // of a warp that has the GPU for itself
+  double longest_cycles = 0;          // of the block that takes longest, if it has the GPU for itself; 0: none stands out
   std::uint64_t blocks = 1, blocks_per_sm = 1;  // in the grid, resident
   std::uint32_t threads_per_block = 1;
 };

@@ -76,13 +76,25 @@ RecordedBlocks record_blocks(Launch& launch, const Residency& residency, int thr
   return blocks;
 }
 
-Tally count_sample(Launch& launch, int threads, std::uint64_t resident, std::uint64_t each) {
+void keep_longest(Worker::Longest& longest, const std::vector<std::unique_ptr<Worker>>& workers) {
+  for (const auto& worker : workers)
+    if (worker->longest.warp > longest.warp || (worker->longest.warp == longest.warp && worker->longest.block < longest.block)) longest = worker->longest;
+}
+
+Tally count_sample(Launch& launch, int threads, std::uint64_t resident, std::uint64_t each, std::uint64_t seed, Worker::Longest& longest) {
   const std::uint64_t grid = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   // Where blocks wait for each other a sample would wait forever.
-  if (launch.program->waits_for_blocks) return count(launch, run_blocks(launch, {}, threads, resident), grid);
+  if (launch.program->waits_for_blocks) {
+    const auto workers = run_blocks(launch, {}, threads, resident);
+    keep_longest(longest, workers);
+    return count(launch, workers, grid);
+  }
   Tally all;
-  for (const BlockClass& one : sample_blocks(launch.grid, std::max<std::uint64_t>(2, counted_instructions / std::max<std::uint64_t>(1, each)))) {
-    Tally tally = count(launch, run_blocks(launch, one.chosen, threads, resident), one.chosen.size());
+  base::Random random(seed, 11);
+  for (const BlockClass& one : sample_blocks(launch.grid, std::max<std::uint64_t>(2, counted_instructions / std::max<std::uint64_t>(1, each)), random)) {
+    const auto workers = run_blocks(launch, one.chosen, threads, resident);
+    keep_longest(longest, workers);
+    Tally tally = count(launch, workers, one.chosen.size());
     tally.scale(one.population / static_cast<double>(one.chosen.size()));
     all.add(tally);
   }
@@ -139,7 +151,37 @@ void add_spills(const outcome::ResourceFacts& resources, const Program& program,
   profile.traffic.l2_read_sectors += sectors * missed * loads, profile.traffic.l2_write_sectors += sectors * missed * (1 - loads);
 }
 
+// Of a recorded block's traced warps, the longest; what was left out of their logs, and warps that were not traced, are taken to
+// be like what was traced.
+double block_cycles(const Program& program, const Recording& recording, const std::vector<SiteReach>& reach, const std::vector<SiteTotal>& totals, unsigned warps) {
+  double cycles = 0, traced = 0;
+  for (const Recording::Log& log : recording.warps) {
+    if (!log.traced) continue;
+    cycles = std::max(cycles, warp_cycles(program, log, reach, totals, warps));
+    traced = std::max(traced, std::accumulate(log.segments.begin(), log.segments.end(), 0.0, [&](double sum, std::uint32_t s) { return sum + program.segments[s].weight; }));
+  }
+  return cycles * std::max(1.0, (recording.longest_warp - recording.slept_ns) / std::max(1.0, traced));
+}
+
 }  // namespace
+
+// A launch takes as long as its longest block, which may be one that does the work of all.
+double SimDevice::longest_cycles(Launch& launch, const Worker::Longest& longest, const Recording& typical, double typical_cycles, const std::vector<SiteReach>& reach,
+                                 const std::vector<SiteTotal>& totals) const {
+  constexpr double outstanding = 1.5;
+  if (longest.warp < outstanding * typical.longest_warp) return 0;
+  const auto warps = (launch.threads_per_block + 31) / 32;
+  const double issue = longest.all / (4 * fitted_constants().issue_share);
+  // Blocks that wait for others cannot run alone.
+  if (launch.program->waits_for_blocks) return std::max(issue, typical_cycles * longest.warp / std::max(1.0, typical.longest_warp));
+  Recordings recordings;
+  recordings[longest.block];
+  launch.recordings = &recordings;
+  run_blocks(launch, {longest.block}, 1, 1);
+  launch.recordings = nullptr;
+  const Recording& recording = recordings.at(longest.block);
+  return std::max(issue, block_cycles(*launch.program, recording, reach, totals, warps)) + recording.slept_ns * 1e-9 * facts_.clock_hz;
+}
 
 LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& launch) const {
   LaunchProfile profile;
@@ -151,7 +193,8 @@ LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& lau
   Recordings recordings;
   std::uint64_t each = 1;
   const RecordedBlocks blocks = record_blocks(launch, residency, threads_, recordings, each);
-  Tally tally = count_sample(launch, threads_, residency.blocks, each);
+  Worker::Longest longest;
+  Tally tally = count_sample(launch, threads_, residency.blocks, each, seed_, longest);
   tally.finish();
   profile.counters = tally.total;
   join_shared_loads(program, tally);
@@ -161,7 +204,8 @@ LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& lau
   profile.traffic = traffic(launch, facts_, residency, blocks, tally.sites, reach);
   for (const SiteTotal& site : tally.sites) profile.traffic.shared_wavefronts += site.wavefronts;
   const auto warps = (launch.threads_per_block + 31) / 32;
-  for (const Recording::Log& log : recordings.at(blocks.first).warps) {
+  const Recording& typical = recordings.at(blocks.first);
+  for (const Recording::Log& log : typical.warps) {
     if (!log.traced) continue;
     double cycles = warp_cycles(program, log, reach, tally.sites, warps);
     if (log.segments.size() >= Recording::most_segments) {
@@ -171,6 +215,8 @@ LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& lau
     }
     profile.warp_cycles = std::max(profile.warp_cycles, cycles);
   }
+  profile.warp_cycles += typical.slept_ns * 1e-9 * facts_.clock_hz;
+  profile.longest_cycles = longest_cycles(launch, longest, typical, profile.warp_cycles, reach, tally.sites);
   add_spills(kernel.resources, program, residency, profile);
   profile.counters.dram_read_bytes = profile.traffic.dram_read_bytes;
   profile.counters.dram_write_bytes = profile.traffic.dram_write_bytes;

@@ -39,7 +39,7 @@ struct Segment {
   std::uint32_t weight = 0;            // PTX instructions it stands for, its end included
   End end = End::fall;
   bool negated = false;                // branch: taken where the predicate is false
-  bool spins = false;                  // pause: the end of a loop that reads what others may write
+  bool spins = false;                  // jump, branch: back to the start of a loop that asks for what others may write
   std::uint32_t predicate = 0;         // branch: slab offset
   std::uint32_t target = nowhere;      // jump, branch, call
   std::uint32_t join = nowhere;        // branch: where its sides meet again

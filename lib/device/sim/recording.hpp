@@ -23,6 +23,8 @@ struct Recording {
     bool traced = false;
   };
   std::vector<Log> warps;
+  double longest_warp = 0;                    // instructions and nanoseconds of sleep (Worker::Longest)
+  double slept_ns = 0;                        // of the warp that slept longest
   // Distinct 32-byte sectors (address / 32) of each access, ascending; of an atomic its lanes' 4-byte words (address / 4).
   std::vector<std::uint64_t> places;
 

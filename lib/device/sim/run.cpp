@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ordering.hpp"
 #include "sim/predict.hpp"
+#include "sim/sampling.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
 
+#include "base/defence.hpp"
 #include "base/text.hpp"
 #include "tensor/dtype.hpp"
 
@@ -123,6 +125,18 @@ std::vector<Allocation*> SimDevice::written_by(const device::BoundPlan& plan) {
   return written;
 }
 
+std::string SimDevice::guard_inputs(const device::BoundPlan& plan, bool on) {
+  std::string intruded;
+  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
+    if (plan.plan->buffers[i].role != kernel::PlanBuffer::Role::input) continue;
+    Allocation& buffer = allocation(plan.buffers.at(i));
+    if (!on && buffer.intruded && intruded.empty()) intruded = plan.plan->buffers[i].name;
+    buffer.read_only = on;
+    buffer.intruded = false;
+  }
+  return intruded;
+}
+
 void SimDevice::initialise_scratch(const device::BoundPlan& plan) {
   for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
     const kernel::PlanBuffer& buffer = plan.plan->buffers[i];
@@ -140,6 +154,27 @@ void SimDevice::memset(const device::BoundPlan& plan, const kernel::Memset& step
   const device::Region& region = plan.buffers.at(step.buffer);
   const std::vector<std::byte> bytes(region.bytes, static_cast<std::byte>(step.value));
   write(region, bytes);
+}
+
+std::vector<std::uint64_t> SimDevice::some_blocks(Launch& launch, std::uint64_t instructions, std::uint64_t resident) {
+  const Program& program = *launch.program;
+  const bool dependent = program.fixed_order || program.waits_for_blocks ||
+                         std::any_of(program.sites.begin(), program.sites.end(), [](const SiteFacts& site) { return site.kind == SiteFacts::Kind::atomic; });
+  const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  if (dependent || blocks < 2) return {};
+  base::Random random(seed_, 1000 + samples_++);
+  const std::uint64_t before = launch.executed;
+  run_blocks(launch, {random.below(blocks)}, 1, resident);
+  const std::uint64_t each = std::max<std::uint64_t>(1, launch.executed - before);
+  const std::uint64_t most = std::max<std::uint64_t>(16, instructions / each);
+  if (launch.aborted || most >= blocks) {
+    launch.aborted = launch.timed_out = false;  // the whole launch meets the fault again, and reports it
+    return {};
+  }
+  std::vector<std::uint64_t> chosen;
+  for (const BlockClass& one : sample_blocks(launch.grid, most, random)) chosen.insert(chosen.end(), one.chosen.begin(), one.chosen.end());
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 Allocation& SimDevice::hidden(std::uint32_t& id, std::size_t bytes, const char* name) {
@@ -175,7 +210,10 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
   memory_->write(workspace, 0, std::vector<std::byte>(64));
   if (wanted.cooperative) launch.workspace_address = workspace.base;
   if (launch.global_races) watch_for_races(written, true, launch.ordering == nullptr);
-  auto workers = run_blocks(launch, {}, threads_, resident);
+  std::vector<std::uint64_t> chosen;
+  if (options.sampled_instructions > 0) chosen = some_blocks(launch, options.sampled_instructions, resident);
+  if (!chosen.empty()) result.executed_share = static_cast<double>(chosen.size()) / static_cast<double>(blocks);
+  auto workers = run_blocks(launch, chosen, threads_, resident);
   if (launch.global_races) watch_for_races(written, false, false);
   Tally tally = count(launch, workers, blocks);
   tally.finish();
@@ -194,6 +232,10 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
   device::RunResult result;
   const auto* module = dynamic_cast<const LoadedModule*>(plan.module);
   initialise_scratch(plan);
+  guard_inputs(plan, true);
+  const auto launches = std::count_if(plan.plan->steps.begin(), plan.plan->steps.end(), [](const auto& step) { return std::holds_alternative<kernel::Launch>(step); });
+  device::RunOptions allowed = options;
+  if (launches != 1) allowed.sampled_instructions = 0;  // what one launch leaves out the next one misses
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       memset(plan, *fill);
@@ -210,9 +252,13 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     Launch launch;
     if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
     launch.file = module->file;
-    if (execute(wanted, *kernel, launch, written_by(plan), options, result)) continue;
+    if (execute(wanted, *kernel, launch, written_by(plan), allowed, result)) continue;
     if (result.status != Status::ok) return result;
     break;
+  }
+  if (const std::string intruded = guard_inputs(plan, false); !intruded.empty() && base::defended(base::Defence::input_digests)) {
+    result.status = Status::tampered;
+    result.message = fmt::format("input {} was written; inputs are read-only, also when what they held is put back", intruded);
   }
   if (!result.findings.empty()) {
     result.status = Status::findings;
@@ -233,6 +279,8 @@ tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const 
   };
   std::vector<PlanPart> parts;
   initialise_scratch(plan);
+  for (const kernel::PlanBuffer& buffer : plan.plan->buffers)  // each is filled at the beginning of every execution
+    if (buffer.initial && buffer.bytes > 0) parts.push_back({std::nullopt, memset_seconds(static_cast<double>(buffer.bytes), facts_)});
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       memset(plan, *fill);

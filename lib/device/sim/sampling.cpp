@@ -20,7 +20,7 @@ std::vector<Stretch> stretches(std::uint32_t extent) {
 
 }  // namespace
 
-std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most) {
+std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most, base::Random& random) {
   const double total = static_cast<double>(grid[0]) * grid[1] * grid[2];
   std::vector<BlockClass> classes;
   for (const Stretch& z : stretches(grid[2]))
@@ -32,9 +32,8 @@ std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, 
         const auto share = static_cast<std::uint64_t>(std::ceil(static_cast<double>(most) * one.population / total));
         const std::uint64_t wanted = std::clamp<std::uint64_t>(share, 1, count);
         for (std::uint64_t k = 0; k < wanted; ++k) {
-          // A step that is no multiple of an extent, so that no column or row is favoured.
-          const std::uint64_t step = count / wanted;
-          const std::uint64_t at = wanted == count ? k : std::min(count - 1, k * count / wanted + (k * 7919 + step / 2) % std::max<std::uint64_t>(1, step));
+          const std::uint64_t start = k * count / wanted, end = (k + 1) * count / wanted;
+          const std::uint64_t at = start + random.below(end - start);
           const std::uint64_t bx = x.first + at % x.count, by = y.first + at / x.count % y.count, bz = z.first + at / x.count / y.count;
           one.chosen.push_back((bz * grid[1] + by) * grid[0] + bx);
         }

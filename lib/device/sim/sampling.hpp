@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/random.hpp"
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -14,7 +16,8 @@ struct BlockClass {
 };
 
 // Splits a grid by where a block lies along each axis (first, last, between), because edges often do other work, and chooses about
-// `most` blocks in all, in proportion and at least one of each class; inner ones are spread evenly. All blocks where they are few.
-std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most);
+// `most` blocks in all, in proportion and at least one of each class; inner ones lie at random in equal stretches, so that nobody
+// can know which. All blocks where they are few.
+std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most, base::Random& random);
 
 }  // namespace cudal1::sim

@@ -26,6 +26,16 @@ bool spend(Launch& launch, Block& block, std::uint64_t& counted) {
   return false;
 }
 
+void note_longest(Worker& worker, const Block& block) {
+  double longest = 0;
+  for (const Warp& warp : block.warps) longest = std::max(longest, static_cast<double>(warp.executed) + warp.slept_ns);
+  if (block.recording) {
+    block.recording->longest_warp = longest;
+    for (const Warp& warp : block.warps) block.recording->slept_ns = std::max(block.recording->slept_ns, warp.slept_ns);
+  }
+  if (longest > worker.longest.warp) worker.longest = {block.number, longest, static_cast<double>(block.executed)};
+}
+
 void report_stuck(Block& block) {
   for (Warp& warp : block.warps) {
     if (warp.state != Warp::State::at_barrier) continue;
@@ -45,7 +55,7 @@ void run_each(Worker& worker, Block& block, std::uint64_t number) {
   std::uint64_t counted = 0;
   for (;;) {
     const Progress progress = advance(block, long_slice);
-    if (!spend(launch, block, counted) || progress == Progress::finished) return;
+    if (!spend(launch, block, counted) || progress == Progress::finished) return note_longest(worker, block);
     if (progress == Progress::stuck) {
       report_stuck(block);
       return;
@@ -71,6 +81,7 @@ void run_in_turns(Worker& worker, const std::vector<std::uint64_t>& numbers, std
       const Progress progress = advance(*turn.block, short_slice);
       if (!spend(launch, *turn.block, turn.counted)) return;
       if (progress == Progress::stuck) report_stuck(*turn.block);
+      if (progress == Progress::finished) note_longest(worker, *turn.block);
       if (progress == Progress::waiting) turns.push_back(std::move(turn));
       else spare.push_back(std::move(turn.block));
     }

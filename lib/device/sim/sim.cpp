@@ -10,7 +10,7 @@
 
 namespace cudal1::sim {
 
-SimDevice::SimDevice(const Options& options) : facts_(gpu(options.gpu)) {
+SimDevice::SimDevice(const Options& options) : facts_(gpu(options.gpu)), seed_(options.seed) {
   threads_ = options.threads > 0 ? options.threads : static_cast<int>(base::cores());
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace cudal1::sim {
 struct Options {
   std::string gpu = "H200";  // which GPU's times are predicted: a name of gpu_names()
   int threads = 0;           // 0: every core
+  std::uint64_t seed = 0;    // of the blocks that a prediction executes
 };
 
 // The simulator: executes PTX on the CPU with checks and counters. Throws base::Error(usage) for an unknown GPU.

@@ -3,6 +3,7 @@
 #include "sim/families.hpp"
 
 #include "sim/access.hpp"
+#include "sim/printf_format.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -85,62 +86,21 @@ void assert_fail(Warp& w, const Instruction& i) {
   w.worker->launch->aborted = true;
 }
 
-// One conversion of a format string with the argument bytes at `arguments`.
+// What a lane's printf says, with the argument bytes at `arguments`.
 std::string formatted(Warp& w, int lane, const std::string& format, u64 arguments) {
-  std::string out;
+  const u64 local = w.worker->launch->program->local_bytes;
   u64 at = arguments;
-  const auto take = [&](std::size_t bytes) {
+  PrintfArguments from;
+  from.take = [&](std::size_t bytes) {
     at = (at + bytes - 1) / bytes * bytes;
     u64 value = 0;
     const u64 offset = at - local_window;
-    if (offset + bytes <= w.worker->launch->program->local_bytes) std::memcpy(&value, local_bytes(w, lane, offset), bytes);
+    if (offset < local && bytes <= local - offset) std::memcpy(&value, local_bytes(w, lane, offset), bytes);
     at += bytes;
     return value;
   };
-  for (std::size_t k = 0; k < format.size(); ++k) {
-    if (format[k] != '%') {
-      out += format[k];
-      continue;
-    }
-    std::string one = "%";
-    std::size_t longs = 0;
-    for (++k; k < format.size(); ++k) {
-      const char c = format[k];
-      if (c == 'l' || c == 'j' || c == 'z' || c == 't') ++longs;
-      else if (c == 'h') continue;
-      else if (c == '*') one += std::to_string(static_cast<std::int32_t>(take(4)));
-      else one += c;
-      if (std::isalpha(static_cast<unsigned char>(c)) && !longs && c != 'h') break;
-      if (std::isalpha(static_cast<unsigned char>(c)) && c != 'l' && c != 'j' && c != 'z' && c != 't') break;
-      if (c == '%') break;
-    }
-    const char kind = one.back();
-    char text[512] = "";
-    if (kind == '%') {
-      out += '%';
-      continue;
-    }
-    if (one.size() > 40) continue;
-    if (kind == 's') {
-      const std::string value = text_at(w, take(8));
-      std::snprintf(text, sizeof text, one.c_str(), value.c_str());
-    } else if (kind == 'f' || kind == 'e' || kind == 'g' || kind == 'a' || kind == 'F' || kind == 'E' || kind == 'G' || kind == 'A') {
-      std::snprintf(text, sizeof text, one.c_str(), std::bit_cast<double>(take(8)));
-    } else if (kind == 'p') {
-      std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(take(8)));
-    } else if (kind == 'c') {
-      std::snprintf(text, sizeof text, one.c_str(), static_cast<int>(take(4)));
-    } else {
-      const bool wide = longs > 0;
-      const u64 raw = take(wide ? 8 : 4);
-      one.insert(one.size() - 1, "ll");
-      const bool is_signed = kind == 'd' || kind == 'i';
-      const long long value = is_signed && !wide ? static_cast<std::int32_t>(raw) : static_cast<long long>(raw);
-      std::snprintf(text, sizeof text, one.c_str(), value);
-    }
-    out += text;
-  }
-  return out;
+  from.text = [&](u64 address) { return text_at(w, address); };
+  return printf_text(format, from);
 }
 
 constexpr std::size_t most_printed = std::size_t{1} << 20;  // per worker; far more than a launch shows
@@ -187,6 +147,13 @@ void clock(Warp& w, const Instruction& i) {
     if (w.mask >> l & 1) d[l] = static_cast<T>(now);
 }
 
+// The longest of its lanes'; the hardware sleeps a millisecond at most.
+void sleep(Warp& w, const Instruction& i) {
+  u32 longest = 0;
+  for (u32 rest = w.mask; rest; rest &= rest - 1) longest = std::max(longest, row<const u32>(w, i.a)[std::countr_zero(rest)]);
+  w.slept_ns += std::min(longest, u32{1'000'000});
+}
+
 void both(Operations& table, const std::string& name, Handler handler) { table[name] = {"", handler, handler}; }
 
 }  // namespace
@@ -198,6 +165,7 @@ void add_system_operations(Operations& table) {
   both(table, "___assertfail", &assert_fail);
   both(table, "_vprintf", &print);
   both(table, "_copy_local", &copy_local);
+  both(table, "_nanosleep", &sleep);
   both(table, "_clock.4", &clock<u32>);
   both(table, "_clock.8", &clock<u64>);
 }

@@ -126,6 +126,7 @@ bool move_line(Warp& w, const Instruction& i, Space space, int lane, u64 address
     }
     if (store) {
       std::memcpy(place.host, data + at, piece);
+      note_store(place.allocation);
       if (place.flags) set_written(place.flags, place.offset, piece);
     } else {
       std::memcpy(data + at, place.host, piece);

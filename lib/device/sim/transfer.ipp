@@ -68,6 +68,7 @@ inline bool run_written(const Landing& at, u64 address, u64 bytes) {
 }
 
 inline void mark_run(const Landing& at, u64 address, u64 bytes) {
+  note_store(at.allocation);
   if (!at.flags) return;
   const u64 offset = address - at.flag_base;
   if ((offset | bytes) % 4 == 0) std::memset(at.flags + offset / 4, word_written, bytes / 4);
@@ -329,6 +330,7 @@ inline bool transfer_box(Warp& w, const Instruction& i, Site& site, const u64* a
       const int l = std::countr_zero(rest);
       for (int k = 0; k < N; ++k) std::memcpy(at.at(t[l]) + k * W, data.rows[k] + l, W);
     }
+    note_store(at.allocation);
     if (at.flags)
       for (u32 rest = mask; rest; rest &= rest - 1) {
         const u64 word = t[std::countr_zero(rest)] - at.flag_base;

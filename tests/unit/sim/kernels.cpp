@@ -465,3 +465,58 @@ TEST_CASE("an address in shared memory wraps around at 32 bits") {
   const auto values = bench.read<int>(out);
   for (int i = 0; i < 32; ++i) CHECK(values[static_cast<std::size_t>(i)] == i);
 }
+
+namespace {
+
+// Adds one to a variable, or to memory of its own.
+const char* const counter =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .global .align 4 .u32 kept = 5;\n.global .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
+    ".visible .entry count(.param .u64 out, .param .u32 into)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<3>;\n.reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [into];\nsetp.eq.u32 %p1, %r1, 1;\nmov.u64 %rd2, kept;\nselp.b64 %rd1, %rd2, %rd1, %p1;\n"
+    "ld.u32 %r2, [table+8];\nadd.u32 %r2, %r2, 1;\nst.u32 [%rd1], %r2;\nret;\n}\n";
+
+std::string changed_by(int into) {
+  auto device = sim::open({.gpu = "H200", .threads = 1});
+  outcome::Binary binary;
+  binary.ptx = counter;
+  auto module = device->load(binary);
+  REQUIRE(module);
+  const device::Region region{device->allocate(4, "out"), 0, 4};
+  device->write(region, std::vector<std::byte>(4));
+  kernel::Plan plan;
+  plan.buffers.push_back({kernel::PlanBuffer::Role::inout, "out", tensor::Dtype::int32, {1}, 4, {}});
+  kernel::Launch launch;
+  launch.kernel = "count";
+  kernel::ScalarArgument scalar{{}, 4};
+  std::memcpy(scalar.bytes.data(), &into, 4);
+  launch.arguments = {kernel::BufferArgument{0, 0}, scalar};
+  plan.steps = {launch};
+  CHECK(device->changed_variable(**module).empty());
+  require_clean(device->run({module->get(), &plan, {region}}, {}));
+  const std::string changed = device->changed_variable(**module);
+  module->reset();
+  device->release(region.memory);
+  return changed;
+}
+
+}  // namespace
+
+TEST_CASE("a variable that holds other bytes than when its module was loaded is named") {
+  CHECK(changed_by(0).empty());
+  CHECK(changed_by(1) == "kept");
+}
+
+TEST_CASE("lanes of a warp that wait for each other's lock go on one after the other, soon enough") {
+  auto device = sim::open({.gpu = "H200", .threads = 2});
+  Bench bench(*device);
+  bench.load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry locked(.param .u64 lock, .param .u64 sum)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<3>;\n"
+             ".reg .pred %p<2>;\nld.param.u64 %rd1, [lock];\nld.param.u64 %rd2, [sum];\n"
+             "L1:\natom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L1;\n"
+             "ld.volatile.global.u32 %r2, [%rd2];\nadd.u32 %r2, %r2, 1;\nst.volatile.global.u32 [%rd2], %r2;\nmembar.gl;\natom.global.exch.b32 %r3, [%rd1], 0;\nret;\n}\n");
+  bench.input(std::vector<int>{0});
+  const auto sum = bench.input(std::vector<int>{0});
+  device::RunOptions options;
+  options.instruction_budget = 50'000'000;
+  require_clean(bench.run("locked", {16, 1, 1}, {256, 1, 1}, options));
+  CHECK(bench.read<int>(sum).front() == 16 * 256);
+}

@@ -169,7 +169,8 @@ TEST_CASE("a cache keeps what fits and forgets the oldest") {
 }
 
 TEST_CASE("sampled blocks stand for the whole grid, edges apart") {
-  const auto classes = sample_blocks({100, 50, 1}, 40);
+  base::Random random(7);
+  const auto classes = sample_blocks({100, 50, 1}, 40, random);
   REQUIRE(classes.size() == 9);
   double population = 0;
   for (const BlockClass& one : classes) {
@@ -183,7 +184,7 @@ TEST_CASE("sampled blocks stand for the whole grid, edges apart") {
   CHECK(classes[4].population == 98 * 48);
   CHECK(classes[4].chosen.size() >= 30);
   std::size_t all = 0;
-  for (const BlockClass& one : sample_blocks({3, 2, 2}, 1000)) all += one.chosen.size();
+  for (const BlockClass& one : sample_blocks({3, 2, 2}, 1000, random)) all += one.chosen.size();
   CHECK(all == 12);
 }
 
@@ -251,4 +252,62 @@ TEST_CASE("what fits into the L2 is read from DRAM once, however often it is ask
   CHECK(product.counters.global_load_bytes == Approx(16.0 * 2 * 4 * n).epsilon(0.01));
   CHECK(product.counters.dram_read_bytes == Approx(2.0 * 4 * n).epsilon(0.05));
   CHECK(product.counters.l2_bytes > 8 * product.counters.dram_read_bytes);
+}
+
+namespace {
+
+// Every block adds up `few` numbers but block `odd`, which adds up `many`.
+std::string uneven(const std::string& sleep = "") {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry uneven(.param .u64 out, .param .u32 odd, .param .u32 few, .param .u32 many)\n{\n"
+         ".reg .b32 %r<9>;\n.reg .f32 %f<3>;\n.reg .b64 %rd<4>;\n.reg .pred %p<3>;\n"
+         "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [odd];\nld.param.u32 %r2, [few];\nld.param.u32 %r3, [many];\n"
+         "mov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p1, %r4, %r1;\nselp.b32 %r5, %r3, %r2, %p1;\nmov.f32 %f1, 0f00000000;\n" + sleep +
+         "L1:\nadd.f32 %f1, %f1, 0f3f800000;\nadd.u32 %r5, %r5, -1;\nsetp.ne.u32 %p2, %r5, 0;\n@%p2 bra L1;\n"
+         "mul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd3, %rd1, %rd2;\nst.global.f32 [%rd3], %f1;\nret;\n}\n";
+}
+
+double uneven_ms(int blocks, int odd, int few, int many, const std::string& sleep = "", std::uint64_t seed = 0) {
+  auto device = sim::open({.gpu = "H200", .threads = 2, .seed = seed});
+  Bench bench(*device);
+  bench.load(uneven(sleep));
+  bench.input(std::vector<float>(static_cast<std::size_t>(blocks), 1.0f));
+  for (const int scalar : {odd, few, many}) bench.scalar(scalar);
+  return bench.predict("uneven", {static_cast<unsigned>(blocks), 1, 1}, {128, 1, 1}).ms;
+}
+
+}  // namespace
+
+TEST_CASE("one block that does the work of all takes as long as it takes") {
+  const double even = uneven_ms(4096, -1, 50, 50), alone = uneven_ms(4096, 2501, 1, 4096 * 50);
+  CHECK(alone > 10 * even);                                  // 200,000 dependent additions in a row
+  CHECK(alone > 4096 * 50 * 4 / h200().clock_hz * 1e3);
+  CHECK(uneven_ms(4096, 2501, 50, 51) < 1.1 * even);         // a little more work in one block is nothing
+}
+
+TEST_CASE("sleep costs its time, in any block") {
+  const std::string all = "nanosleep.u32 100000;\n";
+  const std::string one = "@%p1 nanosleep.u32 500000;\n";
+  const double awake = uneven_ms(4096, 2501, 50, 50);
+  CHECK(uneven_ms(4096, 2501, 50, 50, all) > awake + 0.1);
+  CHECK(uneven_ms(4096, 2501, 50, 50, one) > awake + 0.5);
+}
+
+TEST_CASE("initial values of scratch memory cost what a memset costs") {
+  const auto predicted = [](bool initial) {
+    auto device = sim::open({.gpu = "H200", .threads = 2});
+    Bench bench(*device);
+    bench.load(uneven());
+    bench.input(std::vector<float>(64 << 20, 1.0f));
+    for (const int scalar : {-1, 5, 5}) bench.scalar(scalar);
+    if (initial) bench.plan.buffers.front().initial = 0;
+    return bench.predict("uneven", {64, 1, 1}, {128, 1, 1}).ms;
+  };
+  CHECK(predicted(true) > predicted(false) + 0.9 * 1e3 * memset_seconds(256 << 20, h200()));
+}
+
+TEST_CASE("which blocks are executed follows the seed") {
+  base::Random one(1), same(1), other(2);
+  const auto first = sample_blocks({4000, 1, 1}, 40, one), again = sample_blocks({4000, 1, 1}, 40, same), fresh = sample_blocks({4000, 1, 1}, 40, other);
+  CHECK(first[1].chosen == again[1].chosen);
+  CHECK(first[1].chosen != fresh[1].chosen);
 }
