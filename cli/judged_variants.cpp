@@ -4,11 +4,14 @@
 #include "published_answers.hpp"
 #include "status_line.hpp"
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "kernel/file.hpp"
 #include "task/module.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,6 +53,16 @@ std::string as_json(const task::Task& task, const DeviceChoice& choice, const ju
               {"variants", list}}
              .dump(2) +
          "\n";
+}
+
+// What a variant says about which task it answers, when that is not this one.
+void note_other_task(const task::Task& task, const std::string& file, const std::string& source, const Console& console) {
+  const auto parsed = kernel::parse(source, file);
+  if (!parsed || !parsed->of) return;
+  const std::string said = parsed->of->second.substr(std::string_view("sha256:").size()), digest = base::sha256(task.file.source);
+  if (digest.starts_with(said) || task.digest.starts_with(said)) return;
+  console.note(fmt::format("{} says that it answers {} with sha256:{}, but {} has sha256:{}: it was written for another text of this task, or for another task",
+                           file, parsed->of->first, said, task.file.name, digest.substr(0, std::max<std::size_t>(said.size(), 8))));
 }
 
 }  // namespace
@@ -95,6 +108,7 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
     console.note(fmt::format("{}: {}", outcome::name(finding.verdict), finding.reason));
   std::vector<report::NamedJudgement> judgements;
   for (std::size_t i = 0; i < sources.size(); ++i) {
+    note_other_task(open.task, options.variants[i], sources[i], console);
     status.show("judging " + options.variants[i]);
     judgements.push_back({options.variants[i], judge(workbench, options.variants[i], sources[i], options.quick)});
     if (printed.empty()) continue;

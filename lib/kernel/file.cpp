@@ -148,6 +148,8 @@ tl::expected<File, base::Diagnostics> parse(std::string source, std::string name
   File file;
   file.name = std::move(name);
   file.source = std::move(source);
+  if (constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; file.source.starts_with(byte_order_mark))
+    file.source.erase(0, byte_order_mark.size());  // compilers would not know it behind what stands in front of the source
   if (const std::size_t nul = file.source.find('\0'); nul != std::string::npos) {
     base::Diagnostic diagnostic;
     diagnostic.file = file.name;

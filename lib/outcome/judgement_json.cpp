@@ -226,6 +226,10 @@ Judgement from(const json& value) {
   judgement.errors = {number(errors.at("relative_l2")), number(errors.at("max_absolute")),
                       number(errors.at("reference_relative_l2")), errors.at("trials").get<int>()};
   if (value.contains("kernelbench")) judgement.errors.kernelbench_tolerance = number(value.at("kernelbench").at("least_tolerance"));
+  if (value.contains("full_size")) {
+    judgement.errors.outputs = number(value.at("full_size").at("outputs"));
+    judgement.errors.verified_outputs = number(value.at("full_size").at("verified"));
+  }
   judgement.sanitizer = value.at("sanitizer");
   judgement.seconds = value.at("judging_seconds");
   judgement.step_seconds = value.value("step_seconds", std::map<std::string, double>{});
@@ -264,6 +268,8 @@ std::string to_json(const Judgement& judgement) {
                      {"max_absolute", number(judgement.errors.max_absolute)},
                      {"reference_relative_l2", number(judgement.errors.reference_relative_l2)},
                      {"trials", judgement.errors.trials}};
+  if (judgement.errors.outputs > 0)
+    value["full_size"] = {{"outputs", judgement.errors.outputs}, {"verified", judgement.errors.verified_outputs}};
   if (const double least = judgement.errors.kernelbench_tolerance; least >= 0)
     value["kernelbench"] = {{"least_tolerance", number(least)}, {"accepts_at_1e-4", least <= 1e-4}, {"accepts_at_1e-2", least <= 1e-2}};
   value["sanitizer"] = judgement.sanitizer;

@@ -43,6 +43,8 @@ void headline(const store::Run& run, Document& out) {
     if (judgement.predicted)
       out.push_back(Paragraph{"Times are predictions of the simulator for this GPU, not measurements. Measure on a GPU "
                               "with: cudal1 bench TASK VARIANT --device cuda:0"});
+    if (const auto note = full_size(judgement.errors); !note.empty())
+      out.push_back(Paragraph{fmt::format("Of the predicted executions, {}.", note)});
     if (judgement.level == outcome::Level::screening)
       out.push_back(Paragraph{"No final verdict was taken; the number is a screening one.", Paragraph::Kind::warning});
   }

@@ -24,6 +24,7 @@ std::string verified(const outcome::Judgement& judgement) {
     text += fmt::format(", with a relative error of {:.1e} at most", errors.relative_l2);
   if (errors.relative_l2 > 0 && errors.reference_relative_l2 > 0)
     text += fmt::format(" (the task's own kernel: {:.1e})", errors.reference_relative_l2);
+  if (const auto note = full_size(errors); !note.empty()) text += fmt::format("; {}", note);
   if (const auto note = sanitized(judgement); !note.empty()) text += fmt::format("; {}", note);
   return text;
 }

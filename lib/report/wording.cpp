@@ -44,6 +44,12 @@ std::string verdict(const outcome::Judgement& judgement) {
   return outcome::name(judgement.verdict, judgement.predicted);
 }
 
+std::string full_size(const outcome::ErrorFigures& errors) {
+  if (errors.outputs <= 0 || errors.verified_outputs >= errors.outputs) return "";
+  if (errors.verified_outputs <= 0) return fmt::format("none of the {:.0f} outputs at the declared sizes was looked at", errors.outputs);
+  return fmt::format("{:.0f} of {:.0f} outputs at the declared sizes were verified", errors.verified_outputs, errors.outputs);
+}
+
 std::string_view sanitized(const outcome::Judgement& judgement) {
   if (judgement.predicted) return "";  // the simulator checks every run
   if (judgement.sanitizer == "passed") return "compute-sanitizer passed";

@@ -23,6 +23,9 @@ std::string verdict(const outcome::Judgement& judgement);              // "PREDI
 // What is known of races and stray accesses beside the verdict: "compute-sanitizer passed"; empty where nothing was to be said.
 std::string_view sanitized(const outcome::Judgement& judgement);
 
+// How much of the outputs at the declared sizes was looked at, where that is not all of them or was counted; else empty.
+std::string full_size(const outcome::ErrorFigures& errors);
+
 // What a label means for the reader of a time; empty where the verdict's own text says it.
 std::string_view explanation(outcome::Label label);
 

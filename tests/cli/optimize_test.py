@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import hashlib
 import json
 import shutil
 import signal
@@ -255,6 +256,15 @@ class WithoutAModel(CliTest):
     def test_verify_branches_on_right_and_wrong(self):
         self.says(self.run_cli("verify", "task.cu", "faster.cu", *SIM), "PREDICTED_FASTER")
         self.refuses("verify", "task.cu", "wrong.cu", *SIM, code=6, says=["WRONG_RESULT"])
+
+    def test_an_answer_to_another_text_of_the_task_is_said(self):
+        digest = hashlib.sha256(TASK.encode()).hexdigest()
+        self.write("own.cu", f"\ufeff//@ of task.cu sha256:{digest[:12]}\n" + FASTER)
+        self.write("foreign.cu", "//@ of task.cu sha256:0123456789ab\n" + FASTER)
+        result = self.run_cli("verify", "task.cu", "own.cu", "foreign.cu", *SIM, "--quick")
+        self.assertIn("foreign.cu says that it answers task.cu", result.err)
+        self.assertNotIn("own.cu says", result.err)
+        self.assertEqual(result.out.count("PREDICTED_FASTER"), 2)
 
     def test_precision_is_declared_for_a_run(self):
         # Operands of products may be rounded, and nothing else.

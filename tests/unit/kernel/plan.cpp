@@ -218,4 +218,5 @@ TEST_CASE("directives in block comments and raw strings are none, CRLF and a byt
   const File file = parsed("\xef\xbb\xbf//@ task t\r\n/*\n//@ task u\n*/\r\n//@ output C: float32\r\n");
   CHECK(file.task == "t");
   CHECK(file.buffers.at(0).name == "C");
+  CHECK(file.source.starts_with("//@ task t"));  // a compiler would stumble over the mark behind tunables
 }
