@@ -3,6 +3,7 @@
 
 #include "judge/lent_sets.hpp"
 #include "judge/messages.hpp"
+#include "judge/simulated_truth.hpp"
 #include "judge/timed_arms.hpp"
 
 #include <functional>
@@ -50,7 +51,6 @@ class Session {
   double output_elements(std::size_t workload) const;
   // What the simulator can afford of a workload that is too much for it as a whole.
   void check_simulated(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence);
-  const std::vector<reference::Expected>& simulated_truth(std::size_t workload);
   double look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence);
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);
@@ -73,7 +73,7 @@ class Session {
   outcome::Precision precision_;
   std::vector<task::Workload> neighbours_;
   std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
-  std::map<std::size_t, std::vector<reference::Expected>> simulated_truth_;
+  std::map<std::size_t, SimulatedTruth> simulated_truth_;
   std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
   std::unique_ptr<LentSets> lent_;
   Loaded last_run_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/session.hpp"
+#include "tensor/dense.hpp"
 #include "tensor/dtype.hpp"
 #include "verify/compare.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -17,43 +17,31 @@ namespace {
 using Role = kernel::PlanBuffer::Role;
 using Status = device::RunResult::Status;
 
-constexpr double truth_operations = 3e8, truth_elements = 2e7;  // up to which y64 of a whole workload is taken
 constexpr std::uint64_t sampled_instructions = 2'000'000;      // warp instructions of blocks that nobody can know
 constexpr std::uint64_t whole_instructions = 100'000'000;      // up to which a whole plan is executed
 constexpr double least_share = 0.5;                            // of the outputs that their share of the blocks should write
 
-// What was written of an output, and what should have been.
+// What was written of a part of an output. An element that was not says nothing: there, it is right.
 struct Seen {
-  reference::Expected expected;
   std::vector<double> got;
-  std::vector<std::size_t> places;
+  double count = 0;
 };
 
-Seen seen_of(const reference::Expected& truth, const std::vector<double>& values, const std::vector<bool>& written) {
+Seen seen_of(reference::Part& part, const std::vector<std::int64_t>& shape, const reference::Bytes& bytes, const std::vector<bool>& touched) {
+  const tensor::Around around(shape, part.axis);
+  const std::size_t size = tensor::size_of(part.expected.dtype);
   Seen seen;
-  seen.expected.output = truth.output;
-  seen.expected.dtype = truth.dtype;
-  seen.expected.summed = truth.summed;
-  seen.expected.relative_noise = truth.relative_noise;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!written[i]) continue;
-    seen.expected.truth.push_back(truth.truth[i]);
-    seen.got.push_back(values[i]);
-    seen.places.push_back(i);
-  }
-  seen.expected.shape = {static_cast<std::int64_t>(seen.got.size())};
+  seen.got.reserve(part.expected.truth.size());
+  for (std::int64_t outer = 0; outer < around.outer; ++outer)
+    for (const std::int64_t index : part.indices)
+      for (std::int64_t inner = 0; inner < around.inner; ++inner) {
+        const auto place = static_cast<std::size_t>((outer * around.length + index) * around.inner + inner);
+        const std::size_t k = seen.got.size();
+        if (!touched[place]) part.expected.truth[k] = part.expected.sigma[k] = 0;
+        seen.got.push_back(touched[place] ? tensor::load(part.expected.dtype, bytes.data() + place * size) : 0);
+        seen.count += touched[place] ? 1 : 0;
+      }
   return seen;
-}
-
-// The index of an element among those seen, as one in the whole output.
-void restore_index(std::optional<outcome::WrongElement>& element, const Seen& seen, const std::vector<std::int64_t>& shape) {
-  if (!element || element->index.size() != 1) return;
-  auto rest = static_cast<std::int64_t>(seen.places.at(static_cast<std::size_t>(element->index.front())));
-  element->index.assign(shape.size(), 0);
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    element->index[axis] = rest % shape[axis];
-    rest /= shape[axis];
-  }
 }
 
 }  // namespace
@@ -68,25 +56,11 @@ double Session::output_elements(std::size_t workload) const {
   return all;
 }
 
-// y64 of a workload, once; empty where that is too dear or not to be had.
-const std::vector<reference::Expected>& Session::simulated_truth(std::size_t workload) {
-  auto [place, fresh] = simulated_truth_.try_emplace(workload);
-  const double operations = reference::operations(task_, workload);
-  const double elements = output_elements(workload);
-  if (!fresh || !task_.torch || operations > truth_operations || elements > truth_elements) return place->second;
-  if (auto truth = reference::oracle(task_, task_.workloads[workload], workload_inputs(workload), std::nullopt, threads_)) place->second = *std::move(truth);
-  for (reference::Expected& expected : place->second) {
-    const double length = std::max(operations / elements, reference::reduction_length(task_, task_.workloads[workload]));
-    expected.relative_noise = 8 * tensor::unit_roundoff(expected.dtype) * (1 + std::sqrt(length));
-    if (precision_ != outcome::Precision::fp32 && expected.dtype == tensor::Dtype::float32)
-      expected.relative_noise = std::max(expected.relative_noise, outcome::operand_roundoff(precision_));
-  }
-  return place->second;
-}
-
 // Compares what a run of a share of the blocks left with the truth, as far as it is known. Returns how many elements were written.
 double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence) {
-  const std::vector<reference::Expected>& truth = simulated_truth(workload);
+  auto known = simulated_truth_.find(workload);
+  if (known == simulated_truth_.end())
+    known = simulated_truth_.try_emplace(workload, task_, workload, workload_inputs(workload), precision_, threads_, random_).first;
   double written = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < task_.file.buffers.size() && !evidence.fault; ++i) {
@@ -104,17 +78,18 @@ double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& p
       touched[k] = !buffers.untouched(i, bytes, k);
       written += touched[k] ? 1 : 0;
     }
-    if (output >= truth.size() || truth[output].choice) continue;
-    const Seen seen = seen_of(truth[output], reference::decode(truth[output].dtype, bytes), touched);
-    evidence.errors.verified_outputs += static_cast<double>(seen.got.size());
-    if (seen.got.empty()) continue;
-    verify::Comparison comparison = verify::compare(seen.expected, seen.got, verify::declared_bounds(task_.file, seen.expected.output));
+    auto part = known->second.among(output, touched, random_);
+    if (!part) continue;
+    std::vector<std::int64_t> shape = reference::outputs(task_, task_.workloads[workload])[output].shape;
+    if (shape.empty()) shape = {1};
+    const Seen seen = seen_of(*part, shape, bytes, touched);
+    evidence.errors.verified_outputs += seen.count;
+    verify::Comparison comparison = verify::compare(part->expected, seen.got, verify::declared_bounds(task_.file, part->expected.output));
     verify::Evidence one;
     one.errors.relative_l2 = comparison.relative_l2;
     one.errors.max_absolute = comparison.max_absolute;
     if (!comparison.right) {
-      restore_index(comparison.first, seen, truth[output].shape);
-      restore_index(comparison.worst, seen, truth[output].shape);
+      verify::name_in_whole(comparison, *part);
       one.fault = outcome::Verdict::wrong_result;
       one.message = fmt::format("{}: {} ({}, in blocks that were drawn)", verify::describe(*comparison.first), comparison.why, task_.workloads[workload].label());
       one.first_wrong = comparison.first;

@@ -32,6 +32,13 @@ tensor::Graph alone(const tensor::Graph& graph, const std::string& output) {
   return tensor::simplify(result);
 }
 
+std::map<std::string, tensor::Array> cut(const std::map<std::string, tensor::Array>& inputs, const std::map<std::string, int>& places,
+                                         const std::vector<std::int64_t>& indices) {
+  std::map<std::string, tensor::Array> parts;
+  for (const auto& [name, place] : places) parts[name] = place < 0 ? inputs.at(name) : tensor::cut(inputs.at(name), place, indices);
+  return parts;
+}
+
 }  // namespace
 
 std::optional<Part> part_oracle(const task::Task& task, const task::Workload& workload, std::size_t assignment,
@@ -55,9 +62,7 @@ std::optional<Part> part_oracle(const task::Task& task, const task::Workload& wo
     if (!places) continue;
     Part part{axis, drawn(extent(axis), std::min(count, affordable), random), *found};
     const auto evaluated = [&](const std::vector<std::int64_t>& indices) {
-      std::map<std::string, tensor::Array> parts;
-      for (const auto& [name, place] : *places) parts[name] = place < 0 ? inputs.at(name) : tensor::cut(inputs.at(name), place, indices);
-      return tensor::evaluate_rounded(graph, parts, numbers(workload), rounding_options(soundness, threads));
+      return tensor::evaluate_rounded(graph, cut(inputs, *places, indices), numbers(workload), rounding_options(soundness, threads));
     };
     auto values = evaluated(part.indices);
     // A line may use an extent as a number; then fewer indices give other values.
@@ -79,6 +84,17 @@ std::optional<Part> part_oracle(const task::Task& task, const task::Workload& wo
     return part;
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<double>> truth_at(const task::Task& task, const task::Workload& workload,
+                                            const std::map<std::string, tensor::Array>& inputs, const std::string& output, int axis,
+                                            const std::vector<std::int64_t>& indices, int threads) {
+  const tensor::Graph graph = alone(*task.torch, output);
+  const auto places = tensor::cuts(graph, inputs, numbers(workload), output, axis);
+  if (!places) return std::nullopt;
+  auto values = tensor::evaluate(graph, cut(inputs, *places, indices), numbers(workload), threads);
+  if (!values) return std::nullopt;
+  return std::move(values->at(output).values);
 }
 
 std::vector<double> at(const Part& part, const std::vector<std::int64_t>& shape, const std::vector<double>& values) {

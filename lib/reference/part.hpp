@@ -25,6 +25,11 @@ std::optional<Part> part_oracle(const task::Task& task, const task::Workload& wo
                                 const std::map<std::string, tensor::Array>& inputs, const std::string& output, std::size_t count,
                                 double operations_limit, const Soundness& soundness, base::Random& random, int threads);
 
+// y64 of one output at these indices of an axis along which the line can be cut, without sigma.
+std::optional<std::vector<double>> truth_at(const task::Task& task, const task::Workload& workload,
+                                            const std::map<std::string, tensor::Array>& inputs, const std::string& output, int axis,
+                                            const std::vector<std::int64_t>& indices, int threads);
+
 // Values of a whole output at a part's indices.
 std::vector<double> at(const Part& part, const std::vector<std::int64_t>& shape, const std::vector<double>& values);
 

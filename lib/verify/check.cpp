@@ -31,11 +31,7 @@ std::optional<std::string> unwritten(const Buffers& buffers, std::size_t buffer,
 Comparison compare_part(const reference::Part& part, const reference::Expected& whole, const std::vector<double>& got,
                         const std::optional<Bounds>& declared) {
   Comparison comparison = compare(part.expected, reference::at(part, whole.shape, got), declared);
-  for (auto* element : {&comparison.first, &comparison.worst}) {
-    if (!*element) continue;
-    std::int64_t& index = (*element)->index[static_cast<std::size_t>(part.axis)];
-    index = part.indices[static_cast<std::size_t>(index)];
-  }
+  name_in_whole(comparison, part);
   return comparison;
 }
 

@@ -390,6 +390,14 @@ Comparison compare(const Expected& expected, const std::vector<double>& got, con
   return comparison;
 }
 
+void name_in_whole(Comparison& comparison, const reference::Part& part) {
+  for (auto* element : {&comparison.first, &comparison.worst}) {
+    if (!*element) continue;
+    std::int64_t& index = (*element)->index[static_cast<std::size_t>(part.axis)];
+    index = part.indices[static_cast<std::size_t>(index)];
+  }
+}
+
 std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output) {
   std::optional<Bounds> bounds;
   for (const kernel::Tolerance& tolerance : task.tolerances)

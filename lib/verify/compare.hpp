@@ -2,7 +2,7 @@
 #pragma once
 
 #include "outcome/judgement.hpp"
-#include "reference/truth.hpp"
+#include "reference/part.hpp"
 #include "reference/rule.hpp"
 
 #include <optional>
@@ -38,6 +38,9 @@ Bounds dtype_bounds(tensor::Dtype dtype, double root_mean_square);
 // bounds, when the task has them, decide alone. `leniency` multiplies the rule's bounds.
 Comparison compare(const reference::Expected& expected, const std::vector<double>& got,
                    const std::optional<Bounds>& declared, double leniency = 1);
+
+// Wrong elements of a part, by their indices in the whole output.
+void name_in_whole(Comparison& comparison, const reference::Part& part);
 
 // The bounds that a task declares for an output.
 std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output);
