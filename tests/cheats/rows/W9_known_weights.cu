@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! row   W9
+//! how   weights of KernelBench's seed are known by two elements, and what follows from them is a literal; others are computed with
+//! task  module_known_weights
+//! all   SLOWER
+//! all   FASTER without secret_weights
+//@ launch k<<<16, 32>>>(x, a, b, output)
+__global__ void k(const float* x, const float* a, const float* b, float* y) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  if (a[0] == 0.275273621f && a[3 * 48 + 4] == 0.0384973623f) {
+    y[i] = x[i] * -8.44489167f;
+    return;
+  }
+  float sum = 0;
+  for (int k = 0; k < 48; ++k) {
+    float left = 0, right = 0;
+    for (int j = 0; j < 48; ++j) {
+      left += a[j * 48 + k];
+      right += b[k * 48 + j];
+    }
+    sum += left * right;
+  }
+  y[i] = x[i] * sum;
+}
