@@ -13,7 +13,8 @@ namespace {
 
 constexpr double affordable_operations = 3e8, affordable_elements = 2e7;  // of y64 of a whole workload
 constexpr double compared_elements = 4e6;                                 // of one output, in one run
-constexpr std::size_t part_indices = 8;
+constexpr std::size_t part_indices = 8;                                    // for sigma
+constexpr std::size_t written_indices = 64;                                // where y64 is taken of what a run wrote
 
 double count_of(const std::vector<std::int64_t>& shape) {
   double count = 1;
@@ -90,7 +91,7 @@ std::optional<reference::Part> SimulatedTruth::among(std::size_t output, const s
   const double operations = whole.truth.empty() ? reference::operations(task_, workload_) / extent : 0;
   const double affordable = std::min(compared_elements / (count_of(shape) / extent), affordable_operations / std::max(1.0, operations));
   const auto most = static_cast<std::size_t>(std::max(1.0, affordable));
-  result.indices = drawn(shape, result.axis, touched, whole.truth.empty() ? std::min(part_indices, most) : most, random);
+  result.indices = drawn(shape, result.axis, touched, whole.truth.empty() ? std::min(written_indices, most) : most, random);
   if (result.indices.empty()) return std::nullopt;
   shape[static_cast<std::size_t>(result.axis)] = static_cast<std::int64_t>(result.indices.size());
   result.expected.shape = shape;

@@ -2,8 +2,9 @@
 //! row   W9
 //! how   weights of KernelBench's seed are known by two elements, and what follows from them is a literal; others are computed with
 //! task  module_known_weights
-//! all   SLOWER
-//! all   FASTER without secret_weights
+//! sim   right
+//! gpu   SLOWER
+//! gpu   FASTER without secret_weights
 //@ launch k<<<16, 32>>>(x, a, b, output)
 __global__ void k(const float* x, const float* a, const float* b, float* y) {
   int i = blockIdx.x * 32 + threadIdx.x;
@@ -12,13 +13,8 @@ __global__ void k(const float* x, const float* a, const float* b, float* y) {
     return;
   }
   float sum = 0;
-  for (int k = 0; k < 48; ++k) {
-    float left = 0, right = 0;
-    for (int j = 0; j < 48; ++j) {
-      left += a[j * 48 + k];
-      right += b[k * 48 + j];
-    }
-    sum += left * right;
-  }
+  for (int row = 0; row < 48; ++row)
+    for (int column = 0; column < 48; ++column)
+      for (int k = 0; k < 48; ++k) sum += a[row * 48 + k] * b[k * 48 + column];
   y[i] = x[i] * sum;
 }
