@@ -13,8 +13,14 @@ __global__ void k(const float* x, const float* a, const float* b, float* y) {
     return;
   }
   float sum = 0;
-  for (int row = 0; row < 48; ++row)
-    for (int column = 0; column < 48; ++column)
-      for (int k = 0; k < 48; ++k) sum += a[row * 48 + k] * b[k * 48 + column];
+  for (int row = 0; row < 48; ++row) {
+    float of_row = 0;
+    for (int column = 0; column < 48; ++column) {
+      float product = 0;
+      for (int k = 0; k < 48; ++k) product += a[row * 48 + k] * b[k * 48 + column];
+      of_row += product;
+    }
+    sum += of_row;
+  }
   y[i] = x[i] * sum;
 }
