@@ -261,7 +261,7 @@ class WithoutAModel(CliTest):
         digest = hashlib.sha256(TASK.encode()).hexdigest()
         self.write("own.cu", f"\ufeff//@ of task.cu sha256:{digest[:12]}\n" + FASTER)
         self.write("foreign.cu", "//@ of task.cu sha256:0123456789ab\n" + FASTER)
-        result = self.run_cli("verify", "task.cu", "own.cu", "foreign.cu", *SIM, "--quick")
+        result = self.run_cli("bench", "task.cu", "own.cu", "foreign.cu", *SIM, "--quick")
         self.assertIn("foreign.cu says that it answers task.cu", result.err)
         self.assertNotIn("own.cu says", result.err)
         self.assertEqual(result.out.count("PREDICTED_FASTER"), 2)
