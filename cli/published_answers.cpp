@@ -25,6 +25,7 @@ judge::AnswerOptions answer_options(const WorkbenchOptions& workbench, const std
   asked.precision = precision_of(workbench, open.task);
   asked.final_pairs = static_cast<std::size_t>(workbench.final_pairs);
   asked.baselines = baselines(workbench, open.task);
+  asked.facts = choice.facts;
   if (choice.device != "sim") asked.gpu_lock = judge::gpu_lock(choice.facts.uuid);
   return asked;
 }

@@ -5,18 +5,21 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
-#include "bench/comparison.hpp"
-#include "bench/order.hpp"
+#include "bench/limit.hpp"
+#include "judge/answer_start.hpp"
+#include "judge/answer_trial.hpp"
 #include "judge/pytorch_turns.hpp"
-#include "judge/timed_arms.hpp"
 #include "pytorch/answer_folder.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <future>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 namespace cudal1::judge {
 
@@ -24,183 +27,36 @@ namespace {
 
 using outcome::Verdict;
 
-constexpr std::size_t empty_calls = 12;
-constexpr std::size_t one_of = 4;          // calls that are timed is judged, by a draw after each
+constexpr double shortest_ms = 5e-4;       // no kernel is shorter
+constexpr double doubt_alone_ms = 0.01;    // between PyTorch's times at the beginning and in the end
+constexpr std::size_t beside_limit = std::size_t{1} << 30;   // bytes of a task of which two processes start at once
 constexpr double hidden_share = 0.1;       // by which an answer's clock may tell less than ours before it is not believed
 
-// The value below which this share of them lies.
-double quantile(std::vector<double> values, double share) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
+// Inputs of each pattern; then weights that an answer does not construct, because what a constructor makes 0 or 1 may be ignored.
+std::vector<pytorch::Trial> trials_of(const pytorch::Host& host, base::Random& random) {
+  std::vector<pytorch::Trial> trials = host.trials(random);
+  for (const pytorch::Trial& trial : trials) {
+    if (!trial.weights) continue;
+    trials.push_back({reference::Pattern::declared, random.next() >> 2, trial.weights, 0, true});
+    break;
+  }
+  return trials;
 }
 
-double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
-
-std::optional<outcome::Judgement> fault(const outcome::Judgement& judgement, const pytorch::Comparison& found, const std::string& where) {
-  if (!found.finite || found.right) return std::nullopt;
-  outcome::Judgement result = with_fault(judgement, wrong_result(found, where));
-  // KernelBench's comparison has a rule of its own, which this answer may still pass.
-  result.errors.kernelbench_tolerance = std::max(judgement.errors.kernelbench_tolerance, found.kernelbench_tolerance);
-  return result;
+// What a second process is verified with: the first one was, with all.
+std::vector<pytorch::Trial> few_of(const std::vector<pytorch::Trial>& trials) {
+  std::vector<pytorch::Trial> few;
+  for (const pytorch::Trial& trial : trials)
+    if (few.size() < 2 || trial.pattern == reference::Pattern::stray) few.push_back(trial);
+  return few;
 }
 
-// One process: verified, and timed where there is a GPU.
-class Trial {
- public:
-  Trial(pytorch::Host& host, const task::Task& task, const AnswerOptions& options, const pytorch::AnswerFolder& folder)
-      : host_(host), answer_(options.process, task.path, options.overrides, host.offer(), folder.path()), random_(base::secret_seed(), 7),
-        rival_(options.rival), afresh_(options.process.afresh), pairs_(options.final_pairs) {}
-
-  void load(const std::filesystem::path& path, const std::string& source) { answer_.load(path, source); }
-
-  std::optional<outcome::Judgement> check(outcome::Judgement& judgement) {
-    for (const pytorch::Trial& trial : host_.trials(random_)) {
-      const std::string where = trial_name(trial);
-      host_.fill(0, trial);
-      const std::string wrong = answer_.run(trial.weights);
-      if (auto found = misdeed(judgement, wrong, where)) return found;
-      const pytorch::Comparison found = host_.compare(0, trial);
-      if (auto unlike = fault(judgement, found, where)) return unlike;
-      if (!found.finite) continue;
-      judgement.errors.relative_l2 = std::max(judgement.errors.relative_l2, found.errors.relative_l2);
-      judgement.errors.max_absolute = std::max(judgement.errors.max_absolute, found.errors.max_absolute);
-      judgement.errors.reference_relative_l2 = std::max(judgement.errors.reference_relative_l2, found.errors.reference_relative_l2);
-      judgement.errors.kernelbench_tolerance = std::max(judgement.errors.kernelbench_tolerance, found.kernelbench_tolerance);
-      ++judgement.errors.trials;
-    }
-    return std::nullopt;
-  }
-
-  // What a call takes that does nothing, by our clock. Before the answer is loaded: so far its process is ours.
-  void time_empty() {
-    answer_.prepare();
-    for (std::size_t i = 0; i < empty_calls; ++i) empty_ms_.push_back(answer_.sample([&] { appear(); }, true).own_ms);
-    empty_ms_.erase(empty_ms_.begin(), empty_ms_.begin() + empty_calls / 4);   // the first ones load what they use
-  }
-
-  // Pairs with every baseline. Each call has inputs that appear when it is due, and its outputs may be judged.
-  // A baseline that fails meanwhile becomes one of the unavailable.
-  std::optional<outcome::Judgement> time(outcome::Judgement& judgement, std::vector<std::string>& baselines,
-                                         std::vector<outcome::BaselineTiming>& unavailable) {
-    std::map<std::string, std::vector<device::Sample>> samples;
-    std::vector<double> claimed, own;
-    weights_ = random_.next() >> 2;
-    appear();
-    answer_.start(weights_);
-    for (std::size_t left = pairs_; left > 0; left -= std::min(left, pytorch_turn)) {
-      std::vector<std::string> order;
-      for (std::size_t i = 0; i < pytorch_turn; ++i)
-        for (const std::size_t index : shuffled(baselines.size(), random_)) order.push_back(baselines[index]);
-      pytorch::Host::Times theirs;
-      const bool pytorch_first = random_.below(2) == 0;
-      if (pytorch_first) theirs = rival_times(order, baselines.front());
-      for (std::size_t i = 0; i < pytorch_turn; ++i) {
-        const pytorch::Answer::Sample mine = answer_.sample([&] { appear(); });
-        constexpr const char* where = "in an execution that was timed";
-        if (auto found = misdeed(judgement, mine.wrong, where)) return found;
-        if (random_.below(one_of) == 0 && !afresh_)
-          if (auto unlike = fault(judgement, host_.compare(0, shown_), where)) return unlike;
-        claimed.push_back(mine.claimed_ms);
-        own.push_back(mine.own_ms);
-      }
-      answer_.look_for_streams();
-      if (!pytorch_first) theirs = rival_times(order, baselines.front());
-      std::map<std::string, std::size_t> next;
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        const double mine = claimed.at(claimed.size() - pytorch_turn + next[order[i]]++);
-        if (std::isnan(theirs.ms[i])) continue;
-        const device::Sample left_arm{0, 0, theirs.ms[i], theirs.ms[i]}, right_arm{1, 0, mine, mine};
-        auto& list = samples[order[i]];
-        list.push_back(pytorch_first ? left_arm : right_arm);
-        list.push_back(pytorch_first ? right_arm : left_arm);
-      }
-      for (const auto& [name, why] : theirs.failed) {   // left out from now on
-        std::erase(baselines, name);
-        if (baselines.empty()) throw base::Error(base::Fault::internal, fmt::format("PyTorch cannot be timed: {}", why));
-        samples.erase(name);
-        outcome::BaselineTiming& gone = unavailable.emplace_back();
-        gone.name = name;
-        gone.failed = why;
-      }
-    }
-    if (auto found = misdeed(judgement, "", "")) return found;
-    own_call_ms = std::max(median(own) - median(empty_ms_), 0.0);
-    const double told = median(claimed);
-    const double tolerated = std::max(hidden_share * told, answer_.doubt_ms());
-    const std::string both = fmt::format("a call takes {:.3g} ms by its own process's clock, and {:.3g} ms by this program's", told, own_call_ms);
-    // A busy machine only adds time: what the quick calls take beyond the slow ones that do nothing is the answer's.
-    if (quantile(own, 0.25) - quantile(empty_ms_, 0.75) > told + tolerated) impossible = both;
-    else if (own_call_ms > told + tolerated) unsure = both + ", which is too unsteady here to tell";
-    bench::Comparison comparison(bench::Purpose::final_, {1.0}, 0, static_cast<int>(pairs_));
-    comparison.add(0, samples[baselines.front()], hand_over_ms);
-    verdict = comparison.look().value_or(Verdict::inconclusive);
-    estimate = comparison.estimate();
-    outcome::WorkloadTiming timing;
-    timing.reference_ms = comparison.median_ms(0, 0);
-    timing.variant_ms = comparison.median_ms(0, 1);
-    timing.speedup = estimate.speedup();
-    timing.pairs = estimate.pairs;
-    judgement.workloads = {timing};
-    judgement.baselines.clear();
-    for (const std::string& name : baselines) {
-      outcome::BaselineTiming baseline;
-      baseline.name = name;
-      baseline.ms = bench::median_ms(samples[name], 0);
-      baseline.speedup =
-          bench::estimate(bench::log_ratios(samples[name]), 0.05, bench::timer_guard(hand_over_ms, bench::shortest_ms(samples[name]))).speedup();
-      judgement.baselines.push_back(std::move(baseline));
-    }
-    return std::nullopt;
-  }
-
-  // What stands beside its verdict: what it does besides, as it says itself, and what it is not confined by.
-  std::vector<std::string> remarks() const {
-    std::vector<std::string> list = answer_.notes();
-    if (!answer_.lacking().empty()) list.push_back("confined without " + answer_.lacking());
-    return list;
-  }
-  bool elsewhere() const { return answer_.elsewhere(); }
-  bench::Estimate estimate;
-  Verdict verdict = Verdict::inconclusive;
-  double own_call_ms = 0;       // by our clock
-  std::string impossible, unsure;   // why its clock is not believed, or not borne out
-
- private:
-  // Inputs that nobody has seen, in the memory that the answer reads.
-  void appear() {
-    shown_ = {reference::Pattern::declared, random_.next() >> 2, weights_, 0};
-    host_.fill(0, shown_);
-  }
-
-  pytorch::Host::Times rival_times(const std::vector<std::string>& order, const std::string& first) {
-    if (!rival_) return host_.time(order, first);
-    pytorch::Host::Times times;
-    times.ms = rival_(order);
-    return times;
-  }
-
-  // What is seen without looking at values: what it says against itself, as that it changes what judges it, or outputs that
-  // are no plain tensors. That it says nothing of the kind means nothing.
-  std::optional<outcome::Judgement> misdeed(outcome::Judgement judgement, const std::string& wrong, const std::string& where) const {
-    if (answer_.tampered().empty() && wrong.empty()) return std::nullopt;
-    const bool tampered = !answer_.tampered().empty();
-    judgement.verdict = tampered ? Verdict::tampered : Verdict::wrong_result;
-    judgement.message = tampered ? answer_.tampered() : fmt::format("{} ({})", wrong, where);
-    judgement.workloads.clear();
-    return judgement;
-  }
-
-  pytorch::Host& host_;
-  pytorch::Answer answer_;
-  base::Random random_;
-  std::function<std::vector<double>(const std::vector<std::string>&)> rival_;
-  std::vector<double> empty_ms_;
-  std::optional<std::uint64_t> weights_;
-  pytorch::Trial shown_;
-  bool afresh_;   // the task keeps state, so that calls in a row differ
-  std::size_t pairs_;
-};
+double output_bytes(const std::string& offered) {
+  const nlohmann::json told = nlohmann::json::parse(offered);
+  double bytes = 0;
+  for (std::size_t i = told.at("inputs"); i < told.at("places").size(); ++i) bytes += told.at("places").at(i).at("bytes").get<double>();
+  return bytes;
+}
 
 void conclude(outcome::Judgement& judgement, const std::vector<bench::Estimate>& estimates, const std::vector<Verdict>& verdicts) {
   constexpr double agreement = 0.01;
@@ -242,32 +98,62 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
   host.hold_to(options.precision);
   const std::string source = base::read_file(answer);
   const pytorch::AnswerFolder folder;
+  base::Random random(base::secret_seed(), 8);
   std::vector<std::string> baselines;
   std::vector<outcome::BaselineTiming> unavailable;
   std::vector<bench::Estimate> estimates;
   std::vector<Verdict> verdicts;
   std::vector<std::string> remarks;
+  std::vector<double> beside_ms;
+  const auto refused = [&](Verdict verdict, std::string message) {
+    judgement.verdict = verdict;
+    judgement.message = std::move(message);
+    judgement.workloads.clear();
+    judgement.baselines.clear();
+    return judgement;
+  };
   try {
+    const std::string offered = host.offer();
+    const std::vector<pytorch::Trial> all = trials_of(host, random), few = few_of(all);
+    const auto start = [&] { return std::make_unique<pytorch::Answer>(options.process, task.path, options.overrides, offered, folder.path()); };
+    // While a process starts or builds, PyTorch computes what will be needed.
+    std::size_t expected = 0;
+    bool room = true;
+    const auto meanwhile = [&](const auto& future) {
+      while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready && room && expected < all.size()) {
+        const auto alone = turn();
+        room = host.expect(all[expected++]);
+        ended("truth");
+      }
+      future.wait();
+    };
+    std::unique_ptr<AnswerStart> starting, next;   // live longer than what they start
     for (int process = 0; process < (timed ? 2 : 1); ++process) {
       begins("starting its process");
-      Trial trial(host, task, options, folder);
+      starting = next ? std::move(next) : std::make_unique<AnswerStart>(start);
+      meanwhile(starting->started());
+      AnswerTrial trial(host, options, starting->started().get());
       if (timed) {
         const auto alone = turn();
         trial.time_empty();
       }
       ended("start");
       begins(source.find("cpp_extension") == std::string::npos ? "loading it" : "loading it; its extensions are built now, which may take minutes");
-      trial.load(answer, source);
+      auto loading = std::async(std::launch::async, [&] { trial.answer().load(answer, source); });
+      meanwhile(loading);
+      loading.get();
       ended("load");
       begins("verifying it");
+      if (timed && process == 0 && host.bytes() <= beside_limit) next = std::make_unique<AnswerStart>(start);
       auto lock = turn();
-      auto wrong = trial.check(judgement);
+      auto wrong = trial.check(judgement, process == 0 ? all : few);
       ended("check");
       lock.reset();
       if (wrong) return with_steps(*std::move(wrong));
       remarks = trial.remarks();
       if (!timed) continue;
       begins("timing PyTorch and it in turns");
+      if (next) next->started().wait();
       lock = turn();
       for (const std::string& name : process == 0 ? options.baselines : std::vector<std::string>{})
         if (options.rival) baselines.push_back(name);
@@ -279,26 +165,30 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       if (wrong) return with_steps(*std::move(wrong));
       remarks = trial.remarks();
       remarks.insert(remarks.begin(), fmt::format("a call takes {:.3g} ms by this program's own clock", trial.own_call_ms));
-      if (trial.elsewhere() || !trial.impossible.empty()) {
-        judgement.verdict = Verdict::implausible;
-        judgement.message = fmt::format("{}; {}", trial.elsewhere() ? "its work goes on in other streams when the one that is timed has ended" : trial.impossible,
-                                        fmt::join(remarks, "; "));
-        judgement.workloads.clear();
-        judgement.baselines.clear();
-        return judgement;
-      }
+      if (options.process.device != "cpu" && (trial.told_ms < shortest_ms || bench::implausible(trial.told_ms, output_bytes(offered), options.facts)))
+        trial.impossible = fmt::format("its outputs cannot be written in {:.3g} ms", trial.told_ms);
+      if (trial.elsewhere() || !trial.impossible.empty())
+        return refused(Verdict::implausible, fmt::format("{}; {}", trial.elsewhere() ? "its work goes on in other streams when the one that is timed has ended" : trial.impossible,
+                                                         fmt::join(remarks, "; ")));
+      beside_ms.insert(beside_ms.end(), trial.beside_ms.begin(), trial.beside_ms.end());
       estimates.push_back(trial.estimate);
       verdicts.push_back(trial.unsure.empty() ? trial.verdict : Verdict::inconclusive);
       if (!trial.unsure.empty()) remarks.insert(remarks.begin(), trial.unsure);
     }
+    if (timed) {
+      // What the answer's processes did besides, they do no more.
+      const auto lock = turn();
+      const std::vector<std::string> order(2 * pytorch_turn, baselines.front());
+      const std::vector<double> alone = options.rival ? options.rival(order) : host.time(order, baselines.front()).ms;
+      ended("time");
+      if (std::none_of(alone.begin(), alone.end(), [](double ms) { return std::isnan(ms); }) &&
+          quantile(beside_ms, 0.25) > (1 + hidden_share) * quantile(alone, 0.75) + doubt_alone_ms)
+        return refused(Verdict::implausible, fmt::format("PyTorch takes {:.3g} ms beside its processes, and {:.3g} ms without them", median(beside_ms), median(alone)));
+    }
   } catch (const base::Error& error) {
     if (error.fault() != base::Fault::bad_input) throw;
     ended("failed");
-    judgement.verdict = Verdict::runtime_failed;
-    judgement.message = error.what();
-    judgement.workloads.clear();
-    judgement.baselines.clear();
-    return judgement;
+    return refused(Verdict::runtime_failed, error.what());
   }
   std::string said = "right; times need a GPU";
   if (timed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "outcome/device_facts.hpp"
 #include "outcome/judgement.hpp"
 #include "outcome/precision.hpp"
 #include "pytorch/answer.hpp"
@@ -21,6 +22,7 @@ struct AnswerOptions {
   std::vector<std::string> baselines;   // of PyTorch, as judge::Options has them; on a GPU only
   outcome::Precision precision = outcome::Precision::reference;
   std::size_t final_pairs = 24;         // with every baseline, in each process
+  outcome::DeviceFacts facts;           // of the GPU
   std::filesystem::path gpu_lock;       // held while PyTorch or the answer runs; not while its extensions are built. Empty: none
   std::function<void(const std::string& step)> progress;   // what begins; may be empty
   // Instead of PyTorch's own times, one for each name, and then the answer is timed on a processor too. For tests.

@@ -8,7 +8,7 @@
 namespace cudal1::judge {
 
 std::string trial_name(const pytorch::Trial& trial) {
-  return fmt::format("{}{}", reference::name(trial.pattern), trial.weights ? ", other weights" : "");
+  return fmt::format("{}{}", reference::name(trial.pattern), trial.given ? ", weights that it is given" : trial.weights ? ", other weights" : "");
 }
 
 Rejected wrong_result(const pytorch::Comparison& found, const std::string& where) {

@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <iterator>
+
+#include <stdlib.h>
 
 namespace cudal1::pytorch {
 
@@ -64,6 +67,7 @@ struct Answer::State {
   struct Reply {
     std::string wrong;
     double ms = 0;
+    bool takes_weights = false;
   };
 
   // Lets the process run for as long as this lives.
@@ -97,7 +101,7 @@ struct Answer::State {
         const std::string note = claim(each.get_ref<const std::string&>());
         if (notes.size() < most_notes && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
       }
-    return {claim(reply.value("wrong", "")), reply.value("ms", 0.0)};
+    return {claim(reply.value("wrong", "")), reply.value("ms", 0.0), reply.value("takes_weights", false)};
   } catch (const base::Error& error) {
     throw base::Error(base::Fault::bad_input, claim(error.what(), longest_reason));
   } catch (const json::exception&) {
@@ -108,18 +112,18 @@ struct Answer::State {
 namespace {
 
 // Files of another process's memory are opened before the answer's process is confined, and reach it as descriptors.
-std::vector<std::string> take_paths(json& places, const std::string& gate) {
+void take_path(json& place, std::vector<std::string>& paths) {
   constexpr int first_descriptor = 5;
-  std::vector<std::string> paths = {gate};
-  for (json& place : places) {
-    if (!place.contains("path")) continue;
-    const std::string path = place.at("path");
-    const auto known = std::find(paths.begin(), paths.end(), path);
-    place["descriptor"] = first_descriptor + (known - paths.begin());
-    if (known == paths.end()) paths.push_back(path);
-    place.erase("path");
-  }
-  return paths;
+  if (!place.contains("path")) return;
+  const std::string path = place.at("path");
+  const auto known = std::find(paths.begin(), paths.end(), path);
+  place["descriptor"] = first_descriptor + (known - paths.begin());
+  if (known == paths.end()) paths.push_back(path);
+  place.erase("path");
+}
+
+void take_paths(json& places, std::vector<std::string>& paths) {
+  for (json& place : places) take_path(place, paths);
 }
 
 }  // namespace
@@ -135,11 +139,18 @@ Answer::Answer(const Options& options, const std::filesystem::path& task, const 
   request["source"] = base::read_file(task, most);
   request["set"] = overrides;
   request["afresh"] = options.afresh;
-  const std::vector<std::string> memory = take_paths(request["places"], state_->gate.path());
+  std::vector<std::string> memory = {state_->gate.path()};
+  take_paths(request["places"], memory);
+  for (json& each : request["state"]) take_path(each["place"], memory);
+  // A working folder of its own, so that a process starts from nothing that an earlier one left; libraries alone are shared.
+  const std::filesystem::path built = folder / "built";
+  std::filesystem::create_directories(built);
+  std::string own = (folder / "XXXXXX").string();
+  if (::mkdtemp(own.data()) == nullptr) throw base::Error(base::Fault::internal, "cannot create a folder in " + folder.string());
   const auto start = [&](const Cell& cell) {
     state_->started = std::make_unique<PythonProcess>(options.worker, "the process that runs the answer");
     const json told = state_->process().exchange({{"python", options.python}, {"program", PythonProcess::path("answer_host.py").string()},
-                                                  {"folder", folder.string()}, {"task", std::filesystem::absolute(task).string()}, {"memory", memory},
+                                                  {"folder", own}, {"built", built.string()}, {"counted", folder.string()}, {"task", std::filesystem::absolute(task).string()}, {"memory", memory},
                                                   {"namespaces", cell.namespaces}, {"own_processes", cell.own_processes},
                                                   {"shared_memory", cell.shared_memory}, {"reads_everything", cell.reads_everything},
                                                   {"other_sockets", cell.shared_memory}, {"local_sockets", options.device != "cpu"},
@@ -147,7 +158,7 @@ Answer::Answer(const Options& options, const std::filesystem::path& task, const 
     state_->means = told.at("means");
     state_->lacking = told.at("lacking");
     if (cell.reads_everything) state_->lacking += (state_->lacking.empty() ? "" : ", ") + std::string("files that it cannot read");
-    state_->process().exchange({{"do", "hello"}, {"device", options.device}, {"folder", folder.string()}}, build_limit);
+    state_->process().exchange({{"do", "hello"}, {"device", options.device}, {"folder", own}}, build_limit);
     state_->process().exchange(request, build_limit);
   };
   if (options.device == "cpu") {
@@ -171,8 +182,12 @@ void Answer::load(const std::filesystem::path& answer, const std::string& source
   state_->ask({{"do", "load"}, {"path", answer.string()}, {"source", source}, {"unconfined", state_->unconfined}}, build_limit);
 }
 
-std::string Answer::run(std::optional<std::uint64_t> weights) {
-  return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}}, build_limit).wrong;
+std::string Answer::run(std::optional<std::uint64_t> weights, bool given) {
+  return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}, {"given", given}}, build_limit).wrong;
+}
+
+bool Answer::takes_weights(std::optional<std::uint64_t> weights) {
+  return state_->ask({{"do", "takes_weights"}, {"weights", weights.value_or(usual_weights)}}, build_limit).takes_weights;
 }
 
 void Answer::prepare() {
@@ -185,7 +200,7 @@ void Answer::start(std::optional<std::uint64_t> weights) {
   state_->ask({{"do", "start"}, {"weights", weights.value_or(usual_weights)}}, build_limit);
 }
 
-Answer::Sample Answer::sample(const std::function<void()>& appear, bool empty) {
+Answer::Sample Answer::sample(const std::function<void()>& show, const std::function<void()>& take, bool empty) {
   State& state = *state_;
   const std::uint32_t number = ++state.number;
   const auto ended = [&] { return state.process().ended(); };
@@ -194,8 +209,8 @@ Answer::Sample Answer::sample(const std::function<void()>& appear, bool empty) {
   const bool queued = state.gate.wait_queued(number, state.never_queued > later_since ? queue_limit_later : queue_limit, ended);
   state.never_queued = queued ? 0 : state.never_queued + 1;
   awake.to(false);
-  appear();
   const base::Seconds began = base::now();
+  show();
   state.gate.open(number);
   const bool still = state.stream_waits && queued;
   if (!still) awake.to(true);
@@ -204,10 +219,14 @@ Answer::Sample Answer::sample(const std::function<void()>& appear, bool empty) {
     awake.to(true);
     done = state.gate.wait_done(number, call_limit, ended);
   }
+  // What it says to be done must be there now: nothing may be computed between this and its reply.
+  awake.to(false);
+  take();
   Sample sample;
   sample.own_ms = 1e3 * (base::now() - began).count();
   awake.to(true);
-  const auto reply = state.claimed([&] { return state.process().receive(done ? build_limit : base::Seconds{5}); });
+  const auto reply = state.claimed([&] { return state.process().receive(done ? call_limit : base::Seconds{5}); });
+  if (!std::isfinite(reply.ms) || reply.ms <= 0) throw base::Error(base::Fault::bad_input, "the process that runs the answer told a time that is none");
   sample.claimed_ms = reply.ms;
   sample.wrong = reply.wrong;
   return sample;

@@ -26,7 +26,7 @@ class Answer {
     bool unconfined = false;       // go on where the system has no means to confine it
     bool afresh = false;           // every call on a copy of the model, because the task's own keeps state
   };
-  // `folder`: where extensions are built; a second answer with the same text finds them there.
+  // `folder`: where all that it writes lies. A second answer with the same text finds the extensions there that were built.
   Answer(const Options& options, const std::filesystem::path& task, const std::map<std::string, std::int64_t>& overrides,
          const std::string& offered, const std::filesystem::path& folder);
   ~Answer();
@@ -36,20 +36,24 @@ class Answer {
 
   void load(const std::filesystem::path& answer, const std::string& source);   // extensions are built now
 
-  // Runs it on the offered inputs, with weights of a seed. What is wrong with the outputs as tensors, or nothing.
-  std::string run(std::optional<std::uint64_t> weights);
+  // Runs it on the offered inputs, with weights of a seed. What is wrong with the outputs as tensors, or nothing. `given`: with
+  // the weights that were offered beside the inputs, by the names that the task's have.
+  std::string run(std::optional<std::uint64_t> weights, bool given = false);
+  // Whether it says that it holds tensors of the task's names and shapes and no others, so that it can be given weights.
+  bool takes_weights(std::optional<std::uint64_t> weights);
   // For times; before load(). Its process then stands still but while it is asked.
   void prepare();
   // Ready for times, with weights of a seed.
   void start(std::optional<std::uint64_t> weights);
-  // One call. Its inputs are made by `appear`, which runs when the call is due and the answer's process stands still; on a
-  // GPU it does so until the call has ended. An empty call does all of it but the work, and is to be made before load().
+  // One call. Its inputs are shown by `show`, which runs when the call is due and the answer's process stands still; on a
+  // GPU it does so until the call has ended. `take` runs as soon as the call is said to have ended, and again nothing of the
+  // answer's process runs. An empty call does all of it but the work, and is to be made before load().
   struct Sample {
     double claimed_ms = 0;   // by a clock in the answer's process, the GPU's where there is one
-    double own_ms = 0;       // by this process's clock, from inputs to outputs
+    double own_ms = 0;       // by this process's clock, from before the inputs are shown until the outputs are taken
     std::string wrong;       // with the outputs as tensors
   };
-  Sample sample(const std::function<void()>& appear, bool empty = false);
+  Sample sample(const std::function<void()>& show, const std::function<void()>& take, bool empty = false);
   double doubt_ms() const;   // by which our clock may tell too much: little where a GPU's stream waits, more where a processor does
   void look_for_streams();
   bool elsewhere() const;                          // it was seen to work on when the timed stream had ended

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,8 +23,9 @@ constexpr base::Seconds between_looks{0.05};   // at whether the other process i
 
 }  // namespace
 
-AnswerGate::AnswerGate() : file_(::memfd_create("gate", MFD_CLOEXEC)) {
-  if (file_ >= 0 && ::ftruncate(file_, page_bytes) == 0) page_ = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+// Sealed: reading behind the end of a file that somebody made shorter would end this process.
+AnswerGate::AnswerGate() : file_(::memfd_create("gate", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (file_ >= 0 && ::ftruncate(file_, page_bytes) == 0 && ::fcntl(file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) page_ = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (page_ == nullptr || page_ == MAP_FAILED) throw base::Error(base::Fault::internal, "no memory to share with the process that runs the answer");
 }
 

@@ -67,7 +67,8 @@ class Answer:
         self.inputs = [self.mappings.tensor(place, each.dtype, each.shape) for place, each in zip(request["places"], kinds)]
         rest = request["places"][request["inputs"]:]
         self.results = [self.mappings.tensor(place, getattr(torch, each["dtype"]), each["shape"]) for place, each in zip(rest, self.outputs)]
-        self.given = self.arguments()
+        self.state = [(each["path"], self.mappings.tensor(each["place"], getattr(torch, each["dtype"]), each["shape"])) for each in request.get("state", [])]
+        self.given, self.copied = self.arguments()
         self.notes, self.built, self.kept = [], {}, []
         return {}
 
@@ -112,14 +113,37 @@ class Answer:
                 self.built[seed] = made.to(self.device)
         return self.built[seed]
 
+    def takes_weights(self, request):
+        """Whether the model holds what the task's holds, by name and shape, and nothing that might be made of it."""
+        theirs = {(each["path"], each["tensor"].shape, each["tensor"].dtype) for each in self.module.state}
+        own = {(path, each.shape, each.dtype) for path, each in self.module.state_tensors(self.model(request["weights"])) if each.numel()}
+        return self.said(takes_weights=own == theirs)
+
+    def with_given_weights(self, seed):
+        """A model that was never called, because it may keep what it makes of its weights."""
+        self.built = {}
+        model, self.built = self.model(seed), {}
+        own = dict(self.module.state_tensors(model))
+        with in_task(self.path, "giving ModelNew weights"), torch.no_grad():
+            for path, held in self.state:
+                own[path].copy_(held)
+        return model
+
     def arguments(self):
-        left = iter(self.inputs)
+        """What forward is given lies in the shared memory itself; what it wants in another order in memory is copied."""
+        left, copied = iter(self.inputs), []
 
         def own(kind):
+            if not kind.numel():
+                return torch.empty_strided(kind.size(), kind.stride(), dtype=kind.dtype, device=self.device)
+            held = next(left)
+            if kind.is_contiguous():
+                return held
             value = torch.empty_strided(kind.size(), kind.stride(), dtype=kind.dtype, device=self.device)
-            return value.copy_(next(left)) if value.numel() else value
+            copied.append((value, held))
+            return value.copy_(held)
 
-        return mapped(self.module.arguments, own)
+        return mapped(self.module.arguments, own), copied
 
     def note(self, text):
         if text not in self.notes:
@@ -127,7 +151,8 @@ class Answer:
 
     def run(self, request):
         self.renew()
-        model = self.model(request["weights"])
+        model = self.with_given_weights(request["weights"]) if request.get("given") else self.model(request["weights"])
+        before = [each.clone() for each in self.inputs]
         with in_task(self.path, "forward"), torch.no_grad():
             torch.manual_seed(0)
             result = (fresh(model) if self.afresh else model)(*self.given)
@@ -135,8 +160,8 @@ class Answer:
         if wrong:
             return self.said(wrong=wrong)
         self.look_for_kept_memory(result)
-        for given, held in zip(self.module.input_tensors(self.given), self.inputs):
-            if not torch.equal(given.contiguous().view(torch.uint8), held.view(torch.uint8)):
+        for given, shown in zip(self.module.input_tensors(self.given), before):
+            if not torch.equal(given.contiguous().view(torch.uint8), shown.contiguous().view(torch.uint8)):
                 self.note("it writes to its inputs")
         return self.said()
 
@@ -211,8 +236,12 @@ class Answer:
             self.result = self.model(self.weights)(*self.given)
 
     def renew(self):
-        for given, held in zip(self.module.input_tensors(self.given), self.inputs):
+        """Other inputs have appeared in the memory of the earlier ones; PyTorch has not seen it."""
+        for given, held in self.copied:
             given.copy_(held)
+        for held in self.inputs:
+            held.view(-1)[:0].zero_()   # another version
+        torch.manual_seed(0)            # as the truth's
 
     def sample(self, request):
         """One call behind the gate, on inputs that are there when it opens. Its outputs are left, and perhaps judged."""

@@ -34,19 +34,22 @@ constexpr const char* variables[] = {"PATH",         "LANG",        "LANGUAGE", 
                                      "CUDAHOSTCXX",  "NVCC_CCBIN",  "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "MAX_JOBS", "TORCH_CUDA_ARCH_LIST",
                                      "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"};
 constexpr const char* families[] = {"LC_", "OMP_", "KMP_", "GOMP_", "CUDA_", "NVIDIA_", "CUBLAS_", "CUDNN_"};
-constexpr const char* in_folder[] = {"HOME", "TMPDIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME"};
+constexpr const char* in_own[] = {"HOME", "TMPDIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME"};
+constexpr const char* in_built[] = {"TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"};   // nobody reads these before the answer does
 
-std::vector<std::string> environment(const std::string& folder) {
+std::vector<std::string> environment(const std::string& folder, const std::string& built) {
   std::vector<std::string> result;
   for (char** each = ::environ; *each != nullptr; ++each) {
     const std::string_view text(*each);
     const std::string_view name = text.substr(0, text.find('='));
     const bool wanted = std::any_of(std::begin(variables), std::end(variables), [&](const char* one) { return name == one; }) ||
                         std::any_of(std::begin(families), std::end(families), [&](const char* one) { return name.starts_with(one); });
-    const bool own = std::any_of(std::begin(in_folder), std::end(in_folder), [&](const char* one) { return name == one; });
+    const auto named = [&](const char* one) { return name == one; };
+    const bool own = std::any_of(std::begin(in_own), std::end(in_own), named) || std::any_of(std::begin(in_built), std::end(in_built), named);
     if (wanted && !own && !base::named_like_a_key(text)) result.emplace_back(text);
   }
-  for (const char* name : in_folder) result.push_back(std::string(name) + "=" + folder);
+  for (const char* name : in_own) result.push_back(std::string(name) + "=" + folder);
+  for (const char* name : in_built) result.push_back(std::string(name) + "=" + built);
   return result;
 }
 
@@ -97,7 +100,9 @@ sandbox::FileRules files(const json& setup) {
     rules.readable.emplace_back(path);
   rules.readable.push_back(fs::path(setup.at("program").get<std::string>()).parent_path());
   add_beside(rules, setup.at("task").get<std::string>());
-  rules.writable.emplace_back(setup.at("folder").get<std::string>());
+  const std::string folder = setup.at("folder");
+  rules.writable.emplace_back(folder);
+  rules.writable.emplace_back(setup.value("built", folder));
   for (const char* path : {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}) rules.devices.emplace_back(path);
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/dev", ignored))
@@ -122,9 +127,10 @@ int answer_worker_main() {
   if (channel.receive(message) != base::Channel::Status::message) return 0;
   const json setup = json::parse(message);
   sandbox::Launch launch;
-  launch.arguments = {setup.at("python"), "-B", "-u", setup.at("program")};
+  launch.arguments = {setup.at("python"), "-B", "-s", "-u", setup.at("program")};
   launch.folder = setup.at("folder").get<std::string>();
-  launch.environment = environment(launch.folder);
+  launch.counted = setup.value("counted", launch.folder.string());
+  launch.environment = environment(launch.folder, setup.value("built", launch.folder.string()));
   launch.files = files(setup);
   launch.descriptors = {3, held(sandbox::without_sockets())};
   for (const auto& path : setup.at("memory")) {

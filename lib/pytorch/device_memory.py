@@ -2,10 +2,14 @@
 """Memory of another process as tensors: a GPU's through CUDA IPC, or a file in memory. Nothing is copied."""
 
 import ctypes
+import fcntl
 import mmap
 import os
 
 import torch
+
+BLOCK = 2 << 20              # bytes that the driver hands out together, and lends together
+ADD_SEALS, SEALS = 1033, 7   # of fcntl: neither shorter nor longer, and no other seal
 
 
 def seen_alone(device):
@@ -85,12 +89,13 @@ class Mappings:
     def made(self, count):
         """Memory of this process that others can map, nothing else in it."""
         if self.device == "cpu":
-            descriptor = os.memfd_create("cudal1")
+            descriptor = os.memfd_create("cudal1", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
             os.ftruncate(descriptor, count)
+            fcntl.fcntl(descriptor, ADD_SEALS, SEALS)   # a shorter one would end whoever reads it
             path = f"/proc/{os.getpid()}/fd/{descriptor}"
             self.own.add(descriptor)
             return {"path": path}
-        address = self.reached().allocated(count)
+        address = self.reached().allocated((count + BLOCK - 1) // BLOCK * BLOCK)
         handle = self.driver.exported(address)
         self.opened[handle] = address
         self.own.add(handle)

@@ -131,6 +131,7 @@ Host::~Host() = default;
 const std::string& Host::python() const { return state_->options.python; }
 std::string Host::version() const { return state_->version; }
 const std::vector<std::string>& Host::notes() const { return state_->notes; }
+std::size_t Host::bytes() const { return state_->task_bytes; }
 
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                       std::size_t memory_limit) {
@@ -178,6 +179,7 @@ json Host::State::trial_json(const Trial& trial) const {
   for (const auto& [pattern, word] : patterns)
     if (pattern == trial.pattern) result["pattern"] = word;
   if (trial.weights) result["weights"] = *trial.weights;
+  if (trial.given) result["unsettled"] = true;
   if (trial.pattern == reference::Pattern::full_width) result["integers"] = integer_limits;
   return result;
 }
@@ -297,6 +299,12 @@ std::string Host::offer() {
   return state_->ask({{"do", "offer"}}).dump();
 }
 
+void Host::make_ready(const Trial& trial) { state_->ask({{"do", "make_ready"}, {"trial", state_->trial_json(trial)}}); }
+void Host::show() { state_->ask({{"do", "show"}}); }
+void Host::take() { state_->ask({{"do", "take"}}); }
+bool Host::resembles() { return state_->ask({{"do", "resembles"}}).at("alike"); }
+bool Host::expect(const Trial& trial) { return state_->ask({{"do", "expect"}, {"trial", state_->trial_json(trial)}}).at("kept"); }
+
 void Host::fill(std::size_t set, const Trial& trial) { state_->ask({{"do", "fill"}, {"set", set}, {"trial", state_->trial_json(trial)}}); }
 
 namespace {
@@ -335,6 +343,11 @@ Comparison Host::compare(std::size_t set, const Trial& trial) {
   }
   result.errors.trials = 1;
   return result;
+}
+
+Comparison Host::compare_taken(const Trial& trial) {
+  constexpr std::size_t taken = 1;   // as answer_cases.py has it
+  return compare(taken, trial);
 }
 
 outcome::BaselineTiming Host::prepare(const std::string& baseline) {

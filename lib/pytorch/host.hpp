@@ -44,6 +44,7 @@ struct Trial {
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> weights;
   std::size_t turn = 0;         // as reference::Trial has it
+  bool given = false;           // an answer is given the weights, instead of constructing its own from the same seed
 };
 
 // What a variant left in the outputs of a trial, against what is right.
@@ -72,6 +73,7 @@ class Host {
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
   void heed(std::stop_token stop);     // another one than in Options, from now on
+  std::size_t bytes() const;           // of one set of inputs, weights and outputs of the open task
   void hold_to(outcome::Precision precision);   // what is right, from now on; at first the reference's own
   void pause(bool paused);             // the process, but for children of its own; from any thread
 
@@ -99,6 +101,14 @@ class Host {
   // Instead of a device worker's: memory of this process's own, one set, for one that runs an answer. What that must be
   // told, as JSON.
   std::string offer();
+  // For what was offered: makes the inputs of a trial where nobody sees them; shows them; takes the outputs that are there
+  // now, which are what compare_taken() judges. Resembles: they are about what PyTorch gives, at first sight.
+  void make_ready(const Trial& trial);
+  void show();
+  void take();
+  bool resembles();
+  Comparison compare_taken(const Trial& trial);
+  bool expect(const Trial& trial);   // computes beforehand what a comparison will need; false: there is no room to keep it
   void fill(std::size_t set, const Trial& trial);                    // makes the inputs in a set
   Comparison compare(std::size_t set, const Trial& trial);           // judges the outputs in a set
 

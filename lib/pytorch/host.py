@@ -62,7 +62,7 @@ class Host:
         if unused:
             task.notes.append(f"{', '.join(sorted(unused))}: not read in train mode, and no input of a variant")
         task.leave_out_state(unused)
-        self.task, self.cases, self.lent = task, cases, LentCases(cases)
+        self.task, self.cases, self.lent = task, cases, AnswerCases(cases)
         self.lent.release()
         return {
             "inputs": [dict(shape_of(each["tensor"]), name=each["name"]) for each in task.inputs],
@@ -157,14 +157,37 @@ class Host:
             self.rest({})
 
     def offer(self, request):
-        self.cases.unsettled = False   # an answer constructs its own weights, from the same seed
+        self.cases.unsettled = False
         return self.lent.offer()
 
     def fill(self, request):
         return self.with_room(lambda: self.lent.fill(request["set"], request["trial"]))
 
     def compare(self, request):
+        self.heed_weights(request)
         return self.with_room(lambda: self.lent.compare(request["set"], request["trial"]))
+
+    def heed_weights(self, request):
+        """An answer constructs its own weights, from the same seed, unless it is asked to take those that are moved."""
+        if self.lent.shared:
+            self.cases.unsettled = request["trial"].get("unsettled", False)
+
+    def expect(self, request):
+        self.heed_weights(request)
+        return self.with_room(lambda: self.lent.expect(request["trial"]))
+
+    def make_ready(self, request):
+        self.heed_weights(request)
+        return self.with_room(lambda: self.lent.make_ready(request["trial"]))
+
+    def show(self, request):
+        return self.lent.show()
+
+    def take(self, request):
+        return self.lent.take()
+
+    def resembles(self, request):
+        return self.with_room(self.lent.resembles)
 
     def with_room(self, work):
         """Verifying comes before timing: where memory ends, baselines and what was kept for later make room."""
@@ -186,6 +209,8 @@ class Host:
         return self.watch().time(request["order"], request.get("keep", ""), request.get("cold", True))
 
     def watch(self):
+        if self.lent is not None:
+            self.lent.made = None
         if self.stopwatch is None:
             given = self.lent.lent_arguments(0) if self.lent and self.task.bytes() > OWN_LIMIT and self.lent.tight() else None
             count = 1 if self.task.bytes() > WHOLE_LIMIT else INPUT_SETS
@@ -234,11 +259,12 @@ if torch is not None:
     import importlib
     import traceback
 
+    from answer_cases import AnswerCases
     from answer_export import export
     from baselines import INPUT_SETS, OWN_LIMIT, Stopwatch
     from device_memory import seen_alone
     from global_state import GlobalState
-    from lent_cases import WHOLE_LIMIT, LentCases
+    from lent_cases import WHOLE_LIMIT
     from memory_plan import too_large
     from task_cases import Cases, fresh, shape_of
     from task_gate import examine

@@ -107,6 +107,8 @@ int guard(pid_t child, const fs::path& folder, const Bounds& bounds) {
     siginfo_t facts{};
     return ::waitid(P_PID, static_cast<id_t>(child), &facts, WEXITED | WNOHANG | WNOWAIT) != 0 || facts.si_pid == child;
   };
+  // It is in the group that it guards, and a signal to the group could stop it alone. One that ends it ends the child, too.
+  for (const int stops : {SIGTSTP, SIGTTIN, SIGTTOU}) ::signal(stops, SIG_IGN);
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGCHLD);

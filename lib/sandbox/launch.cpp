@@ -200,7 +200,7 @@ int launch(const Launch& launch, const std::function<void(const Confined&)>& tel
       return 127;
     }
     tell({means(report, tries[i]), lacking(report, tries[i], launch), ""});
-    return guard(child, launch.folder, launch.bounds);
+    return guard(child, launch.counted.empty() ? launch.folder : launch.counted, launch.bounds);
   }
   return 127;
 }

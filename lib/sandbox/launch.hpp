@@ -21,7 +21,8 @@ struct Bounds {
 struct Launch {
   std::vector<std::string> arguments;      // the executable first
   std::vector<std::string> environment;    // NAME=VALUE, all of it
-  std::filesystem::path folder;            // its working folder, and what is counted against its bounds
+  std::filesystem::path folder;            // its working folder
+  std::filesystem::path counted;           // what is counted against its bounds; empty: its working folder
   FileRules files;                         // /proc and /dev/shm are added here
   std::vector<int> descriptors;            // become 3, 4 …; 0 to 2 stay, all others are closed
   bool namespaces = true;                  // of mounts, network and IPC, where the system has them

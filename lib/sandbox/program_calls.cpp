@@ -83,8 +83,13 @@ void rule_commands(CallFilter& filter) {
 }
 
 std::string without_sockets() {
+  constexpr std::uint64_t low_half = 0xffffffff;
   CallFilter filter(Reply::allow);
   rule_sockets(filter);
+  // A process that is stopped stands still: no timer and no change of a file wakes it by a signal of its own.
+  filter.reply(Reply::refuse, "timer_create");
+  for (const std::uint64_t command : {F_SETSIG, F_NOTIFY, F_SETLEASE}) filter.reply(Reply::refuse, "fcntl", {{1, Condition::equal, command, low_half}});
+  filter.reply(Reply::refuse, {"inotify_init", "inotify_init1", "inotify_add_watch"});   // Landlock lets it look at any folder
   filter.reply(Reply::refuse, {"sendmsg", "sendmmsg"});   // what the program opened so far may be connected anywhere
   return filter.program();
 }

@@ -109,7 +109,7 @@ class AnswerTest(unittest.TestCase):
         offered = self.open(task)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        program = Confined(folder.name, task, offered["places"])
+        program = Confined(folder.name, task, offered["places"] + [each["place"] for each in offered["state"]])
         self.assertIn("Landlock", program.told.get("means", ""), program.told)
         self.addCleanup(program.close)
         program.ask("hello", device="cpu", folder=folder.name)
@@ -171,6 +171,39 @@ class AnswerTest(unittest.TestCase):
         text = task.read_text().replace("class Model(", "class ModelNew(").replace("super(Model, ", "super(ModelNew, ")
         said, found = self.judged(task, text, "normal", 7)
         self.assertTrue(is_right(found), found)
+
+    def test_weights_that_are_given_reach_an_answer_that_has_the_same(self):
+        task = HERE / "level1" / "7_LayerNorm.py"
+        text = task.read_text().replace("class Model(", "class ModelNew(").replace("super(Model, ", "super(ModelNew, ")
+        trial = {"seed": 9, "pattern": "declared", "weights": 7, "unsettled": True}
+        extra, ignored = "super().__init__(); self.more = nn.Parameter(torch.zeros(3))", "return nn.functional.layer_norm(x, self.ln.normalized_shape)"
+        for old, new, takes, right in [("", "", True, True), ("super().__init__()", extra, False, None), ("return self.ln(x)", ignored, True, False)]:
+            with self.subTest(new):
+                program, loaded = self.answer(task, text.replace(old, new) if old else text)
+                self.assertIn("notes", loaded, loaded)
+                self.assertEqual(program.ask("takes_weights", weights=7)["takes_weights"], takes)
+                if not takes:
+                    continue
+                self.host.ask("make_ready", trial=trial)
+                self.host.ask("show")
+                self.assertIn("notes", program.ask("run", weights=7, given=True))
+                self.host.ask("take")
+                self.assertEqual(is_right(self.host.ask("compare", set=1, trial=trial)), right)
+
+    def test_outputs_are_judged_as_they_were_taken(self):
+        program, _ = self.answer(SWISH, NEW.format("return x * torch.sigmoid(x)", ""))
+        first, second = {"seed": 9, "pattern": "normal"}, {"seed": 10, "pattern": "normal"}
+        self.host.ask("make_ready", trial=first)
+        self.host.ask("show")
+        program.ask("run", weights=42)
+        self.host.ask("take")
+        self.assertTrue(self.host.ask("resembles")["alike"])
+        self.host.ask("make_ready", trial=second)
+        self.assertFalse(self.host.ask("resembles")["alike"])
+        self.host.ask("show")
+        program.ask("run", weights=42)   # other outputs, that are not taken
+        self.assertTrue(is_right(self.host.ask("compare", set=1, trial=first)))
+        self.assertFalse(is_right(self.host.ask("compare", set=1, trial=second)))
 
     def test_what_it_does_besides_is_said(self):
         said, found = self.judged(SWISH, NEW.format("y = x * torch.sigmoid(x); x.zero_(); return y", "torch.backends.cudnn.benchmark = True"))

@@ -16,14 +16,22 @@ class Model(nn.Module):
     def forward(self, x):
         return torch.softmax(x @ x.t() / 20, dim=1)
 def get_inputs():
-    return [torch.randn(320, 320)]
+    return [torch.randn(48, 48)]
 def get_init_inputs():
     return []
 """
 RIVAL_MS = "1000"
-# What each is caught by; IMPLAUSIBLE is our clock against its own. On a busy machine that clock is unsteady, and nothing is called fast.
+# What each is caught by; IMPLAUSIBLE is our clock against its own. A call's work is to wait for 50 ms, so that other programs on
+# this machine make nothing seem quick or slow.
 CHEATS = {"knows_which_is_judged.py": {"WRONG_RESULT"}, "stale_outputs.py": {"WRONG_RESULT"}, "done_too_early.py": {"WRONG_RESULT"},
-          "forged_clock.py": {"IMPLAUSIBLE", "INCONCLUSIVE"}, "forged_reply.py": {"IMPLAUSIBLE", "INCONCLUSIVE"}}
+          "done_before_the_work.py": {"WRONG_RESULT"}, "declared_when_timed.py": {"WRONG_RESULT"}, "forged_clock.py": {"IMPLAUSIBLE"},
+          "forged_reply.py": {"IMPLAUSIBLE"}}
+HONEST = """import time
+class ModelNew(nn.Module):
+    def forward(self, x):
+        time.sleep(0.05)
+        return torch.softmax(x @ x.t() / 20, dim=1)
+"""
 
 
 class TimedTest(TaskTest):
@@ -35,10 +43,12 @@ class TimedTest(TaskTest):
         return [json.loads(line) for line in ran.stdout.splitlines()]
 
     def test_only_honest_answers_are_fast(self):
-        honest = self.write("honest.py", TASK.replace("class Model(", "class ModelNew("))
-        answers = [honest, ANSWERS / "computed_beforehand.py", *[ANSWERS / name for name in CHEATS]]
-        own, beforehand, *cheats = self.judged(*answers)
-        self.assertIn(own["verdict"], {"FASTER", "INCONCLUSIVE"}, own)
+        honest = self.write("honest.py", "import torch\nimport torch.nn as nn\n" + HONEST)
+        answers = [honest, ANSWERS / "computed_beforehand.py", ANSWERS / "planted_module.py", ANSWERS / "shorter_memory.py",
+                   *[ANSWERS / name for name in CHEATS]]
+        own, beforehand, planted, shorter, *cheats = self.judged(*answers)
+        for each in (own, planted, shorter):   # the last two are honest but for what they try in vain
+            self.assertIn(each["verdict"], {"FASTER", "INCONCLUSIVE"}, each)
         # Its thread starts when the inputs are there, as forward does: the time has all of its work, or the verdict is none.
         self.assertIn(beforehand["verdict"], {"FASTER", "INCONCLUSIVE", "IMPLAUSIBLE", "WRONG_RESULT"}, beforehand)
         if own["verdict"] == beforehand["verdict"] == "FASTER":

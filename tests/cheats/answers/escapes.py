@@ -15,6 +15,7 @@ import struct
 libc = ctypes.CDLL(None, use_errno=True)
 ESCAPES = []
 NUMBERS = {  # of x86-64
+    "timer_create": 222,
     "shmget": 29, "semget": 64, "msgget": 68, "ptrace": 101, "personality": 135, "chroot": 161, "mount": 165, "swapon": 167, "sethostname": 170,
     "init_module": 175, "tgkill": 234, "mq_open": 240, "add_key": 248, "keyctl": 250, "ioprio_set": 251, "unshare": 272, "signalfd4": 289,
     "rt_sigqueueinfo": 129, "perf_event_open": 298, "fanotify_init": 300, "name_to_handle_at": 303, "clock_adjtime": 305, "setns": 308,
@@ -208,6 +209,47 @@ def group():
         finally:
             os._exit(7 if os.getpgid(0) != before else 0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+# Standing still
+@escape("wakes itself by a timer when it is stopped")
+def timer():
+    event = struct.pack("<QiiQ", 0, signal.SIGCONT, 0, 0) + bytes(48)
+    return call("timer_create", 1, event, ctypes.byref(ctypes.c_int()))
+
+
+@escape("wakes itself by a change in a folder")
+def notified():
+    folder = os.open(OUTSIDE["own"], os.O_RDONLY)
+    fcntl.fcntl(folder, 10, signal.SIGCONT)          # F_SETSIG
+    return fcntl.fcntl(folder, 1026, 0x3f) == 0      # F_NOTIFY
+
+
+@escape("wakes itself by a lease of a file")
+def leased():
+    file = os.open(OUTSIDE["own"] + "/leased%d" % os.getpid(), os.O_CREAT | os.O_RDWR)
+    fcntl.fcntl(file, 10, signal.SIGCONT)
+    return fcntl.fcntl(file, 1024, fcntl.F_WRLCK) == 0
+
+
+@escape("shortens memory that it shares")
+def shortened():
+    for number in range(3, 20):
+        if os.path.exists(f"/proc/self/fd/{number}") and "memfd:gate" in os.readlink(f"/proc/self/fd/{number}"):
+            os.ftruncate(number, 0)
+            return True
+
+
+@escape("watches a folder of the user's")
+def watched():
+    watch = libc.inotify_init1(0)
+    return watch >= 0 and libc.inotify_add_watch(watch, OUTSIDE["home"].encode(), 0xfff) >= 0
+
+
+@escape("writes where another process of its kind starts")
+def beside():
+    folder = os.path.dirname(OUTSIDE["own"])
+    return "cudal1-answer-" in folder and open(folder + "/planted.py", "w")
 
 
 # The kernel

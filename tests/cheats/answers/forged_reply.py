@@ -5,14 +5,20 @@ import json
 import os
 import struct
 import sys
+import time
 
 import torch
 import torch.nn as nn
 
 
+def slow(x):
+    time.sleep(0.05)
+    return torch.softmax(x @ x.t() / 20, dim=1)
+
+
 class ModelNew(nn.Module):
     def forward(self, x):
-        return torch.softmax(x @ x.t() / 20, dim=1)
+        return slow(x)
 
 
 def exactly(count):
