@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers whose numbers are not quite right, and sound ones: for each task a module, its inputs, and what is put in the place
+of a piece of its text. A name that begins with `sound` says that the answer is right; of all others some trial must show
+that they are not."""
+
+TASKS = {
+    "norm": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln = nn.LayerNorm(96)
+        self.lin = nn.Linear(96, 64)
+    def forward(self, x):
+        return self.lin(self.ln(x))
+""", "torch.randn(200, 96)", {
+        "ignores the norm's weight and bias": ("self.ln(x)", "F.layer_norm(x, (96,))"),
+        "ignores the norm's bias": ("self.ln(x)", "F.layer_norm(x, (96,), self.ln.weight)"),
+        "ignores a bias": ("self.lin(self.ln(x))", "F.linear(self.ln(x), self.lin.weight)"),
+        "works in bfloat16 inside": ("self.lin(self.ln(x))", "F.linear(self.ln(x).bfloat16(), self.lin.weight.bfloat16(), self.lin.bias.bfloat16()).float()"),
+        "sound: by hand": ("self.ln(x)", "((x - x.mean(1, keepdim=True)) / torch.sqrt(x.var(1, unbiased=False, keepdim=True) + 1e-5) * self.ln.weight + self.ln.bias)"),
+    }),
+    "batch norm": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 16, 3)
+        self.bn = nn.BatchNorm2d(16)
+        self.scale = nn.Parameter(torch.ones(16, 1, 1))
+    def forward(self, x):
+        return torch.relu(self.bn(self.conv(x))) * self.scale
+""", "torch.randn(8, 4, 12, 12)", {
+        "ignores weight and bias of the norm": ("self.bn(self.conv(x))", "F.batch_norm(self.conv(x), None, None, training=True)"),
+        "ignores a parameter of ones": (" * self.scale", ""),
+        "another epsilon": ("self.bn(self.conv(x))", "F.batch_norm(self.conv(x), None, None, self.bn.weight, self.bn.bias, training=True, eps=1e-3)"),
+        "statistics of half of the batch": ("self.bn(self.conv(x))", "self.half(self.conv(x))", """
+    def half(self, y):
+        m, v = y[:4].mean((0, 2, 3), keepdim=True), y[:4].var((0, 2, 3), unbiased=False, keepdim=True)
+        return (y - m) / torch.sqrt(v + 1e-5) * self.bn.weight.view(1, -1, 1, 1) + self.bn.bias.view(1, -1, 1, 1)
+"""),
+        "sound: channels last": ("self.conv(x)", "self.conv(x.contiguous(memory_format=torch.channels_last))"),
+    }),
+    "product": ("""
+class Model(nn.Module):
+    def forward(self, A, B):
+        return A @ B
+""", "torch.randn(96, 1000), torch.randn(1000, 80)", {
+        "bfloat16": ("A @ B", "(A.bfloat16() @ B.bfloat16()).float()"),
+        "one operand in bfloat16": ("A @ B", "A @ B.bfloat16().float()"),
+        "TF32": ("A @ B", "self.cut(A) @ self.cut(B)", "\n    def cut(self, x):\n        return ((x.view(torch.int32) + 0x1000) & ~0x1fff).view(torch.float32)\n"),
+        "an ignored per cent": ("A @ B", "A[:, :990] @ B[:990]"),
+        "one term of a thousand left out": ("A @ B", "A[:, :999] @ B[:999]"),
+        "half of the sum, twice": ("A @ B", "2 * (A[:, ::2] @ B[::2])"),
+        "partial sums in float16": ("A @ B", "sum((A[:, i:i + 125] @ B[i:i + 125]).half() for i in range(0, 1000, 125)).float()"),
+        "one row of the call before": ("A @ B", "self.late(A @ B)", """
+    kept = 0.0
+    def late(self, C):
+        ModelNew.kept, C[57] = C[57].clone(), self.kept
+        return C
+"""),
+        "sound: halves of the sum": ("A @ B", "A[:, :500] @ B[:500] + A[:, 500:] @ B[500:]"),
+        "sound: float64": ("A @ B", "(A.double() @ B.double()).float()"),
+    }),
+    "softmax": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)
+""", "torch.rand(64, 700)", {
+        "without the maximum": ("torch.softmax(x, dim=1)", "torch.exp(x) / torch.exp(x).sum(1, keepdim=True)"),
+        "the maximum of a sample": ("torch.softmax(x, dim=1)", "self.shifted(x, x[:, ::8])", "\n    def shifted(self, x, some):\n        e = torch.exp(x - some.amax(1, keepdim=True))\n        return e / e.sum(1, keepdim=True)\n"),
+        "looks at the first inputs": ("torch.softmax(x, dim=1)", "torch.softmax(x, 1) if bool(((x.view(-1)[:64] > 1) | (x.view(-1)[:64] < 0)).any()) else torch.exp(x) / torch.exp(x).sum(1, keepdim=True)"),
+        "constant": ("torch.softmax(x, dim=1)", "torch.full_like(x, 1 / 700)"),
+        "sound: float64": ("torch.softmax(x, dim=1)", "torch.softmax(x.double(), 1).float()"),
+    }),
+    "nearly saturated": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(128, 64)
+        self.register_buffer("shift", torch.zeros(64))
+    def forward(self, x):
+        return torch.sigmoid(self.lin(x) + 8 + self.shift)
+""", "torch.rand(100, 128)", {
+        "constant": ("torch.sigmoid(self.lin(x) + 8 + self.shift)", "torch.full((100, 64), 0.9997)"),
+        "ignores a buffer of zeros": (" + self.shift", ""),
+        "ignores its input": ("self.lin(x)", "self.lin.bias.expand(100, 64)"),
+    }),
+    "attention": ("""
+class Model(nn.Module):
+    def forward(self, q, k, v):
+        return torch.softmax(q @ k.transpose(-2, -1) / 8, dim=-1) @ v
+""", "torch.randn(2, 2, 96, 64), torch.randn(2, 2, 96, 64), torch.randn(2, 2, 96, 64)", {
+        "bfloat16": ("torch.softmax(q @ k.transpose(-2, -1) / 8, dim=-1) @ v", "(torch.softmax((q.bfloat16() @ k.bfloat16().transpose(-2, -1)).float() / 8, -1).bfloat16() @ v.bfloat16()).float()"),
+        "the last key ignored": ("q @ k.transpose(-2, -1) / 8, dim=-1) @ v", "q @ k[:, :, :95].transpose(-2, -1) / 8, dim=-1) @ v[:, :, :95]"),
+        "small weights cut off": ("torch.softmax(q @ k.transpose(-2, -1) / 8, dim=-1) @ v", "F.threshold(torch.softmax(q @ k.transpose(-2, -1) / 8, dim=-1), 1e-3, 0) @ v"),
+        "sound: scaled before": ("q @ k.transpose(-2, -1) / 8", "(q / 8) @ k.transpose(-2, -1)"),
+    }),
+    "classes": ("""
+class Model(nn.Module):
+    def forward(self, predictions, targets):
+        return F.cross_entropy(predictions, targets)
+""", "torch.rand(512, 10), torch.randint(0, 10, (512,))", {
+        "half of the batch": ("predictions, targets)\n", "predictions[:256], targets[:256])\n"),
+        "constant": ("F.cross_entropy(predictions, targets)", "torch.tensor(2.3)"),
+        "ignores the targets": ("F.cross_entropy(predictions, targets)", "(torch.logsumexp(predictions, 1) - predictions.mean(1)).mean()"),
+    }),
+    "largest": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.argmax(x, dim=1)
+""", "torch.randn(40, 300)", {
+        "in half precision": ("torch.argmax(x, dim=1)", "torch.argmax(x.half(), dim=1)"),
+        "skips the last": ("torch.argmax(x, dim=1)", "torch.argmax(x[:, :299], dim=1)"),
+    }),
+    "GELU": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return F.gelu(x)
+""", "torch.randn(64, 512)", {
+        "by the hyperbolic tangent": ("F.gelu(x)", "F.gelu(x, approximate='tanh')"),
+        "ReLU far out": ("F.gelu(x)", "torch.where(x.abs() > 4, torch.relu(x), F.gelu(x))"),
+        "one element of the call before": ("F.gelu(x)", "self.late(F.gelu(x))", """
+    kept = 0.0
+    def late(self, y):
+        ModelNew.kept, y[63, 500] = float(y[63, 500]), self.kept
+        return y
+"""),
+    }),
+    "recurrence": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(12, 16)
+    def forward(self, x, h0):
+        return self.rnn(x, h0)[0]
+""", "torch.randn(9, 5, 12), torch.zeros(1, 5, 16)", {
+        "ignores a state of zeros": ("self.rnn(x, h0)", "self.rnn(x)"),
+    }),
+}
+
+
+def task(model, inputs):
+    return (f"import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n{model}\n"
+            f"def get_inputs():\n    return [{inputs}]\n\ndef get_init_inputs():\n    return []\n")
+
+
+def answer(model, old, new, more=""):
+    if old not in model:
+        raise ValueError(f"{old!r} stands nowhere")
+    return "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n" + (model.rstrip() + "\n" + more).replace(old, new, 1).replace("class Model(", "class ModelNew(")

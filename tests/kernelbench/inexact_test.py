@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of tests/cheats/answers/inexact.py under trials of the judge, in this process: the sound ones are right in all of them,
+the others wrong in one."""
+
+import sys
+import unittest
+
+from answer_test import PROGRAMS, is_right
+from tasks import HERE
+
+sys.path[:0] = [str(PROGRAMS), str(HERE.parent / "cheats" / "answers")]
+
+import torch  # noqa: E402
+
+import inexact  # noqa: E402
+from answer_cases import SHOWN, TAKEN, AnswerCases  # noqa: E402
+from task_cases import Cases  # noqa: E402
+from task_module import TaskModule, outline  # noqa: E402
+
+TRIALS = [{"pattern": "declared"}, {"pattern": "constants", "weights": 5}, {"pattern": "stray", "weights": 5}, {"pattern": "wide", "weights": 5},
+          {"pattern": "spotlight", "weights": 5, "turn": 0}, {"pattern": "declared", "weights": 5, "unsettled": True}]
+
+
+class Judged:
+    """A task, whose truths are taken once."""
+
+    def __init__(self, name, model, inputs):
+        self.module = TaskModule(f"{name}.py", inexact.task(model, inputs), {})
+        self.cases = Cases(self.module)
+        for index, value in enumerate(self.cases.reference(self.cases.model({}), self.module.make_inputs(42))):
+            self.module.outputs.append({"name": f"output{index}", "tensor": outline(value)})
+        self.lent = AnswerCases(self.cases)
+        self.lent.offer()
+
+    def wrong_in(self, text):
+        """The trials that show it."""
+        found, namespace = [], {}
+        exec(compile(text, "answer.py", "exec"), namespace)
+        for number, trial in enumerate(TRIALS):
+            trial = dict(trial, seed=100 + number)
+            given = self.cases.unsettled = trial.get("unsettled", False)
+            torch.manual_seed(trial.get("weights", 42))
+            model = namespace["ModelNew"]()
+            self.lent.make_ready(trial)
+            self.lent.show()
+            with torch.no_grad():
+                if given:
+                    for (_, own), held in zip(self.module.state_tensors(model), self.lent.sets[SHOWN][len(self.module.inputs):]):
+                        own.copy_(held)
+                result = model(*(each.clone() for each in self.lent.sets[SHOWN][:len(self.module.inputs)]))
+            self.lent.sets[SHOWN][-1].copy_(result)
+            self.lent.take()
+            if not is_right(self.lent.compare(TAKEN, trial)):
+                found.append(trial)
+        return found
+
+
+class InexactTest(unittest.TestCase):
+    def test_sound_answers_are_right_and_others_wrong(self):
+        for name, (model, inputs, changes) in inexact.TASKS.items():
+            judged = Judged(name, model, inputs)
+            for what, change in changes.items():
+                with self.subTest(f"{name}: {what}"):
+                    wrong = judged.wrong_in(inexact.answer(model, *change))
+                    if what.startswith("sound"):
+                        self.assertEqual(wrong, [])
+                    else:
+                        self.assertNotEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
