@@ -170,7 +170,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       if (trial.elsewhere() || !trial.impossible.empty())
         return refused(Verdict::implausible, fmt::format("{}; {}", trial.elsewhere() ? "its work goes on in other streams when the one that is timed has ended" : trial.impossible,
                                                          fmt::join(remarks, "; ")));
-      beside_ms.insert(beside_ms.end(), trial.beside_ms.begin(), trial.beside_ms.end());
+      beside_ms = trial.beside_ms;
       estimates.push_back(trial.estimate);
       verdicts.push_back(trial.unsure.empty() ? trial.verdict : Verdict::inconclusive);
       if (!trial.unsure.empty()) remarks.insert(remarks.begin(), trial.unsure);
@@ -181,7 +181,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       const std::vector<std::string> order(2 * pytorch_turn, baselines.front());
       const std::vector<double> alone = options.rival ? options.rival(order) : host.time(order, baselines.front()).ms;
       ended("time");
-      if (std::none_of(alone.begin(), alone.end(), [](double ms) { return std::isnan(ms); }) &&
+      if (!beside_ms.empty() && std::none_of(alone.begin(), alone.end(), [](double ms) { return std::isnan(ms); }) &&
           quantile(beside_ms, 0.25) > (1 + hidden_share) * quantile(alone, 0.75) + doubt_alone_ms)
         return refused(Verdict::implausible, fmt::format("PyTorch takes {:.3g} ms beside its processes, and {:.3g} ms without them", median(beside_ms), median(alone)));
     }

@@ -124,6 +124,7 @@ std::optional<outcome::Judgement> AnswerTrial::time(outcome::Judgement& judgemen
       list.push_back(pytorch_first ? right_arm : left_arm);
     }
     for (const auto& [name, why] : theirs.failed) {   // left out from now on
+      if (name == baselines.front()) beside_ms.clear();
       std::erase(baselines, name);
       if (baselines.empty()) throw base::Error(base::Fault::internal, fmt::format("PyTorch cannot be timed: {}", why));
       samples.erase(name);
