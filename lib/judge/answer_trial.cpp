@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "bench/comparison.hpp"
+#include "bench/order.hpp"
 #include "judge/pytorch_turns.hpp"
 #include "judge/timed_arms.hpp"
 
