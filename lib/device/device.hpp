@@ -61,6 +61,7 @@ struct RunResult {
   outcome::Counters counters;               // simulator only: summed over the plan
   outcome::LineCounters lines;
   double executed_share = 1;                // of the blocks: less where only some were wanted
+  double covered = 1, covered_error = 0;    // where only some ran: the share of the outputs' bytes that all of them write, estimated
   std::string printed;                      // simulator only: what the kernels said with printf, cut at a limit
 };
 
@@ -69,6 +70,7 @@ struct Prediction {
   double ms = 0;
   double log_error = 0;                     // half-width of the model's own error on log(ms), as fitted on held-out data
   std::string limited_by;                   // "uncoalesced global loads, line 12"
+  bool comparable = false;                  // what was executed left right values wherever it wrote: a single launch of independent blocks
   outcome::Counters counters;
   outcome::LineCounters lines;
   std::map<std::string, double> shares;     // of a peak, 0 … 1, by the names that Counted has

@@ -95,6 +95,7 @@ ReferenceReply Session::reference(ReferenceJob job) {
   timed_.clear();
   full_cases_.clear();
   simulated_truth_.clear();
+  executed_.clear();
   cases_.clear();
   case_sizes_.clear();
   reference_ = std::move(job.executable);
@@ -327,7 +328,14 @@ PredictReply Session::predict(const PredictJob& job) {
   auto prediction = device_->predict(buffers.bind(*module));
   if (!prediction) throw base::Error(base::Fault::internal, "this device measures; it does not predict");
   if (*prediction) {
+    verify::Evidence evidence;
+    if (job.executable) check_predicted(executable, buffers, job.workload, **prediction, evidence);
     reply.prediction = **std::move(prediction);
+    if (evidence.fault) {
+      reply.prediction.reset();
+      reply.fault = evidence.fault;
+      reply.message = evidence.message + ", in the run that predicts its time";
+    }
     return reply;
   }
   const device::RunResult& failure = prediction->error();

@@ -51,6 +51,11 @@ class Session {
   double output_elements(std::size_t workload) const;
   // What the simulator can afford of a workload that is too much for it as a whole.
   void check_simulated(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence);
+  const verify::Case& predicted_case() const { return cases_[std::min<std::size_t>(1, cases_.size() - 1)]; }  // of a module
+  std::optional<reference::Part> simulated_part(std::size_t workload, std::size_t output, const std::vector<bool>& touched);
+  void note_executed(const Executable& executable, std::size_t workload, double instructions);
+  void check_predicted(const Executable& executable, const reference::Buffers& buffers, std::size_t workload, const device::Prediction& prediction,
+                       verify::Evidence& evidence);
   double look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence);
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);
@@ -74,6 +79,7 @@ class Session {
   std::vector<task::Workload> neighbours_;
   std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
   std::map<std::size_t, SimulatedTruth> simulated_truth_;
+  std::map<std::pair<std::size_t, std::size_t>, double> executed_;     // warp instructions of a whole plan, by program and workload
   std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
   std::unique_ptr<LentSets> lent_;
   Loaded last_run_;

@@ -69,7 +69,7 @@ const verify::Case* Session::full_case(std::size_t workload, std::size_t version
 
 const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload) {
   // A module is timed on secret weights, which its first case, KernelBench's own, does not have.
-  if (task::is_module(task_)) return cases_[std::min<std::size_t>(1, cases_.size() - 1)].inputs;
+  if (task::is_module(task_)) return predicted_case().inputs;
   auto [place, fresh] = inputs_.try_emplace(workload);
   if (fresh)
     place->second = reference::inputs(task_, task_.workloads[workload],

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/defence.hpp"
 #include "judge/session.hpp"
+#include "task/module.hpp"
 #include "tensor/dense.hpp"
 #include "tensor/dtype.hpp"
 #include "verify/compare.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -19,7 +23,8 @@ using Status = device::RunResult::Status;
 
 constexpr std::uint64_t sampled_instructions = 2'000'000;      // warp instructions of blocks that nobody can know
 constexpr std::uint64_t whole_instructions = 100'000'000;      // up to which a whole plan is executed
-constexpr double least_share = 0.5;                            // of the outputs that their share of the blocks should write
+constexpr double least_covered = 0.95, doubt = 4;              // of the outputs, and how many times the estimate's error beside it
+constexpr double hidden_work = 3;                              // times what the drawn blocks showed
 
 // What was written of a part of an output. An element that was not says nothing: there, it is right.
 struct Seen {
@@ -37,7 +42,8 @@ Seen seen_of(reference::Part& part, const std::vector<std::int64_t>& shape, cons
       for (std::int64_t inner = 0; inner < around.inner; ++inner) {
         const auto place = static_cast<std::size_t>((outer * around.length + index) * around.inner + inner);
         const std::size_t k = seen.got.size();
-        if (!touched[place]) part.expected.truth[k] = part.expected.sigma[k] = 0;
+        if (!touched[place]) part.expected.truth[k] = 0;
+        if (!touched[place] && k < part.expected.sigma.size()) part.expected.sigma[k] = 0;
         seen.got.push_back(touched[place] ? tensor::load(part.expected.dtype, bytes.data() + place * size) : 0);
         seen.count += touched[place] ? 1 : 0;
       }
@@ -56,11 +62,25 @@ double Session::output_elements(std::size_t workload) const {
   return all;
 }
 
-// Compares what a run of a share of the blocks left with the truth, as far as it is known. Returns how many elements were written.
-double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence) {
+// What is right where an output was `touched`, of the inputs that this device predicts a workload with.
+std::optional<reference::Part> Session::simulated_part(std::size_t workload, std::size_t output, const std::vector<bool>& touched) {
+  const verify::Case* whole = task::is_module(task_) ? &predicted_case() : small_enough(workload) ? full_case(workload, 0) : nullptr;
+  if (whole != nullptr) {
+    reference::Part part{0, {}, whole->expected.at(output)};
+    if (part.expected.truth.empty() || part.expected.choice) return std::nullopt;
+    if (part.expected.shape.empty()) part.expected.shape = {1};
+    part.expected.sigma.resize(part.expected.truth.size());
+    for (std::int64_t k = 0; k < part.expected.shape.front(); ++k) part.indices.push_back(k);
+    return part;
+  }
   auto known = simulated_truth_.find(workload);
   if (known == simulated_truth_.end())
     known = simulated_truth_.try_emplace(workload, task_, workload, workload_inputs(workload), precision_, threads_, random_).first;
+  return known->second.among(output, touched, random_);
+}
+
+// Compares what a run of a share of the blocks left with the truth, as far as it is known. Returns how many elements were written.
+double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence) {
   double written = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < task_.file.buffers.size() && !evidence.fault; ++i) {
@@ -68,17 +88,20 @@ double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& p
     const std::size_t output = next++;
     const reference::Bytes bytes = buffers.read(i);
     const std::size_t count = bytes.size() / tensor::size_of(plan.buffers[i].dtype);
-    // Nobody can tell whether an integer was written, or an element that held something before.
-    if (!tensor::is_floating(plan.buffers[i].dtype) || plan.buffers[i].role == Role::inout) {
+    // Nobody can tell whether a short integer was written; of an element that held something before, whether it changed.
+    const bool before = plan.buffers[i].role == Role::inout;
+    if (!before && !tensor::is_floating(plan.buffers[i].dtype) && tensor::size_of(plan.buffers[i].dtype) < 4) {
       written += share * static_cast<double>(count);
       continue;
     }
+    const reference::Bytes& held = workload_inputs(workload)[i];
+    const std::size_t size = tensor::size_of(plan.buffers[i].dtype);
     std::vector<bool> touched(count);
     for (std::size_t k = 0; k < count; ++k) {
-      touched[k] = !buffers.untouched(i, bytes, k);
+      touched[k] = before ? std::memcmp(bytes.data() + k * size, held.data() + k * size, size) != 0 : !buffers.untouched(i, bytes, k);
       written += touched[k] ? 1 : 0;
     }
-    auto part = known->second.among(output, touched, random_);
+    auto part = simulated_part(workload, output, touched);
     if (!part) continue;
     std::vector<std::int64_t> shape = reference::outputs(task_, task_.workloads[workload])[output].shape;
     if (shape.empty()) shape = {1};
@@ -100,6 +123,25 @@ double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& p
   return written;
 }
 
+void Session::note_executed(const Executable& executable, std::size_t workload, double instructions) {
+  executed_[{std::hash<std::string>{}(executable.binary.ptx), workload}] = instructions;
+}
+
+// What the run that predicts a time left must be right, too: it might know which run it is. And it must have met the work.
+void Session::check_predicted(const Executable& executable, const reference::Buffers& buffers, std::size_t workload, const device::Prediction& prediction,
+                              verify::Evidence& evidence) {
+  if (!base::defended(base::Defence::full_size)) return;
+  if (prediction.comparable) look_at(buffers, executable.workloads[workload], workload, 1, evidence);
+  const auto known = executed_.find({std::hash<std::string>{}(executable.binary.ptx), workload});
+  if (evidence.fault || known == executed_.end()) return;
+  constexpr double trifle = 1e5;
+  const double predicted = prediction.counters.warp_instructions;
+  if (known->second <= hidden_work * predicted + trifle) return;
+  evidence.fault = outcome::Verdict::unsupported;
+  evidence.message = fmt::format("it executed {:.3g} warp instructions or more, and the blocks that are drawn to predict its time show {:.3g} in all: few blocks do most "
+                                 "of the work, so that the simulator cannot predict its time", known->second, predicted);
+}
+
 void Session::check_simulated(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence) {
   const kernel::Plan& plan = executable.workloads[workload];
   const double elements = output_elements(workload);
@@ -107,7 +149,7 @@ void Session::check_simulated(const Executable& executable, const device::Module
   reference::Buffers buffers(*device_, plan, random_);
   buffers.load(workload_inputs(workload));
   verify::Evidence seen;
-  double written = 0, share = 1;
+  double written = 0, share = 1, covered = 1, error = 0, whole = 0;  // warp instructions of all blocks, about
   // False: nothing can be said, because of a fault or because it is too much to execute.
   const auto run = [&](std::uint64_t sampled) {
     seen = {};
@@ -115,6 +157,10 @@ void Session::check_simulated(const Executable& executable, const device::Module
     buffers.poison(reference::Buffers::Fill::nan);
     const device::RunResult result = device_->run(buffers.bind(module), {false, whole_instructions, sampled});
     share = result.executed_share;
+    covered = result.covered;
+    error = result.covered_error;
+    whole = result.counters.warp_instructions / std::max(share, 1e-12);
+    if (share >= 1) note_executed(executable, workload, result.counters.warp_instructions);
     if (result.status == Status::timeout) return false;
     seen.fault = verify::fault(result);
     if (seen.fault) {
@@ -126,17 +172,18 @@ void Session::check_simulated(const Executable& executable, const device::Module
     return true;
   };
   bool executed = run(sampled_instructions);
-  if (executed && !seen.fault && share < 1 && written < least_share * share * elements) {
+  if (executed && !seen.fault && share < 1 && covered + doubt * error < least_covered) {
     // The blocks that were drawn do less than their share: others do their work, or nobody does.
-    const double drawn = share, theirs = written;
-    executed = run(0);
+    const double drawn = share, theirs = covered;
+    executed = whole < 2 * whole_instructions && run(0);
     if (!executed && !seen.fault) {
       seen.fault = outcome::Verdict::unsupported;
-      seen.message = fmt::format("{:.2g} of the blocks wrote {:.0f} of {:.0f} outputs, so that some blocks do the work of others, and the whole is too much for "
-                                 "the simulator to execute ({})", drawn, theirs, elements, where);
+      seen.message = fmt::format("after {:.2g} % of its blocks, which were drawn, it seems to write {:.0f} % of the outputs: outputs are left out, or few blocks do the work of "
+                                 "others; the whole is too much for the simulator to execute ({})", 100 * drawn, 100 * theirs, where);
     }
   }
-  if (executed && !seen.fault && share >= 1 && written < elements) {
+  const bool outputs_alone = std::none_of(plan.buffers.begin(), plan.buffers.end(), [](const kernel::PlanBuffer& buffer) { return buffer.role == Role::inout; });
+  if (executed && !seen.fault && share >= 1 && outputs_alone && written < elements) {
     seen.fault = outcome::Verdict::wrong_result;
     seen.message = fmt::format("{:.0f} of {:.0f} outputs were never written ({})", elements - written, elements, where);
   }

@@ -22,6 +22,25 @@ double count_of(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
+// What the indices in a part of an output choose from, one choice after the other.
+reference::Expected::Choice candidates_at(const reference::Part& part, const reference::Expected& whole) {
+  const reference::Expected::Choice& all = *whole.choice;
+  std::vector<double> numbers(whole.truth.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
+  reference::Expected::Choice result;
+  result.length = all.length;
+  for (const double number : reference::at(part, whole.shape, numbers)) {
+    const auto line = static_cast<std::int64_t>(number);
+    const std::int64_t start = line / all.stride * all.stride * all.length + line % all.stride;
+    for (std::int64_t k = 0; k < all.length; ++k) {
+      const auto place = static_cast<std::size_t>(start + k * all.stride);
+      result.values.push_back(all.values[place]);
+      if (!all.sigma.empty()) result.sigma.push_back(all.sigma[place]);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 SimulatedTruth::SimulatedTruth(const task::Task& task, std::size_t workload, const std::vector<reference::Bytes>& inputs,
@@ -78,7 +97,7 @@ std::vector<std::int64_t> SimulatedTruth::drawn(const std::vector<std::int64_t>&
 std::optional<reference::Part> SimulatedTruth::among(std::size_t output, const std::vector<bool>& touched, base::Random& random) const {
   const reference::Expected& whole = outputs_.at(output);
   const std::optional<reference::Part>& part = parts_[output];
-  if (whole.choice || (whole.truth.empty() && !part)) return std::nullopt;
+  if (whole.truth.empty() && !part) return std::nullopt;
   std::vector<std::int64_t> shape = whole.shape;
   if (shape.empty()) shape = {1};
   reference::Part result;
@@ -89,7 +108,8 @@ std::optional<reference::Part> SimulatedTruth::among(std::size_t output, const s
   result.axis = whole.truth.empty() ? part->axis : static_cast<int>(largest - shape.begin());
   const double extent = static_cast<double>(shape[static_cast<std::size_t>(result.axis)]);
   const double operations = whole.truth.empty() ? reference::operations(task_, workload_) / extent : 0;
-  const double affordable = std::min(compared_elements / (count_of(shape) / extent), affordable_operations / std::max(1.0, operations));
+  const double candidates = whole.choice ? static_cast<double>(whole.choice->length) : 1;
+  const double affordable = std::min(compared_elements / candidates / (count_of(shape) / extent), affordable_operations / std::max(1.0, operations));
   const auto most = static_cast<std::size_t>(std::max(1.0, affordable));
   result.indices = drawn(shape, result.axis, touched, whole.truth.empty() ? std::min(written_indices, most) : most, random);
   if (result.indices.empty()) return std::nullopt;
@@ -97,7 +117,9 @@ std::optional<reference::Part> SimulatedTruth::among(std::size_t output, const s
   result.expected.shape = shape;
   if (!whole.truth.empty()) {
     result.expected.truth = reference::at(result, whole.shape, whole.truth);
-    result.expected.sigma = reference::at(result, whole.shape, whole.sigma);
+    for (const std::vector<double>& run : whole.alternatives) result.expected.alternatives.push_back(reference::at(result, whole.shape, run));
+    if (whole.choice) result.expected.choice = candidates_at(result, whole);
+    else result.expected.sigma = reference::at(result, whole.shape, tensor::is_floating(whole.dtype) ? whole.sigma : std::vector<double>(whole.truth.size()));
     return result;
   }
   const task::Workload& sizes = task_.workloads[workload_];

@@ -35,7 +35,7 @@ struct HostedDevice::State {
     std::unique_ptr<LoadedModule> module;   // its kernels are decoded when they are first asked for
   };
 
-  explicit State(const Options& options) : device(options) {}
+  explicit State(Options options) : device((options.scattered = false, options)) {}
 
   GlobalMemory& memory() const { return *device.memory_; }
   Allocation* holding(std::uint64_t address) const {
@@ -181,7 +181,7 @@ device::RunResult HostedDevice::run(const Request& request, const device::RunOpt
   std::vector<Allocation*> watched;
   for (const std::uint64_t address : request.watched)
     if (Allocation* found = state_->holding(address)) watched.push_back(found);
-  state_->device.execute(step, **kernel, launch, watched, options, result);
+  state_->device.execute(step, **kernel, launch, {watched, {}}, options, result);
   if (result.status == device::RunResult::Status::ok && !result.findings.empty()) {
     result.status = device::RunResult::Status::findings;
     result.message = result.findings.front().message;
@@ -196,10 +196,7 @@ double HostedDevice::predict(const Request& request) {
   if (!kernel) return 0;
   launch.report_unwritten = false;
   launch.budget = longest_run;
-  GlobalMemory& memory = state_->memory();
-  Allocation& parameters = state_->device.hidden(state_->device.parameters_, launch.parameters.size(), "parameters");
-  memory.write(parameters, 0, launch.parameters);
-  launch.parameter_address = parameters.base;
+  state_->device.place_parameters(launch);
   const LaunchProfile profile = state_->device.profile(**kernel, launch);
   return launch.timed_out ? 0 : 1e3 * sim::predict(profile, facts()).seconds;
 }

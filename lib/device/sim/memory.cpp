@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t gap = std::uint64_t{1} << 30;  // bytes of nothing between two allocations
 constexpr std::size_t spare = 64;
+constexpr std::uint64_t place_bytes = std::uint64_t{1} << 36, first_place = 32, last_place = 1023;  // of scattered allocations
 
 template <typename F>
 void each_word(std::size_t offset, std::size_t bytes, F apply) {
@@ -48,6 +49,25 @@ bool all_written(const WordFlags* flags, std::size_t offset, std::size_t bytes) 
   return all;
 }
 
+void GlobalMemory::scatter(std::uint64_t seed) {
+  random_.emplace(seed, 12);
+  for (std::uint64_t i = first_place; i <= last_place; ++i) free_places_.push_back(i * place_bytes);
+}
+
+// Scattered or not, the lower bits are those of allocations in a row: which lines of a cache they share is part of a prediction.
+std::uint64_t GlobalMemory::place(std::size_t bytes, std::size_t align) {
+  align = std::max<std::size_t>(align, 512);
+  next_ = (next_ + align - 1) / align * align;
+  const std::uint64_t in_a_row = next_;
+  next_ += bytes + gap;
+  if (!random_) return in_a_row;
+  if (free_places_.empty() || bytes > place_bytes - 2 * gap) return in_a_row + (last_place + 1) * place_bytes;
+  std::swap(free_places_[random_->below(free_places_.size())], free_places_.back());
+  const std::uint64_t drawn = free_places_.back();
+  free_places_.pop_back();
+  return drawn + in_a_row % gap;
+}
+
 Allocation& GlobalMemory::allocate(std::size_t bytes, const std::string& name, std::size_t align) {
   auto made = std::make_unique<Allocation>();
   const std::size_t room = (bytes + 2 * spare - 1) / spare * spare;
@@ -57,19 +77,16 @@ Allocation& GlobalMemory::allocate(std::size_t bytes, const std::string& name, s
                       fmt::format("the simulator has no memory for {} bytes of {}; use smaller sizes", bytes, name));
   made->storage = {host, [](std::byte* memory) { std::free(memory); }};
   std::memset(host + bytes, 0, room - bytes);
-  align = std::max<std::size_t>(align, 512);
-  next_ = (next_ + align - 1) / align * align;
-  made->base = next_;
+  made->base = place(bytes, align);
   made->bytes = bytes;
   made->host = host;
   made->name = name;
   made->id = next_id_++;
-  next_ += bytes + gap;
   Allocation& result = *made;
   keep_flags(result);
   std::fill(result.flags.begin(), result.flags.end(), WordFlags{0});
   by_id_[result.id] = &result;
-  sorted_.push_back(&result);
+  sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), &result, [](const Allocation* left, const Allocation* right) { return left->base < right->base; }), &result);
   by_base_[result.base] = std::move(made);
   return result;
 }
@@ -81,6 +98,7 @@ void GlobalMemory::release(std::uint32_t id) {
   std::erase(sorted_, found->second);
   by_id_.erase(found);
   by_base_.erase(base);
+  if (random_ && base < (last_place + 1) * place_bytes) free_places_.push_back(base / place_bytes * place_bytes);
 }
 
 Allocation* GlobalMemory::by_id(std::uint32_t id) {
@@ -89,7 +107,6 @@ Allocation* GlobalMemory::by_id(std::uint32_t id) {
 }
 
 Allocation* GlobalMemory::find(std::uint64_t low, std::uint64_t high) const {
-  // Addresses only grow, so the order of allocation is the order of addresses.
   const auto after = std::upper_bound(sorted_.begin(), sorted_.end(), low,
                                       [](std::uint64_t address, const Allocation* a) { return address < a->base; });
   if (after == sorted_.begin()) return nullptr;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/random.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +45,8 @@ struct Allocation {
 // access hits nothing. Not thread-safe; find() is safe while nothing is allocated or released.
 class GlobalMemory {
  public:
+  // From now on addresses are drawn, so that no kernel can tell what was allocated early from what was allocated late.
+  void scatter(std::uint64_t seed);
   Allocation& allocate(std::size_t bytes, const std::string& name, std::size_t align = 512);
   void release(std::uint32_t id);
   Allocation* by_id(std::uint32_t id);
@@ -60,12 +65,15 @@ class GlobalMemory {
 
  private:
   void keep_flags(Allocation& allocation);
+  std::uint64_t place(std::size_t bytes, std::size_t align);
 
   std::map<std::uint64_t, std::unique_ptr<Allocation>> by_base_;
   std::vector<Allocation*> sorted_;
   std::map<std::uint32_t, Allocation*> by_id_;
   std::uint64_t next_ = std::uint64_t{1} << 41;
   std::uint32_t next_id_ = 1;
+  std::optional<base::Random> random_;
+  std::vector<std::uint64_t> free_places_;   // of scattered allocations, in any order
 };
 
 // A store to an input is kept in mind, because what is restored before the end shows in no byte. Blocks may do it at the same time.

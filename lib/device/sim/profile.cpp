@@ -35,13 +35,14 @@ std::uint64_t number_of(const Launch& launch, const std::array<std::uint64_t, 3>
   return (at[2] * launch.grid[1] + at[1]) * launch.grid[0] + at[0];
 }
 
-// A block from the middle of the grid and, where that is cheap, the whole wave around it; else its neighbours.
-RecordedBlocks record_blocks(Launch& launch, const Residency& residency, int threads, Recordings& recordings, std::uint64_t& each) {
+// A block from inside the grid that nobody can know and, where that is cheap, the whole wave around it; else its neighbours.
+RecordedBlocks record_blocks(Launch& launch, const Residency& residency, int threads, Recordings& recordings, std::uint64_t& each, base::Random random) {
   RecordedBlocks blocks;
   blocks.recordings = &recordings;
-  std::array<std::uint64_t, 3> middle{};
-  for (std::size_t axis = 0; axis < 3; ++axis) middle[axis] = (launch.grid[axis] - 1) / 2;
-  blocks.first = number_of(launch, middle);
+  std::array<std::uint64_t, 3> inside{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (launch.grid[axis] > 2) inside[axis] = 1 + random.below(launch.grid[axis] - 2);
+  blocks.first = number_of(launch, inside);
   blocks.neighbours.fill(blocks.first);
   recordings[blocks.first];
   launch.recordings = &recordings;
@@ -57,7 +58,7 @@ RecordedBlocks record_blocks(Launch& launch, const Residency& residency, int thr
   } else {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (launch.grid[axis] == 1) continue;
-      auto at = middle;
+      auto at = inside;
       ++at[axis];
       blocks.neighbours[axis] = number_of(launch, at);
       others.push_back(blocks.neighbours[axis]);
@@ -192,7 +193,7 @@ LaunchProfile SimDevice::profile(const LoadedModule::Kernel& kernel, Launch& lau
   profile.blocks_per_sm = residency.blocks_per_sm;
   Recordings recordings;
   std::uint64_t each = 1;
-  const RecordedBlocks blocks = record_blocks(launch, residency, threads_, recordings, each);
+  const RecordedBlocks blocks = record_blocks(launch, residency, threads_, recordings, each, base::Random(seed_, 13));
   Worker::Longest longest;
   Tally tally = count_sample(launch, threads_, residency.blocks, each, seed_, longest);
   tally.finish();

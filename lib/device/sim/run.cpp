@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ordering.hpp"
 #include "sim/predict.hpp"
-#include "sim/sampling.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
 
@@ -118,10 +117,14 @@ std::uint64_t SimDevice::resident_blocks(const LoadedModule::Kernel& kernel, con
   return static_cast<std::uint64_t>(std::max(1, occupancy.blocks_per_sm)) * static_cast<std::uint64_t>(facts_.sm_count);
 }
 
-std::vector<Allocation*> SimDevice::written_by(const device::BoundPlan& plan) {
-  std::vector<Allocation*> written;
-  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i)
-    if (plan.plan->buffers[i].role != kernel::PlanBuffer::Role::input) written.push_back(&allocation(plan.buffers.at(i)));
+SimDevice::Written SimDevice::written_by(const device::BoundPlan& plan) {
+  using Role = kernel::PlanBuffer::Role;
+  Written written;
+  for (std::size_t i = 0; i < plan.plan->buffers.size(); ++i) {
+    const Role role = plan.plan->buffers[i].role;
+    if (role != Role::input) written.all.push_back(&allocation(plan.buffers.at(i)));
+    if (role == Role::output || role == Role::inout) written.outputs.push_back(written.all.back());
+  }
   return written;
 }
 
@@ -156,27 +159,6 @@ void SimDevice::memset(const device::BoundPlan& plan, const kernel::Memset& step
   write(region, bytes);
 }
 
-std::vector<std::uint64_t> SimDevice::some_blocks(Launch& launch, std::uint64_t instructions, std::uint64_t resident) {
-  const Program& program = *launch.program;
-  const bool dependent = program.fixed_order || program.waits_for_blocks ||
-                         std::any_of(program.sites.begin(), program.sites.end(), [](const SiteFacts& site) { return site.kind == SiteFacts::Kind::atomic; });
-  const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-  if (dependent || blocks < 2) return {};
-  base::Random random(seed_, 1000 + samples_++);
-  const std::uint64_t before = launch.executed;
-  run_blocks(launch, {random.below(blocks)}, 1, resident);
-  const std::uint64_t each = std::max<std::uint64_t>(1, launch.executed - before);
-  const std::uint64_t most = std::max<std::uint64_t>(16, instructions / each);
-  if (launch.aborted || most >= blocks) {
-    launch.aborted = launch.timed_out = false;  // the whole launch meets the fault again, and reports it
-    return {};
-  }
-  std::vector<std::uint64_t> chosen;
-  for (const BlockClass& one : sample_blocks(launch.grid, most, random)) chosen.insert(chosen.end(), one.chosen.begin(), one.chosen.end());
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
-
 Allocation& SimDevice::hidden(std::uint32_t& id, std::size_t bytes, const char* name) {
   Allocation* kept = memory_->by_id(id);
   if (kept != nullptr && kept->bytes >= bytes) return *kept;
@@ -187,8 +169,20 @@ Allocation& SimDevice::hidden(std::uint32_t& id, std::size_t bytes, const char* 
   return made;
 }
 
+// They are constant, and nothing of an earlier launch lies behind them.
+Allocation& SimDevice::place_parameters(Launch& launch) {
+  Allocation& parameters = hidden(parameters_, launch.parameters.size(), "parameters");
+  std::vector<std::byte> bytes(parameters.bytes);
+  std::copy(launch.parameters.begin(), launch.parameters.end(), bytes.begin());
+  memory_->write(parameters, 0, bytes);
+  parameters.read_only = true;
+  parameters.intruded = false;
+  launch.parameter_address = parameters.base;
+  return parameters;
+}
+
 bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel& kernel, Launch& launch,
-                        const std::vector<Allocation*>& written, const device::RunOptions& options, device::RunResult& result) {
+                        const Written& written, const device::RunOptions& options, device::RunResult& result) {
   using Status = device::RunResult::Status;
   const auto fail = [&](Status status, const std::string& message) {
     result.status = status;
@@ -203,18 +197,15 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
   Ordering ordering(!kernel.program.orders_in_shared);
   if (launch.global_races && kernel.program.orders_itself) launch.ordering = &ordering;
   launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
-  Allocation& parameters = hidden(parameters_, launch.parameters.size(), "parameters");
-  memory_->write(parameters, 0, launch.parameters);
-  launch.parameter_address = parameters.base;
+  Allocation& parameters = place_parameters(launch);
   Allocation& workspace = hidden(workspace_, 64, "the grid's workspace");
   memory_->write(workspace, 0, std::vector<std::byte>(64));
   if (wanted.cooperative) launch.workspace_address = workspace.base;
-  if (launch.global_races) watch_for_races(written, true, launch.ordering == nullptr);
-  std::vector<std::uint64_t> chosen;
-  if (options.sampled_instructions > 0) chosen = some_blocks(launch, options.sampled_instructions, resident);
-  if (!chosen.empty()) result.executed_share = static_cast<double>(chosen.size()) / static_cast<double>(blocks);
-  auto workers = run_blocks(launch, chosen, threads_, resident);
-  if (launch.global_races) watch_for_races(written, false, false);
+  if (launch.global_races) watch_for_races(written.all, true, launch.ordering == nullptr);
+  std::vector<std::unique_ptr<Worker>> workers;
+  if (options.sampled_instructions > 0) workers = run_some(launch, written.outputs, options.sampled_instructions, resident, result);
+  if (workers.empty()) workers = run_blocks(launch, {}, threads_, resident);
+  if (launch.global_races) watch_for_races(written.all, false, false);
   Tally tally = count(launch, workers, blocks);
   tally.finish();
   result.counters += tally.total;
@@ -224,6 +215,7 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
   append_printed(workers, result.printed);
   if (launch.timed_out)
     return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
+  if (parameters.intruded) return fail(Status::runtime_failed, fmt::format("{} writes to its own parameters, which are constant", wanted.kernel));
   return !launch.aborted;
 }
 
@@ -235,7 +227,19 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
   guard_inputs(plan, true);
   const auto launches = std::count_if(plan.plan->steps.begin(), plan.plan->steps.end(), [](const auto& step) { return std::holds_alternative<kernel::Launch>(step); });
   device::RunOptions allowed = options;
-  if (launches != 1) allowed.sampled_instructions = 0;  // what one launch leaves out the next one misses
+  const bool filled = std::any_of(plan.plan->steps.begin(), plan.plan->steps.end(), [&](const auto& step) {
+    const auto* fill = std::get_if<kernel::Memset>(&step);
+    return fill != nullptr && plan.plan->buffers[fill->buffer].role == kernel::PlanBuffer::Role::output;
+  });
+  // What one launch leaves out the next one misses; and of an output that is filled nobody can tell what blocks wrote.
+  if (launches != 1 || filled) allowed.sampled_instructions = 0;
+  const Written written = written_by(plan);
+  // What some blocks write is counted by what is marked as written, and of an inout everything is.
+  if (allowed.sampled_instructions > 0)
+    for (Allocation* output : written.outputs) {
+      output->flags.assign(output->bytes / 4 + 64, WordFlags{0});
+      output->written = output->flags.data();
+    }
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       memset(plan, *fill);
@@ -252,7 +256,8 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     Launch launch;
     if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
     launch.file = module->file;
-    if (execute(wanted, *kernel, launch, written_by(plan), allowed, result)) continue;
+    launch.report_unwritten = allowed.sampled_instructions == 0;
+    if (execute(wanted, *kernel, launch, written, allowed, result)) continue;
     if (result.status != Status::ok) return result;
     break;
   }
@@ -295,10 +300,9 @@ tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const 
     launch.file = module->file;
     launch.report_unwritten = false;
     launch.budget = default_budget;
-    Allocation& parameters = hidden(parameters_, launch.parameters.size(), "parameters");
-    memory_->write(parameters, 0, launch.parameters);
-    launch.parameter_address = parameters.base;
+    place_parameters(launch);
     parts.push_back({profile(*kernel, launch), 0});
+    parts.back().dependent = dependent(kernel->program);
     if (launch.timed_out) return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
   }
   return parts;
@@ -309,10 +313,14 @@ std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::pr
   if (!parts) return tl::unexpected(std::move(parts.error()));
   device::Prediction prediction;
   prediction.log_error = model_log_error;
+  // Blocks run more than once: with memory that something else filled, a step of its own in `parts`, they may add to it twice.
+  prediction.comparable = parts->size() == 1 && parts->front().launch &&
+                          std::none_of(plan.plan->buffers.begin(), plan.plan->buffers.end(), [](const kernel::PlanBuffer& buffer) { return buffer.role == kernel::PlanBuffer::Role::inout; });
   double longest = 0, active_seconds = 0, warps_active = 0, issue_active = 0;
   for (const PlanPart& part : *parts) {
     prediction.ms += 1e3 * part.seconds;
     if (!part.launch) continue;
+    prediction.comparable = prediction.comparable && !part.dependent;
     const PredictedLaunch one = sim::predict(*part.launch, facts_);
     prediction.ms += 1e3 * one.seconds;
     if (one.seconds > longest) longest = one.seconds, prediction.limited_by = one.limited_by;

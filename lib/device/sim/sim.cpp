@@ -11,6 +11,7 @@
 namespace cudal1::sim {
 
 SimDevice::SimDevice(const Options& options) : facts_(gpu(options.gpu)), seed_(options.seed) {
+  if (options.scattered) memory_->scatter(options.seed);
   threads_ = options.threads > 0 ? options.threads : static_cast<int>(base::cores());
 }
 

@@ -13,7 +13,8 @@ namespace cudal1::sim {
 struct Options {
   std::string gpu = "H200";  // which GPU's times are predicted: a name of gpu_names()
   int threads = 0;           // 0: every core
-  std::uint64_t seed = 0;    // of the blocks that a prediction executes
+  std::uint64_t seed = 0;    // of the blocks that a prediction executes, and of addresses
+  bool scattered = true;     // false: addresses in a row, in the range that HostedDevice names
 };
 
 // The simulator: executes PTX on the CPU with checks and counters. Throws base::Error(usage) for an unknown GPU.

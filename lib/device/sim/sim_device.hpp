@@ -46,6 +46,7 @@ class LoadedModule : public device::Module {
 struct PlanPart {
   std::optional<LaunchProfile> launch;
   double seconds = 0;                  // of a step that is no launch
+  bool dependent = false;
 };
 
 class SimDevice : public device::Device {
@@ -75,20 +76,26 @@ class SimDevice : public device::Device {
   tl::expected<void, std::string> bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch);
   std::uint64_t resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const;
   // Runs a launch that is bound, adds to `result` what was counted and found; false where the run ends with it.
-  bool execute(const kernel::Launch& wanted, const LoadedModule::Kernel& kernel, Launch& launch, const std::vector<Allocation*>& written,
+  struct Written {
+    std::vector<Allocation*> all, outputs;
+  };
+  bool execute(const kernel::Launch& wanted, const LoadedModule::Kernel& kernel, Launch& launch, const Written& written,
                const device::RunOptions& options, device::RunResult& result);
   // Memory of the tool's own that no message names, kept from launch to launch.
   Allocation& hidden(std::uint32_t& id, std::size_t bytes, const char* name);
+  Allocation& place_parameters(Launch& launch);
   // What a plan may write; inputs are only read.
-  std::vector<Allocation*> written_by(const device::BoundPlan& plan);
+  Written written_by(const device::BoundPlan& plan);
   // Inputs are only read; what is written all the same is named by guard_inputs(plan, false).
   std::string guard_inputs(const device::BoundPlan& plan, bool on);
   void initialise_scratch(const device::BoundPlan& plan);
   LaunchProfile profile(const LoadedModule::Kernel& kernel, Launch& launch) const;
   double longest_cycles(Launch& launch, const Worker::Longest& longest, const Recording& typical, double typical_cycles, const std::vector<SiteReach>& reach,
                         const std::vector<SiteTotal>& totals) const;
-  // Some blocks of a launch that nobody can know, about `instructions` of them; empty: all.
-  std::vector<std::uint64_t> some_blocks(Launch& launch, std::uint64_t instructions, std::uint64_t resident);
+  // Runs some blocks of a launch that nobody can know, about `instructions` of them, and says in the result how many and how much
+  // of the outputs all blocks write, seen from these. Empty: it ran none that count, because all are to run.
+  std::vector<std::unique_ptr<Worker>> run_some(Launch& launch, const std::vector<Allocation*>& outputs, std::uint64_t instructions, std::uint64_t resident,
+                                                device::RunResult& result);
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
 
   std::shared_ptr<GlobalMemory> memory_ = std::make_shared<GlobalMemory>();
@@ -97,6 +104,9 @@ class SimDevice : public device::Device {
   int threads_ = 1;
   std::uint64_t seed_ = 0, samples_ = 0;
 };
+
+// A launch whose blocks see what others do: some of them alone do something else.
+bool dependent(const Program& program);
 
 // decode(), with a message that says where in the kernel file.
 tl::expected<Program, std::string> decode_kernel(const Module& parsed, const Function& entry,

@@ -2,7 +2,9 @@
 // Kernels as models write them, from NVRTC's PTX, against the same arithmetic on the host.
 #include "bench_device.hpp"
 #include "catch.hpp"
+#include "sim/memory.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -519,4 +521,66 @@ TEST_CASE("lanes of a warp that wait for each other's lock go on one after the o
   options.instruction_budget = 50'000'000;
   require_clean(bench.run("locked", {16, 1, 1}, {256, 1, 1}, options));
   CHECK(bench.read<int>(sum).front() == 16 * 256);
+}
+
+namespace {
+
+// Each block writes the sixteen numbers that begin at sixteen times its own, but for the last `idle` of them; odd blocks, too.
+const char* const partial =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry partial(.param .u64 out, .param .u32 idle, .param .u32 step)\n{\n"
+    ".reg .b32 %r<9>;\n.reg .b64 %rd<4>;\n.reg .pred %p<3>;\nld.param.u64 %rd1, [out];\nld.param.u32 %r1, [idle];\nld.param.u32 %r6, [step];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %tid.x;\nsub.u32 %r4, 16, %r1;\nsetp.ge.u32 %p1, %r3, %r4;\n@%p1 ret;\nrem.u32 %r7, %r2, %r6;\n"
+    "setp.ne.u32 %p2, %r7, 0;\n@%p2 ret;\nmad.lo.u32 %r5, %r2, 16, %r3;\nmul.wide.u32 %rd2, %r5, 4;\nadd.u64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r2;\nret;\n}\n";
+
+device::RunResult sampled(int idle, int step) {
+  constexpr unsigned blocks = 20'000;
+  auto device = sim::open({.gpu = "H200", .threads = 2, .seed = 5});
+  Bench bench(*device);
+  bench.load(partial);
+  bench.output(blocks * 16 * 4);
+  bench.plan.buffers.front().role = kernel::PlanBuffer::Role::output;
+  bench.scalar(idle);
+  bench.scalar(step);
+  device::RunOptions options;
+  options.sampled_instructions = 5000;
+  return bench.run("partial", {blocks, 1, 1}, {16, 1, 1}, options);
+}
+
+}  // namespace
+
+TEST_CASE("some blocks show how much of the outputs all of them write") {
+  const device::RunResult all = sampled(0, 1), few = sampled(7, 1), third = sampled(0, 3);
+  CHECK(all.executed_share < 0.2);
+  CHECK(std::fabs(all.covered - 1) < 1e-9);
+  CHECK(all.covered_error < 1e-9);
+  CHECK(std::fabs(few.covered - 9.0 / 16) < 1e-9);
+  CHECK(third.covered + 4 * third.covered_error < 0.95);
+  CHECK(std::fabs(third.covered - 1.0 / 3) < 0.15);
+}
+
+TEST_CASE("a kernel that writes to its own parameters fails, as on a GPU") {
+  auto device = sim::open({.gpu = "H200", .threads = 1});
+  Bench bench(*device);
+  bench.load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry own(.param .u64 out, .param .align 4 .b8 given[4])\n{\n.reg .b64 %rd<3>;\n"
+             "mov.b64 %rd1, given;\ncvta.param.u64 %rd2, %rd1;\nst.u32 [%rd2], 7;\nret;\n}\n");
+  bench.output(4);
+  bench.scalar(3);
+  const device::RunResult result = bench.run("own", {1, 1, 1}, {1, 1, 1});
+  CHECK(result.status == device::RunResult::Status::runtime_failed);
+  CHECK(result.message.find("its own parameters") != std::string::npos);
+}
+
+TEST_CASE("addresses say nothing about what was allocated first") {
+  sim::GlobalMemory memory;
+  memory.scatter(3);
+  std::vector<std::uint64_t> bases;
+  for (int i = 0; i < 40; ++i) bases.push_back(memory.allocate(1 << 20, "a").base);
+  CHECK(!std::is_sorted(bases.begin(), bases.end()));
+  for (int i = 0; i < 40; ++i) {
+    const std::uint64_t base = bases[static_cast<std::size_t>(i)];
+    REQUIRE(memory.find(base, base + (1 << 20)) != nullptr);
+    CHECK(memory.find(base, base + (1 << 20) + 1) == nullptr);
+    memory.release(static_cast<std::uint32_t>(i + 1));
+    CHECK(memory.find(base, base + 4) == nullptr);
+  }
 }

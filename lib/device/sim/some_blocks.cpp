@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch too large to execute: some of its blocks, that nobody can know, and how much of the outputs all of them write.
+#include "sim/sampling.hpp"
+#include "sim/schedule.hpp"
+#include "sim/sim_device.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace cudal1::sim {
+
+namespace {
+
+// Groups of blocks drawn independently: how much they differ says how far the estimate may be off. More of them where outputs
+// seem to be missing.
+constexpr std::size_t few_groups = 4, many_groups = 12;
+constexpr double suspicious = 0.95;
+
+double written_bytes(const std::vector<Allocation*>& buffers) {
+  double bytes = 0;
+  for (const Allocation* buffer : buffers) {
+    if (buffer->written == nullptr) {
+      bytes += static_cast<double>(buffer->bytes);
+      continue;
+    }
+    std::uint64_t count = 0;
+    const std::size_t words = (buffer->bytes + 3) / 4;
+    for (std::size_t i = 0; i < words; i += sizeof(std::uint64_t)) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, buffer->written + i, std::min(sizeof eight, words - i));
+      count += static_cast<std::uint64_t>(std::popcount(eight & 0x0f0f0f0f0f0f0f0f));
+    }
+    bytes += static_cast<double>(count);
+  }
+  return bytes;
+}
+
+struct Seen {
+  double bytes = 0, blocks = 0;
+  double each() const { return blocks > 0 ? bytes / blocks : 0; }
+};
+
+}  // namespace
+
+bool dependent(const Program& program) {
+  return program.fixed_order || program.waits_for_blocks ||
+         std::any_of(program.sites.begin(), program.sites.end(), [](const SiteFacts& site) { return site.kind == SiteFacts::Kind::atomic; });
+}
+
+std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const std::vector<Allocation*>& outputs, std::uint64_t instructions,
+                                                         std::uint64_t resident, device::RunResult& result) {
+  const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  if (dependent(*launch.program) || blocks < 2) return {};
+  base::Random random(seed_, 1000 + samples_++);
+  const std::uint64_t probe = random.below(blocks), before = launch.executed;
+  double written = written_bytes(outputs);
+  std::vector<std::unique_ptr<Worker>> workers = run_blocks(launch, {probe}, 1, resident);
+  const std::uint64_t each = std::max<std::uint64_t>(1, launch.executed - before);
+  const std::uint64_t most = std::max<std::uint64_t>(16, instructions / each);
+  if (launch.aborted) {
+    launch.aborted = launch.timed_out = false;  // the whole launch meets the fault again, and reports it
+    return {};
+  }
+  if (most >= blocks) {                         // all of them, but none twice: it may add to what it finds
+    std::vector<std::uint64_t> others(blocks - 1);
+    for (std::uint64_t i = 0; i + 1 < blocks; ++i) others[i] = i < probe ? i : i + 1;
+    auto more = run_blocks(launch, others, threads_, resident);
+    std::move(more.begin(), more.end(), std::back_inserter(workers));
+    return workers;
+  }
+  const auto fresh_bytes = [&] {
+    const double now = written_bytes(outputs);
+    return now - std::exchange(written, now);
+  };
+  Seen first;
+  first.bytes = fresh_bytes();
+  first.blocks = 1;
+  std::set<std::uint64_t> executed{probe};
+  std::vector<Seen> seen;                     // of each class of blocks
+  std::vector<double> estimates;
+  const double all = std::accumulate(outputs.begin(), outputs.end(), 0.0, [](double sum, const Allocation* buffer) { return sum + static_cast<double>(buffer->bytes); });
+  const auto mean = [&] { return std::accumulate(estimates.begin(), estimates.end(), 0.0) / static_cast<double>(estimates.size()); };
+  while (!launch.aborted && (estimates.size() < few_groups || (estimates.size() < many_groups && mean() < suspicious))) {
+    const std::vector<BlockClass> classes = sample_blocks(launch.grid, std::max<std::uint64_t>(1, most / few_groups), random);
+    seen.resize(classes.size());
+    double estimate = 0;
+    for (std::size_t c = 0; c < classes.size() && !launch.aborted; ++c) {
+      std::vector<std::uint64_t> chosen;
+      std::copy_if(classes[c].chosen.begin(), classes[c].chosen.end(), std::back_inserter(chosen), [&](std::uint64_t block) { return executed.insert(block).second; });
+      Seen here = seen[c].blocks > 0 ? seen[c] : first;
+      if (!chosen.empty()) {
+        auto more = run_blocks(launch, chosen, threads_, resident);
+        std::move(more.begin(), more.end(), std::back_inserter(workers));
+        here = {fresh_bytes(), static_cast<double>(chosen.size())};
+        seen[c].bytes += here.bytes;
+        seen[c].blocks += here.blocks;
+      }
+      estimate += classes[c].population * here.each();
+    }
+    estimates.push_back(all > 0 ? estimate / all : 1);
+  }
+  double squares = 0;
+  result.covered = mean();
+  for (const double estimate : estimates) squares += (estimate - result.covered) * (estimate - result.covered);
+  const auto count = static_cast<double>(estimates.size());
+  result.covered_error = std::sqrt(squares / std::max(1.0, count - 1) / count);
+  result.executed_share = static_cast<double>(executed.size()) / static_cast<double>(blocks);
+  return workers;
+}
+
+}  // namespace cudal1::sim
