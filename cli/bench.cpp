@@ -2,20 +2,34 @@
 #include "command_line.hpp"
 #include "judged_variants.hpp"
 
+#include <fmt/format.h>
+
 namespace cudal1::cli {
 
 namespace {
 
-using Options = JudgedVariantsOptions;
+struct Options {
+  JudgedVariantsOptions judged;
+  double at_least = 0;
+};
+
+// The whole interval is above it: what is claimed is what was shown.
+bool reaches(const outcome::Judgement& judgement, double at_least) {
+  return judgement.verdict == outcome::Verdict::faster && judgement.speedup && judgement.speedup->low >= at_least;
+}
 
 ExitCode run(const Options& options, const Console& console) {
-  bool faster = false, right = true;
-  for (const auto& [name, judgement] : judge_variants(options, console)) {
+  bool faster = false, right = true, reached = false;
+  const auto judged = judge_variants(options.judged, console);
+  for (const auto& [name, judgement] : judged.judgements) {
     faster = faster || judgement.verdict == outcome::Verdict::faster;
     right = right && outcome::is_right(judgement.verdict);
+    reached = reached || reaches(judgement, options.at_least);
   }
   if (!right) return ExitCode::bad_input;
-  return faster ? ExitCode::success : ExitCode::nothing_faster;
+  if (options.at_least > 0 && !reached) console.warn(fmt::format("no variant is surely {:g} times as fast (--at-least)", options.at_least));
+  if (!faster || (options.at_least > 0 && !reached)) return ExitCode::nothing_faster;
+  return judged.predicted ? ExitCode::predicted_only : ExitCode::success;
 }
 
 }  // namespace
@@ -24,12 +38,16 @@ void add_bench(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Arguments app = line.add("bench", "How fast is a variant, and what limits it?", manual_group,
                            [options, &line] { return run(*options, line.console); });
-  add_task_options(app, options->task);
-  app.add_option("VARIANT", options->variants, "Kernel files that answer the task")->required();
-  app.add_flag("--counters", options->counters, "Also what the hardware, or the simulator, counted");
-  app.add_option("--against", options->workbench.against, "Another variant to compare with, instead of the reference")
+  add_task_options(app, options->judged.task);
+  app.add_option("VARIANT", options->judged.variants, "Kernel files that answer the task")->required();
+  app.add_flag("--counters", options->judged.counters, "Also what the hardware, or the simulator, counted");
+  app.add_option("--against", options->judged.workbench.against, "Another variant to compare with, instead of the reference")
       ->option_text("FILE");
-  add_judged_variants_options(app, *options);
+  app.add_option("--at-least", options->at_least, "Exit with 3 unless a variant is surely this many times as fast")
+      ->option_text("SPEEDUP")
+      ->default_str("")
+      ->check(Check::positive());
+  add_judged_variants_options(app, options->judged);
 }
 
 }  // namespace cudal1::cli

@@ -60,13 +60,35 @@ CLI::App* CommandLine::named_command() {
   return command == &app ? nullptr : command;
 }
 
+store::Command CommandLine::given() {
+  const CLI::App& app = *app_;
+  store::Command given{std::filesystem::current_path(), {}, {}};
+  const CLI::App* command = named_command();
+  for (const CLI::App* at = command; at != nullptr && at != &app; at = at->get_parent()) given.arguments.insert(given.arguments.begin(), at->get_name());
+  for (const CLI::App* at = command; at != nullptr; at = at->get_parent())
+    for (const CLI::Option* option : at->get_options([](const CLI::Option* candidate) { return candidate->count() > 0; })) {
+      const auto values = option->reduced_results();
+      if (option->get_positional() && option->get_lnames().empty() && option->get_snames().empty()) {
+        given.arguments.insert(given.arguments.end(), values.begin(), values.end());
+        continue;
+      }
+      const std::string name = "--" + option->get_lnames().front();
+      if (option->get_items_expected_max() == 0) {
+        if (!values.empty() && values.front() != "false") given.options.emplace_back(name, std::nullopt);
+        continue;
+      }
+      for (const std::string& value : values) given.options.emplace_back(name, value);
+    }
+  return given;
+}
+
 ExitCode CommandLine::run(int argc, char** argv) {
   CLI::App& app = *app_;
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* command = named_command();
-    console.result(command != nullptr ? command->help() : app.help());
+    console.print(command != nullptr ? command->help() : app.help());
     return ExitCode::success;
   } catch (const CLI::CallForVersion& version) {
     console.result(std::string(version.what()) + "\n");
@@ -80,6 +102,7 @@ ExitCode CommandLine::run(int argc, char** argv) {
     console.warn(app.help());
     return ExitCode::usage;
   }
+  for (const std::string& misspelt : misspelt_variables(app)) console.warn(misspelt);
   try {
     apply_settings(app, *command);
   } catch (const base::Error&) {

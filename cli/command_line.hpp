@@ -5,6 +5,8 @@
 #include "console.hpp"
 #include "exit_codes.hpp"
 
+#include "store/command.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,6 +37,9 @@ class CommandLine {
   ExitCode run(int argc, char** argv);
 
   const CLI::App& root() const { return *app_; }
+
+  // The command that was named with every option that has a value, from wherever; for printing it again.
+  store::Command given();
 
   Console console;
 

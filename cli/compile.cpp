@@ -39,13 +39,25 @@ void collect_kernels(const std::vector<kernel::Step>& steps, std::vector<std::st
   }
 }
 
+// "sm_80", "compute_80", or the number alone.
+std::string architecture(const std::string& given) {
+  const auto digits = [](std::string_view text) {
+    if (text.size() > 2 && (text.back() == 'a' || text.back() == 'f')) text.remove_suffix(1);
+    return text.size() >= 2 && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (digits(given)) return "sm_" + given;
+  for (const std::string_view prefix : {"sm_", "compute_"})
+    if (given.starts_with(prefix) && digits(std::string_view(given).substr(prefix.size()))) return given;
+  throw base::Error(base::Fault::usage, fmt::format("--arch {}: expected an architecture such as sm_80", given));
+}
+
 // A kernel file compiles what its plan launches, at the first values of its tunables; other CUDA source compiles every
 // __global__ function that is no template.
 compile::Request make_request(const Options& options) {
   compile::Request request;
   request.source = base::read_file(options.file);
   request.name = options.file;
-  request.arch = options.arch.empty() ? sim::gpu(options.gpu).arch() : options.arch;
+  request.arch = options.arch.empty() ? sim::gpu(options.gpu).arch() : architecture(options.arch);
   if (request.source.find("//@") != std::string::npos) {
     const auto file = kernel::parse(request.source, options.file);
     if (!file) throw base::Error(base::Fault::bad_input, base::render(file.error()));
@@ -123,11 +135,14 @@ ExitCode run(const Options& options, const Console& console) {
   const auto compiled = compiler.compile(request);
   if (!compiled) {
     const auto& rejection = compiled.error();
-    if (options.as_json)
+    if (options.as_json) {
       console.result(json{{"schema", 1}, {"compiled", false}, {"message", rejection.message},
                           {"diagnostics", diagnostics_json(rejection.diagnostics)}}
                          .dump(2, ' ', false, json::error_handler_t::replace) +
                      "\n");
+      console.warn(base::render(rejection.diagnostics) + rejection.message);
+      return ExitCode::bad_input;
+    }
     throw base::Error(base::Fault::bad_input, base::render(rejection.diagnostics) + rejection.message);
   }
   const auto& binary = compiled->binary;

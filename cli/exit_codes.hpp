@@ -20,9 +20,13 @@ enum class ExitCode : int {
   model_unreachable = 7,
   failed_items = 8,
   predicted_only = 9,
+  bad_task = 10,
+  missing = 11,
+  not_written = 12,
   resumable = 75,
   interrupted = 130,
   terminated = 143,
+  hung_up = 129,
 };
 
 struct ExitCodeRow {

@@ -7,13 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 namespace cudal1::cli {
 
 namespace {
 
-constexpr std::size_t text_column = 32, width = 100;
+constexpr std::size_t text_column = 32, widest = 100;
+
+// As wide as the terminal, as far as it can be read.
+std::size_t width() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 60) return widest;
+  return std::min<std::size_t>(widest, size.ws_col - 1);
+}
 
 // "  left                 right", with `right` wrapped at the column of its beginning.
 std::string entry(const std::string& left, std::string_view right) {
@@ -23,7 +33,7 @@ std::string entry(const std::string& left, std::string_view right) {
   std::size_t column = text_column;
   while (!right.empty()) {
     const std::size_t end = std::min(right.find(' '), right.size());
-    if (column + 1 + base::display_width(right.substr(0, end)) > width && column > text_column) {
+    if (column + 1 + base::display_width(right.substr(0, end)) > width() && column > text_column) {
       text += '\n' + std::string(text_column, ' ');
       column = text_column;
     } else if (column > text_column) {

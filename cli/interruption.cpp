@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -54,26 +55,31 @@ void handle(int number, void (*handler)(int)) {
 
 }  // namespace
 
-Interruption::Interruption(const char* promise) {
+Interruption::Interruption(const Console& console, std::string promise) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw base::Error(base::Fault::internal, "cannot open a pipe for signals");
   first_signal = 0;
   read_end_ = ends[0];
   wake_up = ends[1];
-  listener_ = std::jthread([read_end = ends[0], source = source_, promise]() mutable {
+  listener_ = std::jthread([read_end = ends[0], source = source_, promise = std::move(promise), &console]() mutable {
     char byte = 0;
     while (read(read_end, &byte, 1) < 0 && errno == EINTR) {}
     if (byte == 0) return;
-    fmt::print(stderr, "\n{}; once more to stop at once\n", promise);
+    console.warn(fmt::format("{}{}; once more to stop at once", console.options.progress == "json" ? "" : "\n", promise));
     source.request_stop();
   });
   handle(SIGINT, on_signal);
   handle(SIGTERM, on_signal);
+  struct sigaction hang_up {};
+  sigaction(SIGHUP, nullptr, &hang_up);
+  hangs_up_ = hang_up.sa_handler != SIG_IGN;  // nohup(1) asked for it to be ignored
+  if (hangs_up_) handle(SIGHUP, on_signal);
 }
 
 Interruption::~Interruption() {
   handle(SIGINT, SIG_DFL);
   handle(SIGTERM, SIG_DFL);
+  if (hangs_up_) handle(SIGHUP, SIG_DFL);
   const char byte = 0;  // ends the listener
   [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
   listener_.join();

@@ -75,7 +75,7 @@ void add_judged_variants_options(Arguments app, JudgedVariantsOptions& options) 
   add_accept_degenerate(app, options.workbench);
 }
 
-std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& options, const Console& console) {
+JudgedVariants judge_variants(const JudgedVariantsOptions& options, const Console& console) {
   std::vector<std::string> sources;
   for (const auto& file : options.variants) sources.push_back(base::read_file(file));
   const auto choice = choose_device(options.device);
@@ -91,7 +91,7 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
     auto judgements = judge_published(options, open, choice, console);
     console.result(options.as_json ? as_json(open.task, choice, reference, judgements)
                                    : report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)}, false));
-    return judgements;
+    return {std::move(judgements), choice.fallback};
   }
   StatusLine status(console);
   std::string printed;
@@ -117,10 +117,12 @@ std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& 
     printed.clear();
   }
   status.clear();
-  console.result(options.as_json ? as_json(open.task, choice, reference, judgements)
-                                 : report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)},
-                                                           options.counters));
-  return judgements;
+  if (options.as_json) console.result(as_json(open.task, choice, reference, judgements));
+  else console.print(report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)}, options.counters));
+  // "right" says less where nothing but the task's own kernel says what is.
+  if (!reference.oracle && !options.as_json)
+    console.result(fmt::format("\nNO_ORACLE: {}. Variants were compared with the task's own kernel alone.\n", reference.note));
+  return {std::move(judgements), choice.fallback};
 }
 
 }  // namespace cudal1::cli

@@ -26,6 +26,10 @@ void add_judged_variants_options(Arguments app, JudgedVariantsOptions& options);
 
 // Judges each in turn and prints the table or the JSON. Throws base::Error for a broken task or a file that cannot be
 // read, never for what is wrong with a variant.
-std::vector<report::NamedJudgement> judge_variants(const JudgedVariantsOptions& options, const Console& console);
+struct JudgedVariants {
+  std::vector<report::NamedJudgement> judgements;
+  bool predicted = false;  // because no GPU was found
+};
+JudgedVariants judge_variants(const JudgedVariantsOptions& options, const Console& console);
 
 }  // namespace cudal1::cli

@@ -58,6 +58,9 @@ model::Settings settings_of(const ModelOptions& options, const Console& console,
   settings.longest_wait = base::Seconds(options.longest_wait);
   settings.command_limit = base::Seconds(options.command_limit);
   settings.with_keys = purpose == Purpose::asking;
+  if (options.temperature >= 0) settings.temperature = options.temperature;
+  if (options.top_p >= 0) settings.top_p = options.top_p;
+  for (const auto& field : settings.request_fields) model::check_request_field(field);
   if (!options.prices.empty()) settings.prices = std::make_shared<model::Prices>(options.prices);
   settings.quirks = std::make_shared<model::QuirkStore>(base::cache_folder());
   // In front of a status line that may stand there.
@@ -112,6 +115,18 @@ void add_model_options(Arguments app, ModelOptions& options) {
   add("--context-tokens", settings.context_tokens, "N", "Most tokens that prompt and reply take together (ollama)")
       ->check(Check::positive());
   app.add_flag("--send-seed", settings.send_seed, "Send a seed with each request, where the service takes one")->group("Model");
+  app.add_option("--temperature", options.temperature, "Temperature of the model's choice of words; default: the service's own")
+      ->option_text("T")
+      ->default_str("")
+      ->check(Check::not_negative())
+      ->group("Model");
+  app.add_option("--top-p", options.top_p, "Share of likely words that it chooses from; default: the service's own")
+      ->option_text("P")
+      ->default_str("")
+      ->check(Check::not_negative())
+      ->group("Model");
+  add("--request-field", settings.request_fields, "NAME=JSON", "A further field of every request, as in top_k=40 or options.min_p=0.05; may be given several times")
+      ->one_value();
   add("--parallel", settings.parallel, "N", "Most requests to one service at once")->check(Check::between(1, 256));
   add("--retries", settings.retries, "N", "Most times that a request is tried again")->check(Check::between(0, 100));
   add("--longest-wait", options.longest_wait, "SECONDS", "Longest pause that a service may ask for")->check(Check::not_negative());

@@ -19,6 +19,7 @@ struct ModelOptions {
   std::vector<std::string> models = {"builtin"};
   std::vector<std::string> base_urls, key_commands, key_variables;  // "VALUE" for all, "PROVIDER=VALUE" for one
   model::Settings settings;
+  double temperature = -1, top_p = -1;   // below 0: not sent
   double connect_limit = 10, first_byte_limit = 900, idle_limit = 300, longest_wait = 120, command_limit = 900;
   std::string prices;
   bool allow_remote = false, verbose = false;

@@ -3,17 +3,20 @@
 #include "estimate.hpp"
 #include "first_prompt.hpp"
 #include "interruption.hpp"
+#include "output_file.hpp"
 #include "resume_command.hpp"
 #include "run_options.hpp"
 #include "run_progress.hpp"
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "kernel/output.hpp"
 #include "model/service.hpp"
 #include "report/report.hpp"
 #include "search/search.hpp"
 #include "store/run.hpp"
 #include "store/run_folder.hpp"
+#include "task/module.hpp"
 
 #include <filesystem>
 
@@ -119,8 +122,8 @@ int execute(const Options& options, Plan& plan, const Models& models, store::Run
   for (const auto& model : models) asked.push_back(model.get());
 
   require_fit(plan.open, console);
-  Interruption interruption;
-  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples, options.run.model.settings.arrivals);
+  Interruption interruption(console);
+  const auto progress = run_progress(console, plan.search.rounds, plan.search.samples, options.run.model.settings.arrivals, folder.path().string());
   WorkbenchOptions bench = options.run.workbench;
   bench.hangs = folder.path() / "hangs";
   Workbench workbench(plan.open, plan.choice, bench);
@@ -143,14 +146,29 @@ bool improved(const store::Run& run) {
   return best->verdict().verdict == outcome::Verdict::faster || (run.result.start.reference.times.empty() && best->confirmation);
 }
 
-void write_output(const Options& options, const store::Run& run, const Console& console) {
-  if (options.output.empty()) return;
-  if (!improved(run) || run.best_file.empty()) {
-    console.warn(fmt::format("{} is not written: nothing faster was found", options.output));
-    return;
+// What goes to -o; the task's own kernel where nothing is faster and that is fine. Empty: nothing.
+std::string output_text(const Options& options, const task::Task& task, const store::Run& run) {
+  if (improved(run) && !run.best_file.empty()) return base::read_file(run.best_file);
+  const bool own = options.allow_no_improvement && !task::is_module(task) && !goes_on(run.result.stopped_because);
+  return own ? kernel::output_file(task.file, task.file, {}) : "";
+}
+
+// Says what became of -o. What cannot be written any more (a full disk) is no reason to keep the report back.
+bool write_output(const Options& options, const task::Task& task, const store::Run& run, const Console& console) {
+  if (options.output.empty()) return true;
+  try {
+    const std::string text = output_text(options, task, run);
+    if (text.empty()) {
+      console.warn(fmt::format("{} is not written: nothing faster was found", options.output));
+      return true;
+    }
+    base::write_file(options.output, text);
+    console.note(fmt::format("wrote {}{}", options.output, improved(run) ? "" : ": the task's own kernel, because nothing faster was found"));
+    return true;
+  } catch (const base::Error& error) {
+    console.warn(fmt::format("{}{}", error.what(), run.best_file.empty() ? "" : fmt::format("; the fastest kernel is in {}", run.best_file)));
+    return false;
   }
-  base::write_file(options.output, base::read_file(run.best_file));
-  console.note("wrote " + options.output);
 }
 
 ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_no_improvement) {
@@ -168,15 +186,8 @@ ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_
   return fallback ? ExitCode::predicted_only : ExitCode::success;
 }
 
-// Where the models are is no part of what makes a run this run, but a command needs it.
-std::string place_arguments(const ModelOptions& options) {
-  std::string text;
-  for (const auto& [option, values] : {std::pair{"--base-url", &options.base_urls}, {"--key-variable", &options.key_variables}})
-    for (const auto& value : *values) text += fmt::format(" {} {}", option, shell_quoted(value));
-  return text + (options.allow_remote ? " --allow-remote" : "");
-}
-
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run(const Options& options, const store::Command& command, const Console& console) {
+  require_writable(options.output, {options.run.task.task, options.run.start_from});
   auto plan = make_plan(options);
   say_device(plan.choice, options.run.workbench, console);
   if (options.dry_run) return dry_run(options, plan, console);
@@ -194,21 +205,22 @@ ExitCode run(const Options& options, const Console& console) {
     } else {
       console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
       if (models.empty()) models = models_to_ask(options.run, plan.open.task, plan.search, console);
+      store::write_command(folder.path(), command);
       signal = execute(options, plan, models, folder, console);
     }
   }
   const auto run = store::load(plan.folder);
   write_reports(run);
-  write_output(options, run, console);
-  console.result(options.as_json ? report::render(run, "json")
-                                 : report::render(run, "terminal", {console.colour(stdout), console.width(stdout)}));
+  const bool written = write_output(options, plan.open.task, run, console);
+  if (options.as_json) console.result(report::render(run, "json"));
+  else console.print(report::render(run, "terminal", {console.colour(stdout), console.width(stdout)}));
   if (goes_on(run.result.stopped_because))
-    console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run) + place_arguments(options.run.model)));
+    console.warn(fmt::format("{}\ngo on with the same command, or with: {}", run.result.reason, resume_command(run)));
   else
     console.note(fmt::format("it stopped because {}", run.result.reason));
   console.note(fmt::format("report: {}{}", (plan.folder / "report.html").string(),
                            improved(run) ? ", fastest kernel: " + run.best_file : ""));
-  return exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement);
+  return written ? exit_code(run, signal, plan.choice.fallback, options.allow_no_improvement) : ExitCode::not_written;
 }
 
 }  // namespace
@@ -216,14 +228,14 @@ ExitCode run(const Options& options, const Console& console) {
 void add_optimize(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Arguments app = line.add("optimize", "Make a kernel faster: the contrastive rounds", main_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run(*options, line.given(), line.console); });
   app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc")->option_text("FILE");
   app.add_option("--out", options->folder, "The run's folder [default: cudal1-runs/TASK-DIGEST]")->option_text("DIR");
   app.add_flag("--dry-run", options->dry_run, "Show what would be sent, to whom and how much, and stop");
   app.add_flag("--json", options->as_json, "Print one JSON object instead of the report");
   app.add_flag("--again", options->again, "Move an earlier run of the same command aside and start afresh");
   app.add_flag("--force", options->force, "Go on with a run although driver, version or device differ");
-  app.add_flag("--allow-no-improvement", options->allow_no_improvement, "Exit with 0 when nothing faster was found");
+  app.add_flag("--allow-no-improvement", options->allow_no_improvement, "When nothing faster was found, exit with 0 and write the task's own kernel to -o");
   add_run_options(app, options->run);
   app.add_option("--confirmations", options->run.search.confirmations, "Most variants that a final verdict is asked for")
       ->option_text("N")

@@ -23,6 +23,7 @@ ExitCode run(const Options& options, const Console& console) {
   const auto text = report::render(run, options.as_json ? "json" : options.format,
                                    {!to_file && console.colour(stdout), console.width(stdout)});
   if (to_file) base::write_file(options.output, text);
+  else if (options.format == "terminal" && !options.as_json) console.print(text);
   else console.result(text);
   return ExitCode::success;
 }

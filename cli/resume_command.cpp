@@ -3,25 +3,29 @@
 
 #include "search/options.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace cudal1::cli {
+
+using store::shell_quoted;
 
 bool goes_on(search::Stop stop) {
   using search::Stop;
   return search::resumable(stop) || stop == Stop::wall_limit || stop == Stop::token_limit || stop == Stop::cost_limit;
 }
 
-std::string shell_quoted(const std::string& word) {
-  static constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=:/,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string resume_command(const store::Run& run) {
+  if (run.command) {
+    store::Command command = *run.command;
+    std::error_code none;
+    const bool here = std::filesystem::equivalent(command.folder, std::filesystem::current_path(none), none);
+    command.drop("--again");
+    command.set("--out", here ? run.folder.string() : std::filesystem::absolute(run.folder, none).string());
+    return command.text();
+  }
   const auto& identity = run.identity;
   const search::Options preset;
   std::string command = "cudal1 optimize " + shell_quoted(identity.task_path) + " --out " + shell_quoted(run.folder.string());

@@ -82,7 +82,7 @@ class TextProgress final : public search::Observer {
     if (animated_) {
       keep(base::printable(fmt::format("{:<14} {}", variant.id, verdict_of(variant))));
     } else if (base::now() - last_line_ > base::Seconds(60)) {
-      keep(fmt::format("{}: {} judged, best {:.3g}x", where_, judged_, best_));
+      keep(fmt::format("{}: {} judged{}", where_, judged_, best_text()));
     }
   }
   void improved(const search::Variant& variant) override {
@@ -92,8 +92,9 @@ class TextProgress final : public search::Observer {
   void racing(const std::vector<std::string>& ids) override { show(fmt::format("racing {}", fmt::join(ids, ", ")), where_); }
   void raced(const search::Race& race) override { keep(base::printable(race_line(race))); }
   void round_finished(const search::Round& round) override {
-    keep(fmt::format("round {}/{}: {} answer{}, {} right, {} faster; best so far {:.3g}x", round.round, rounds_,
-                     round.answers, round.answers == 1 ? "" : "s", round.right, round.faster, round.best_so_far));
+    keep(fmt::format("round {}/{}: {} answer{}, {} right, {} faster{}; {}", round.round, rounds_, round.answers, round.answers == 1 ? "" : "s",
+                     round.right, round.faster, round.duplicates > 0 ? fmt::format(" ({} given before)", round.duplicates) : "",
+                     round.best_so_far > 0 ? fmt::format("best so far {:.3g}x", round.best_so_far) : "nothing right yet"));
   }
   void confirming(const search::Variant& variant) override {
     show("confirming " + variant.id + " in fresh processes", "final verdict");
@@ -116,8 +117,9 @@ class TextProgress final : public search::Observer {
   void repaint() {
     if (!animated_ || what_.empty()) return;
     const auto arriving = arrivals_->text();
-    line_.show(fmt::format("{} · {}{}{} · best {:.3g}x · {}", where_, what_, arriving.empty() ? "" : ": ", arriving, best_, elapsed(begun_)));
+    line_.show(fmt::format("{} · {}{}{}{} · {}", where_, what_, arriving.empty() ? "" : ": ", arriving, best_text(), elapsed(begun_)));
   }
+  std::string best_text() const { return best_ > 0 ? fmt::format(" · best {:.3g}x", best_) : ""; }
   void keep(const std::string& text) {
     const std::lock_guard lock(mutex_);
     line_.keep(text);
@@ -134,7 +136,7 @@ class TextProgress final : public search::Observer {
   bool animated_;
   std::shared_ptr<const model::Arrivals> arrivals_;
   int judged_ = 0;
-  double best_ = 1;
+  double best_ = 0;  // nothing is right yet
   std::string where_ = "start", what_;
   base::Seconds begun_ = base::now(), last_line_ = begun_;
   std::mutex mutex_;  // of everything that is shown
@@ -145,6 +147,8 @@ class TextProgress final : public search::Observer {
 // For a program: one object per line.
 class JsonProgress final : public search::Observer {
  public:
+  explicit JsonProgress(std::string run) : run_(std::move(run)) {}
+
   void started(const search::Start& start) override {
     json times = json::array();
     for (const auto& time : start.reference.times)
@@ -155,7 +159,8 @@ class JsonProgress final : public search::Observer {
     print({{"event", "asked"}, {"key", question.key.text()}, {"model", model}});
   }
   void replied(const model::Key& key, const std::string& model, const model::Reply& reply) override {
-    print({{"event", "replied"}, {"key", key.text()}, {"model", model}, {"seconds", reply.seconds.count()}});
+    print({{"event", "replied"}, {"key", key.text()}, {"model", model}, {"seconds", reply.seconds.count()}, {"input_tokens", reply.usage.input_tokens},
+           {"output_tokens", reply.usage.output_tokens}, {"cost_usd", reply.usage.priced ? json(reply.usage.cost) : json(nullptr)}});
   }
   void judging(const search::Variant& variant) override { print({{"event", "judging"}, {"variant", variant.id}}); }
   void judged(const search::Variant& variant) override { print(described("judged", variant)); }
@@ -176,7 +181,9 @@ class JsonProgress final : public search::Observer {
   void confirming(const search::Variant& variant) override { print({{"event", "confirming"}, {"variant", variant.id}}); }
   void confirmed(const search::Variant& variant) override { print(described("confirmed", variant)); }
   void stopped(const search::Result& result) override {
-    print({{"event", "stopped"}, {"stopped_because", search::name(result.stopped_because)}, {"reason", result.reason}});
+    print({{"event", "stopped"}, {"stopped_because", search::name(result.stopped_because)}, {"reason", result.reason},
+           {"input_tokens", result.usage.input_tokens}, {"output_tokens", result.usage.output_tokens},
+           {"cost_usd", result.usage.priced ? json(result.usage.cost) : json(nullptr)}});
   }
 
  private:
@@ -192,17 +199,21 @@ class JsonProgress final : public search::Observer {
     }
     return object;
   }
-  static void print(const json& object) {
+  void print(json object) const {
+    object["time"] = base::timestamp();
+    object["run"] = run_;
     fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, json::error_handler_t::replace));
   }
+
+  std::string run_;
 };
 
 }  // namespace
 
 std::unique_ptr<search::Observer> run_progress(const Console& console, int rounds, int samples,
-                                               std::shared_ptr<const model::Arrivals> arrivals) {
+                                               std::shared_ptr<const model::Arrivals> arrivals, std::string run) {
   const std::string& kind = console.options.progress;
-  if (kind == "json") return std::make_unique<JsonProgress>();
+  if (kind == "json") return std::make_unique<JsonProgress>(std::move(run));
   if (kind == "none" || console.options.quiet) return std::make_unique<search::Observer>();
   const bool animated = kind == "auto" && console.terminal(stderr);
   return std::make_unique<TextProgress>(console, rounds, samples, animated, std::move(arrivals));

@@ -14,6 +14,6 @@ namespace cudal1::cli {
 // line per finished round and at least one a minute, with --progress=json one JSON object per event (cudal1-json(5)).
 // `rounds` and `samples` are those of the run; `arrivals` is told by its models.
 std::unique_ptr<search::Observer> run_progress(const Console& console, int rounds, int samples,
-                                               std::shared_ptr<const model::Arrivals> arrivals);
+                                               std::shared_ptr<const model::Arrivals> arrivals, std::string run);
 
 }  // namespace cudal1::cli

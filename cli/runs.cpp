@@ -37,6 +37,17 @@ bool has_more_to_do(const store::Summary& run) {
   return stop ? goes_on(*stop) : !run.running;
 }
 
+// A run that was killed had no time to say how far it came; its journal knows.
+void catch_up(store::Summary& run) {
+  if (run.running || !run.stopped_because.empty()) return;
+  const auto whole = store::load(run.folder);
+  run.rounds = static_cast<int>(whole.result.rounds.size());
+  run.judged = whole.result.judged();
+  const auto* best = whole.result.best();
+  run.verdict = best ? outcome::name(best->verdict().verdict, best->verdict().predicted) : "";
+  run.score = best ? best->score() : 0;
+}
+
 json summary_json(const store::Summary& run) {
   return {{"run", run.folder.string()}, {"task", run.task},     {"device", run.device},   {"models", run.models},
           {"begun", run.begun},         {"rounds", run.rounds}, {"judged", run.judged},   {"state", state(run)},
@@ -46,15 +57,16 @@ json summary_json(const store::Summary& run) {
 std::string summary_text(const store::Summary& run) {
   const std::string best = run.verdict.empty() ? "nothing right yet" : fmt::format("{} {:.3g}x", run.verdict, run.score);
   std::string text =
-      fmt::format("{}\n  {} on {} by {}, begun {}\n  {}; {} rounds, {} judged; best: {}\n", run.folder.string(), run.task,
-                  run.device, fmt::join(run.models, ", "), run.begun, state_text(run), run.rounds, run.judged, best);
+      fmt::format("{}\n  {} on {} by {}, begun {}\n  {}; {} round{}, {} judged; best: {}\n", run.folder.string(), run.task,
+                  run.device, fmt::join(run.models, ", "), run.begun, state_text(run), run.rounds, run.rounds == 1 ? "" : "s", run.judged, best);
   if (has_more_to_do(run))
     text += fmt::format("  go on with: {}\n", resume_command(store::load(run.folder)));
   return text;
 }
 
 ExitCode run(const Options& options, const Console& console) {
-  const auto runs = store::list(options.folder);
+  auto runs = store::list(options.folder);
+  for (auto& run : runs) catch_up(run);
   std::string text;
   json list = json::array();
   for (const auto& run : runs) {
@@ -72,7 +84,7 @@ void add_runs(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Arguments app = line.add("runs", "List runs, and how to go on with each", main_group,
                            [options, &line] { return run(*options, line.console); });
-  app.add_option("DIR", options->folder, "Where to look: DIR/cudal1-runs, or DIR itself");
+  app.add_option("DIR", options->folder, "Where to look: DIR/cudal1-runs, DIR itself, or one run");
   app.add_flag("--json", options->as_json, "Print one JSON object");
 }
 

@@ -4,6 +4,7 @@
 #include "suggestion.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +12,8 @@
 #include <map>
 #include <optional>
 #include <set>
+
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -130,6 +133,23 @@ void apply_settings(CLI::App& root, CLI::App& command) {
       if (option.count() > 0) continue;
       if (const auto setting = find(files, command.get_name(), option.get_lnames().front())) apply(option, *setting);
     }
+}
+
+std::vector<std::string> misspelt_variables(const CLI::App& root) {
+  std::vector<std::string> known;
+  for (const std::string& key : keys_of_tree(root)) known.push_back(environment_name(key));
+  for (const char* other : {"CUDAL1_SHARD", "CUDAL1_SHARDS", "CUDAL1_GPU_MEMORY_GIB", "CUDAL1_NVML", "CUDAL1_CUPTI", "CUDAL1_ACCEPT"}) known.emplace_back(other);
+  std::vector<std::string> misspelt;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    const std::string name = text.substr(0, text.find('='));
+    if (!name.starts_with("CUDAL1_") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    // By what is told apart: the prefix is everybody's.
+    std::vector<std::string> endings;
+    for (const std::string& other : known) endings.push_back(other.substr(7));
+    if (const auto near = base::nearest(name.substr(7), endings)) misspelt.push_back(fmt::format("{} is no setting; did you mean CUDAL1_{}?", name, *near));
+  }
+  return misspelt;
 }
 
 std::vector<Setting> all_settings(const CLI::App& root) {

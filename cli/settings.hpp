@@ -32,6 +32,9 @@ std::vector<const CLI::Option*> settable_options(const CLI::App& app);
 // that does not fit, or a project's file that sets what only the user may.
 void apply_settings(CLI::App& root, CLI::App& command);
 
+// "CUDAL1_ROUNDSX is no setting; did you mean CUDAL1_ROUNDS?", for each variable that is nearly one.
+std::vector<std::string> misspelt_variables(const CLI::App& root);
+
 // Every setting as it would apply, for `cudal1 config show`; sorted by key.
 std::vector<Setting> all_settings(const CLI::App& root);
 

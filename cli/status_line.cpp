@@ -14,14 +14,14 @@ StatusLine::~StatusLine() { clear(); }
 
 void StatusLine::show(std::string_view text) {
   if (!repaints_) return;
-  shown_ = base::fitted(base::printable(text), static_cast<std::size_t>(console_.width(stderr) - 1));
+  shown_ = base::fitted(in_locale(base::printable(text)), static_cast<std::size_t>(console_.width(stderr) - 1));
   fmt::print(stderr, "\r\033[K{}", shown_);
   std::fflush(stderr);
 }
 
 void StatusLine::keep(std::string_view text) {
   if (!shown_.empty()) fmt::print(stderr, "\r\033[K");
-  fmt::print(stderr, "{}\n", text);
+  fmt::print(stderr, "{}\n", in_locale(text));
   if (!shown_.empty()) fmt::print(stderr, "{}", shown_);
   std::fflush(stderr);
 }

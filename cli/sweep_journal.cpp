@@ -52,7 +52,7 @@ std::vector<std::string> option_entries(const std::string& options) {
 std::vector<ReadSweep> read_sweeps(const std::filesystem::path& place) {
   const auto path = std::filesystem::is_directory(place) ? place / "journal.jsonl" : place;
   if (!std::filesystem::exists(path))
-    throw base::Error(base::Fault::bad_input, fmt::format("{} holds no sweep (there is no journal.jsonl)", place.string()));
+    throw base::Error(base::Fault::missing, fmt::format("{} holds no sweep (there is no journal.jsonl)", place.string()));
   const std::string text = base::read_file(path);
   std::vector<ReadSweep> result;
   std::size_t at = 0;
@@ -69,13 +69,13 @@ std::vector<ReadSweep> read_sweeps(const std::filesystem::path& place) {
     }
     try {
       const json value = json::parse(line);
-      if (value.at("schema") != 1) throw base::Error(base::Fault::bad_input, fmt::format("{} is of another schema", path.string()));
+      if (value.at("schema") != 1) throw base::Error(base::Fault::bad_task, fmt::format("{} is of another schema", path.string()));
       result.push_back({{value.at("device"), value.at("models"), value.at("options"), value.at("shard"), value.at("shards"), value.at("tasks")}, {}});
     } catch (const json::exception& problem) {
-      throw base::Error(base::Fault::bad_input, fmt::format("{} does not begin as a sweep: {}", path.string(), problem.what()));
+      throw base::Error(base::Fault::bad_task, fmt::format("{} does not begin as a sweep: {}", path.string(), problem.what()));
     }
   }
-  if (result.empty()) throw base::Error(base::Fault::bad_input, fmt::format("{} does not begin as a sweep: it is empty", path.string()));
+  if (result.empty()) throw base::Error(base::Fault::bad_task, fmt::format("{} does not begin as a sweep: it is empty", path.string()));
   return result;
 }
 

@@ -61,7 +61,7 @@ ExitCode run_sweep(const SweepRun& run, const BatchOptions& batch, const DeviceO
   console.note(fmt::format("{} {}{} in {}", tasks.size(), run.noun, tasks.size() == 1 ? "" : "s", folder.string()));
 
   const std::string promise = fmt::format("stopping within {:.0f} s; what is at hand then is done again by the same command", sweep_grace.count());
-  Interruption interruption(promise.c_str());
+  Interruption interruption(console, promise);
   GpuShares shares;
   SweepCrew crew(run.work(folder, shares, interruption.token()), console, std::move(tasks), journal, choices, interruption.token());
   const SweepCrew::Result result = crew.run();

@@ -172,7 +172,7 @@ std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const S
     for (std::size_t i = tasks.size(); i > 1; --i) std::swap(tasks[i - 1], tasks[random.below(i)]);
   }
   if (tasks.empty())
-    throw base::Error(base::Fault::bad_input, "there is no task among these files: kernel files with //@ directives, or Python with "
+    throw base::Error(base::Fault::bad_task, "there is no task among these files: kernel files with //@ directives, or Python with "
                                               "Model, get_inputs and get_init_inputs (and --level, --id, --match leave none out)");
   return tasks;
 }

@@ -3,11 +3,15 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "kernel/output.hpp"
 #include "playbook/playbook.hpp"
+#include "store/command.hpp"
 #include "task/module.hpp"
 
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 
 #include <unistd.h>
@@ -106,7 +110,12 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
   OpenTask open;
   open.python = options.python;
   if (!pytorch::is_module(options.task)) {
-    open.task = task::load(options.task, overrides(options.set), memory_bytes);
+    std::string source = base::read_file(options.task, std::size_t{16} << 20);
+    if (const auto drafted = drafted_task(source, options.task)) {
+      open.drafted = drafted->note;
+      source = drafted->source;
+    }
+    open.task = task::from_source(std::move(source), options.task, overrides(options.set), memory_bytes);
     open.pytorch = std::move(warm);
     return open;
   }
@@ -119,6 +128,20 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
   open.task = warm->open(options.task, set, memory_bytes);
   open.pytorch = std::move(warm);
   return open;
+}
+
+std::optional<DraftedSource> drafted_task(const std::string& source, const std::string& name) {
+  if (source.find('\0') != std::string::npos || kernel::valid_host_text(source, name)) return std::nullopt;
+  const kernel::Draft draft = kernel::draft(source, name);
+  if (!draft.complete()) {
+    const std::string missing = draft.to_complete.empty() ? "" : fmt::format("; to complete: {}", draft.to_complete.front());
+    throw base::Error(base::Fault::bad_task,
+                      fmt::format("{}: no `//@` directive: this is not a kernel file yet{}\nrun `cudal1 init {} -o {}` to draft the directives", name, missing,
+                                  store::shell_quoted(name), store::shell_quoted(std::filesystem::path(name).stem().string() + ".task.cu")));
+  }
+  std::string note = fmt::format("{} is no kernel file: it is taken as `cudal1 init` drafts it, with the kernel {}", name, draft.kernel);
+  for (const std::string& guess : draft.guessed) note += fmt::format("\n  guessed: {}", guess);
+  return DraftedSource{draft.text, note};
 }
 
 std::optional<std::string> examine(OpenTask& open, const Console& console) {
@@ -135,7 +158,8 @@ std::optional<std::string> examine(OpenTask& open, const Console& console) {
 }
 
 void require_fit(OpenTask& open, const Console& console) {
-  if (const auto reason = examine(open, console)) throw base::Error(base::Fault::bad_input, *reason);
+  if (!open.drafted.empty()) console.note(open.drafted);
+  if (const auto reason = examine(open, console)) throw base::Error(base::Fault::bad_task, *reason);
 }
 
 std::size_t host_memory_bytes() {

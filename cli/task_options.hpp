@@ -38,6 +38,7 @@ struct OpenTask {
   std::vector<pytorch::Defect> defects;   // of a module, once the gate has looked
   double start_seconds = 0;               // that PyTorch took to start; 0 where it was warm
   std::string python;                     // as TaskOptions has it
+  std::string drafted;                    // what to say of an ordinary .cu that was drafted; empty: it is a kernel file
 };
 
 // The task, checked against the memory of the device or, on the simulator, of this machine. A host that is `warm` is
@@ -55,6 +56,13 @@ SharedTask open_shared(const TaskOptions& options, const DeviceChoice& choice, G
 
 // The host to the next task; what it holds of a shared GPU's memory goes before the place does.
 void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host);
+
+// An ordinary .cu as a kernel file, where its draft is complete, and what to say of it. Empty for a kernel file. Throws
+// base::Error(bad_task) that names what is missing.
+struct DraftedSource {
+  std::string source, note;
+};
+std::optional<DraftedSource> drafted_task(const std::string& source, const std::string& name);
 
 // The task gate of a module: finds what makes it a bad measure; the judge says it. Gives the reason why nothing can be
 // verified against one, because PyTorch does not agree with itself or its outputs are not finite.

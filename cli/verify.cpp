@@ -11,21 +11,21 @@ namespace {
 
 struct Options {
   JudgedVariantsOptions judged;
-  std::string variant;
   AnswerSweepOptions bulk;
 };
 
 ExitCode run(Options options, const Console& console) {
   const bool bulk = !options.bulk.answers.empty();
-  if (bulk != options.variant.empty() || bulk != options.judged.task.task.empty())
+  if (bulk != options.judged.variants.empty() || bulk != options.judged.task.task.empty())
     throw base::Error(base::Fault::usage, "verify needs TASK and VARIANT, or --answers instead of both");
   if (bulk) {
     options.bulk.output.as_json = options.judged.as_json;
     return sweep_answers(options.bulk, options.judged, console);
   }
-  options.judged.variants = {options.variant};
-  const auto judgements = judge_variants(options.judged, console);
-  return outcome::is_right(judgements.front().judgement.verdict) ? ExitCode::success : ExitCode::bad_input;
+  const auto judged = judge_variants(options.judged, console);
+  for (const auto& [name, judgement] : judged.judgements)
+    if (!outcome::is_right(judgement.verdict)) return ExitCode::bad_input;
+  return judged.predicted ? ExitCode::predicted_only : ExitCode::success;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Arguments app = line.add("verify", "Is a variant right?", manual_group, [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->judged.task);
-  app.add_option("VARIANT", options->variant, "A kernel file that answers the task, or somebody's PyTorch module with a ModelNew");
+  app.add_option("VARIANT", options->judged.variants, "Kernel files that answer the task, or somebody's PyTorch module with a ModelNew");
   app.make_optional("TASK");   // --answers stands for both
   add_judged_variants_options(app, options->judged);
   add_answer_sweep_options(app, options->bulk);

@@ -12,7 +12,10 @@ enum class Fault {
   usage,              // the command line or a configuration file
   credentials,        // missing or refused
   no_device,          // no usable GPU, driver or NVRTC
-  bad_input,          // the task, an answer given by the user, or the reference does not compile or verify
+  bad_input,          // a kernel given by the user does not compile or verify
+  bad_task,           // the task, its reference or a run's journal is not right
+  missing,            // a file or folder that was named is not there or cannot be read
+  not_written,        // a result cannot be written: a full disk, no permission
   model_unreachable,  // model endpoint or its credit
   resumable,          // stopped early; the same command goes on
 };

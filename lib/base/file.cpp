@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ void create_parent(const fs::path& path) {
   std::error_code code;
   if (parent.empty()) return;
   fs::create_directories(parent, code);
-  if (code) throw Error(Fault::usage, "cannot create the folder " + parent.string() + ": " + code.message());
+  if (code) throw Error(Fault::not_written, "cannot create the folder " + parent.string() + ": " + code.message());
 }
 
 // False with errno set.
@@ -52,6 +53,8 @@ fs::path base_folder(const char* variable, const char* below_home) {
   if (value != nullptr && *value == '/') return fs::path(value) / "cudal1";  // the specification ignores relative ones
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home == '\0')
+    if (const passwd* user = ::getpwuid(::getuid())) home = user->pw_dir;
+  if (home == nullptr || *home == '\0')
     throw Error(Fault::usage, std::string("neither ") + variable + " nor HOME is set; set one of them to a folder");
   return fs::path(home) / below_home / "cudal1";
 }
@@ -60,26 +63,26 @@ fs::path base_folder(const char* variable, const char* below_home) {
 
 std::string read_file(const fs::path& path, std::size_t limit) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.value() < 0) throw Error(Fault::bad_input, "cannot read " + path.string() + ": " + reason());
+  if (file.value() < 0) throw Error(Fault::missing, "cannot read " + path.string() + ": " + reason());
   struct stat facts {};
   if (::fstat(file.value(), &facts) == 0 && S_ISDIR(facts.st_mode))
-    throw Error(Fault::bad_input, path.string() + " is a folder, not a file");
+    throw Error(Fault::missing, path.string() + " is a folder, not a file");
   std::string content;
   const auto expected = static_cast<std::size_t>(S_ISREG(facts.st_mode) ? facts.st_size : 0);
   if (expected <= limit) content.reserve(expected + 1);
   std::size_t size = 0;
   for (;;) {
     if (size > limit)
-      throw Error(Fault::bad_input, path.string() + " is larger than " + std::to_string(limit) + " bytes");
+      throw Error(Fault::missing, path.string() + " is larger than " + std::to_string(limit) + " bytes");
     content.resize(std::max(size + 65536, content.capacity()));
     const ssize_t count = ::read(file.value(), content.data() + size, content.size() - size);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(Fault::bad_input, "cannot read " + path.string() + ": " + reason());
+    if (count < 0) throw Error(Fault::missing, "cannot read " + path.string() + ": " + reason());
     if (count == 0) break;
     size += static_cast<std::size_t>(count);
   }
   content.resize(size);
-  if (size > limit) throw Error(Fault::bad_input, path.string() + " is larger than " + std::to_string(limit) + " bytes");
+  if (size > limit) throw Error(Fault::missing, path.string() + " is larger than " + std::to_string(limit) + " bytes");
   return content;
 }
 
@@ -98,7 +101,7 @@ void write_file(const fs::path& path, std::string_view content) {
   if (!written) {
     const std::string why = reason();
     ::unlink(temporary.c_str());
-    throw Error(Fault::usage, "cannot write " + path.string() + ": " + why);
+    throw Error(Fault::not_written, "cannot write " + path.string() + ": " + why);
   }
   flush_folder(path.parent_path());
 }
@@ -106,7 +109,7 @@ void write_file(const fs::path& path, std::string_view content) {
 AppendFile::AppendFile(const fs::path& path) : path_(path) {
   create_parent(path);
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw Error(Fault::usage, "cannot write " + path.string() + ": " + reason());
+  if (descriptor_ < 0) throw Error(Fault::not_written, "cannot write " + path.string() + ": " + reason());
   flush_folder(path.parent_path());
 }
 
@@ -114,7 +117,7 @@ AppendFile::~AppendFile() { ::close(descriptor_); }
 
 void AppendFile::append(std::string_view bytes) {
   if (!write_all(descriptor_, bytes) || (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS))
-    throw Error(Fault::usage, "cannot append to " + path_.string() + ": " + reason());
+    throw Error(Fault::not_written, "cannot append to " + path_.string() + ": " + reason());
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {

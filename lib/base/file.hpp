@@ -8,12 +8,12 @@
 
 namespace cudal1::base {
 
-// The whole file as bytes. Throws Error(bad_input) that names the path and why: missing, a folder, unreadable, or
+// The whole file as bytes. Throws Error(missing) that names the path and why: missing, a folder, unreadable, or
 // larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::size_t limit = std::size_t{256} << 20);
 
 // Replaces the file in one step: a temporary file in the same folder, flushed, then renamed. Creates missing parent
-// folders. Throws Error(usage) when the place cannot be written or is full; the old content is then still there.
+// folders. Throws Error(not_written) when the place cannot be written or is full; the old content is then still there.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
 // Appends to a file and flushes to the disk before it returns. A journal's one primitive.
@@ -23,7 +23,7 @@ class AppendFile {
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
-  void append(std::string_view bytes);  // throws Error(usage) on a full disk
+  void append(std::string_view bytes);  // throws Error(not_written) on a full disk
 
  private:
   int descriptor_ = -1;

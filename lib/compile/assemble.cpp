@@ -141,7 +141,9 @@ Job job_of(const Request& request, const SourceNames& names, const NvrtcIdentity
     job.source = "#line 1 \"" + names.tunables + "\"\n" + request.prelude;
     if (!request.prelude.ends_with('\n')) job.source += '\n';
   }
-  job.source += "#line 1 \"" + names.alias + "\"\n" + request.source;
+  // A byte order mark is no word of C++.
+  const std::string_view mark = "\xef\xbb\xbf";
+  job.source += "#line 1 \"" + names.alias + "\"\n" + (request.source.starts_with(mark) ? request.source.substr(mark.size()) : request.source);
   job.name = names.alias;
   job.kernels = request.kernels;
   job.cubin = request.cubin;

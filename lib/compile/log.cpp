@@ -34,6 +34,13 @@ std::string_view between_quotes(std::string_view line, std::string_view before) 
   return line.substr(0, line.find('\''));
 }
 
+// NVRTC's message without the option that nobody can give here: "… Consider using -default-device flag …".
+std::string_view without_advice(std::string_view message) {
+  for (const std::string_view advice : {" Consider using -default-device", ". Consider using -default-device", " (Consider using -default-device"})
+    if (const std::size_t at = message.find(advice); at != std::string_view::npos) return base::trim(message.substr(0, at));
+  return message;
+}
+
 // "k.cu(7): error: message" of the front end.
 std::optional<Diagnostic> front_end(std::string_view line) {
   struct Kind { std::string_view word; Severity severity; };
@@ -54,7 +61,7 @@ std::optional<Diagnostic> front_end(std::string_view line) {
     if (colon == std::string_view::npos || (colon > 0 && !rest.starts_with(" #"))) continue;
     diagnostic.severity = kind.severity;
     diagnostic.file = line.substr(0, open);
-    diagnostic.message = base::printable(base::trim(rest.substr(colon + 2)));
+    diagnostic.message = base::printable(without_advice(base::trim(rest.substr(colon + 2))));
     return diagnostic;
   }
   return std::nullopt;

@@ -186,7 +186,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
         return refused(Verdict::implausible, fmt::format("PyTorch takes {:.3g} ms beside its processes, and {:.3g} ms without them", median(beside_ms), median(alone)));
     }
   } catch (const base::Error& error) {
-    if (error.fault() != base::Fault::bad_input) throw;
+    if (error.fault() != base::Fault::bad_input && error.fault() != base::Fault::bad_task) throw;
     ended("failed");
     return refused(Verdict::runtime_failed, error.what());
   }

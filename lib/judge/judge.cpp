@@ -92,20 +92,21 @@ ReferenceReply Judge::State::load_reference(DeviceHost& where) {
     // A fresh process gets fresh inputs; the first one those of the run's seed.
     auto made = options.pytorch->cases(&where == &host ? seed : random.next());
     if (made.cases.empty())
-      throw base::Error(base::Fault::bad_input, fmt::format("{}: no trial has finite expected outputs", task.file.name));
+      throw base::Error(base::Fault::bad_task, fmt::format("{}: no trial has finite expected outputs", task.file.name));
     job.cases = std::move(made.cases);
     reference_note = made.precision;
   }
   auto reply = ask<ReferenceReply>(where, job, true, "");
   if (!reply)
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel does not run: {}",
-                                                          task.file.name, reply.error().message));
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: the task's own kernel does not run: {}{}", task.file.name, reply.error().message,
+                                                          task::picked_sizes_hint(task, reply.error().message)));
   if (reply->unsupported)
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: the simulator cannot run the task's own kernel: {}",
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: the simulator cannot run the task's own kernel: {}",
                                                           task.file.name, reply->broken));
   if (!reply->broken.empty())
-    throw base::Error(base::Fault::bad_input,
-                      fmt::format("{}: the task's own kernel is not right: {}", task.file.name, reply->broken));
+    throw base::Error(base::Fault::bad_task,
+                      fmt::format("{}: the task's own kernel is not right: {}{}", task.file.name, reply->broken,
+                                  task::picked_sizes_hint(task, reply->broken)));
   if (lends()) lend(where);
   return *std::move(reply);
 }
@@ -127,9 +128,9 @@ void Judge::State::judge_task(const std::vector<outcome::TaskFinding>& found, Re
   for (const outcome::TaskFinding& finding : found) {
     reference_so_far.findings.push_back(finding);
     if (!outcome::unsound(finding.verdict) || options.accept_degenerate) continue;
-    throw base::Error(base::Fault::bad_input,
-                      fmt::format("{}: {}: {}; no speed-up can be earned on it (--accept-degenerate judges it all the same)",
-                                  task.file.name, outcome::name(finding.verdict), finding.reason));
+    throw base::Error(base::Fault::bad_task,
+                      fmt::format("{}: {}: {}; no speed-up can be earned on it (--accept-degenerate judges it all the same){}",
+                                  task.file.name, outcome::name(finding.verdict), finding.reason, task::picked_sizes_hint(task, finding.reason)));
   }
 }
 
@@ -170,7 +171,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   const auto fail = [&](const Rejected& rejected) {
     const std::string detail =
         rejected.diagnostics.empty() ? rejected.message : "\n" + base::render(rejected.diagnostics);
-    throw base::Error(base::Fault::bad_input,
+    throw base::Error(base::Fault::bad_task,
                       fmt::format("{}: the task's own kernel: {} {}", task.file.name, name(rejected.verdict), detail));
   };
   auto candidate = candidate_of(task.file);
@@ -184,7 +185,10 @@ const ReferenceFacts& Judge::State::ensure_reference() {
 
   ReferenceFacts result;
   result.precision = options.precision;
-  judge_task(reference_reply.findings, result);
+  auto findings = reference_reply.findings;
+  if (task.file.checks.empty() && !task.checks.empty())
+    for (outcome::TaskFinding& finding : findings) finding.reason += fmt::format(" at {}", task.checks.front().label());
+  judge_task(findings, result);
   result.predicted = facts.simulated;
   result.oracle = reference_reply.oracle;
   result.note = task.torch ? "the torch line in double precision" : task.no_oracle_reason;
@@ -207,7 +211,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
       auto reply = ask<PredictReply>(host, job, true, "");
       if (!reply) fail(reply.error());
       if (!reply->prediction)
-        throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel fails at {}: {}",
+        throw base::Error(base::Fault::bad_task, fmt::format("{}: the task's own kernel fails at {}: {}",
                                                               task.file.name, time.workload, reply->message));
       time.ms = reply->prediction->ms;
       time.limited_by = reply->prediction->limited_by;
@@ -222,7 +226,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
       auto reply = ask<TimeReply>(host, job, true, "");
       if (!reply) fail(reply.error());
       if (reply->evidence.fault)
-        throw base::Error(base::Fault::bad_input, fmt::format("{}: the task's own kernel fails at {}: {}",
+        throw base::Error(base::Fault::bad_task, fmt::format("{}: the task's own kernel fails at {}: {}",
                                                               task.file.name, time.workload, reply->evidence.message));
       judge_task(reply->findings, result);
       time.ms = bench::median_ms(reply->samples, 0);

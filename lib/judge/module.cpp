@@ -124,7 +124,7 @@ Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executabl
     }
   }
   if (result.errors.trials == 0)
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: no trial has finite expected outputs", task.file.name));
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: no trial has finite expected outputs", task.file.name));
   return result;
 }
 
@@ -201,7 +201,7 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
     }
     for (const auto& [name, why] : theirs.failed) {   // left out from now on
       if (lends() && name == chosen_baseline)
-        throw base::Error(base::Fault::bad_input, fmt::format("{}: {} cannot be timed any more: {}", task.file.name, name, why));
+        throw base::Error(base::Fault::bad_task, fmt::format("{}: {} cannot be timed any more: {}", task.file.name, name, why));
       result.failed[name] = why;
       std::erase(baselines, name);
     }
@@ -331,7 +331,7 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
   if (best) names.erase(names.begin());
   if (auto filled = fill_versions(host); !filled) throw base::Error(base::Fault::no_device, filled.error().message);
   const pytorch::Comparison first = compare(0, lent.versions.front());   // for what PyTorch says of itself
-  if (!first.finite) throw base::Error(base::Fault::bad_input, fmt::format("{}: the expected outputs are not finite", task.file.name));
+  if (!first.finite) throw base::Error(base::Fault::bad_task, fmt::format("{}: the expected outputs are not finite", task.file.name));
   result.note = first.precision;
   result.judgement.errors.reference_relative_l2 = first.errors.reference_relative_l2;
   std::vector<outcome::BaselineTiming> baselines;
@@ -353,7 +353,7 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
     if (usable(each)) each.ms = bench::median_ms(samples[each.name], 0);
   auto chosen = std::find_if(baselines.begin(), baselines.end(), usable);
   if (chosen == baselines.end())
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: PyTorch cannot be timed: {}", task.file.name,
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: PyTorch cannot be timed: {}", task.file.name,
                                                           baselines.empty() ? "no --baseline is given" : baselines.front().failed));
   for (auto each = chosen; best && each != baselines.end(); ++each)
     if (usable(*each) && each->ms < chosen->ms) chosen = each;

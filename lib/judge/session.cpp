@@ -371,7 +371,7 @@ TimeReply Session::time(const TimeJob& job) {
     for (std::size_t version = 0; version < versions; ++version)
       if (const verify::Case* subject = full_case(job.workload, version)) cases.push_back(subject);
     if (cases.empty())
-      throw base::Error(base::Fault::bad_input,
+      throw base::Error(base::Fault::bad_task,
                         fmt::format("{}: the task's own kernel is not right at {}: {}", task_.file.name,
                                     task_.workloads[job.workload].label(), full_case_problem_));
     timed = std::make_unique<TimedReference>(

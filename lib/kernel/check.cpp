@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "kernel/expectation.hpp"
 #include "kernel/expression_node.hpp"
+#include "kernel/input_values.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
 
@@ -83,6 +84,11 @@ class Checker {
     for (const Scalar& scalar : file_.scalars) check(scalar.value, values, "a size or scalar");
     for (const Buffer& buffer : file_.buffers)
       for (const Expression& extent : buffer.shape) check(extent, sizes, "a size");
+    for (const Buffer& buffer : file_.buffers)
+      for (const Expression& bound : bounds(buffer))
+        for (const std::string& name : bound.names())
+          if (const auto found = known_.find(name); found == known_.end() || !values.contains(found->second.noun))
+            add(buffer.place, fmt::format("unknown name `{}` in the values of {}; expected a size or scalar", name, buffer.name), nearest_hint(name, values));
     for (const Tolerance& tolerance : file_.tolerances) check_tolerance(tolerance);
     for (const Expectation& expectation : expectations(file_)) check_expectation(expectation);
     for (const Tunable& tunable : file_.tunables) check(tunable.condition, {Noun::tunable}, "a tunable");

@@ -2,6 +2,7 @@
 #include "kernel/drafted_task.hpp"
 
 #include "kernel/directives.hpp"
+#include "kernel/drafted_shape.hpp"
 #include "kernel/names.hpp"
 #include "kernel/source_lexer.hpp"
 
@@ -26,19 +27,50 @@ bool is_used(const DraftedTask& task, const std::string& size) {
                      [&](const auto& other) { return !other.second.empty() && holds(other.second.text()); });
 }
 
+// How many sizes multiply in the largest buffer that this one is an extent of.
+int factors_of(const DraftedTask& task, const std::string& size) {
+  int most = 1;
+  for (const auto& [name, value] : task.sizes) {
+    if (value.empty()) continue;
+    const auto names = value.names();
+    if (std::find(names.begin(), names.end(), size) == names.end()) continue;
+    most = std::max({most, static_cast<int>(names.size()), name == size ? 1 : factors_of(task, name) > 1 ? static_cast<int>(names.size()) + 1 : 1});
+  }
+  for (const DraftedBuffer& buffer : task.buffers) {
+    if (!buffer.shape) continue;
+    const auto words = lex_code(*buffer.shape);
+    if (std::none_of(words.begin(), words.end(), [&](const SourceToken& word) { return word.is(size); })) continue;
+    int sizes = 0;
+    for (const SourceToken& word : words) sizes += word.kind == SourceToken::Kind::identifier && word.text != "max" && word.text != "ceil_div" && word.text != "min" ? 1 : 0;
+    most = std::max(most, sizes);
+  }
+  return most;
+}
+
+constexpr const char* guess_mark = "  // guessed";
+
 void write_sizes(DraftedTask& task, std::string& out) {
-  std::vector<std::string> known, unknown = task.unvalued_sizes;
+  std::vector<std::string> known, guessed = task.unvalued_sizes;
   for (const auto& [name, value] : task.sizes) {
     if (!is_used(task, name)) continue;  // met in a host expression that came to nothing
-    if (value.empty()) unknown.push_back(name);
+    if (value.empty()) guessed.push_back(name);
     else known.push_back(fmt::format("{} = {}", name, value.text()));
   }
   if (!known.empty()) print_line(out, "size", fmt::format("{}", fmt::join(known, ", ")));
-  if (unknown.empty()) return;
-  std::vector<std::string> parts;
-  for (const std::string& name : unknown) parts.push_back(name + " = <value>");
-  print_line(out, "#", fmt::format("to complete: size {}", fmt::join(parts, ", ")));
-  task.note(fmt::format("sizes {}: give values", fmt::join(unknown, ", ")));
+  if (guessed.empty()) return;
+  std::vector<std::string> values, smaller;
+  bool varied = false;
+  for (const std::string& name : guessed) {
+    const std::int64_t value = guessed_size(name, factors_of(task, name));
+    values.push_back(fmt::format("{} = {}", name, value));
+    // Small and no power of two, but whole vectors and tiles: what a kernel asks of its sizes is not known.
+    const std::int64_t check = value >= 256 ? (value >= 4096 ? 1088 : 192) : value;
+    varied |= check != value;
+    smaller.push_back(fmt::format("{} = {}", name, check));
+  }
+  print_line(out, "size", fmt::format("{}{}", fmt::join(values, ", "), guess_mark));
+  if (varied) print_line(out, "check", fmt::format("{}{}", fmt::join(smaller, ", "), guess_mark));
+  task.guessed.push_back(fmt::format("sizes {}: give those that matter", fmt::join(guessed, ", ")));
 }
 
 void write_buffers(DraftedTask& task, std::string& out) {
@@ -49,16 +81,20 @@ void write_buffers(DraftedTask& task, std::string& out) {
   for (const DraftedBuffer& buffer : task.buffers) {
     const std::string_view word = buffer.scratch ? "scratch" : buffer.input && buffer.output ? "inout" : buffer.output ? "output" : "input";
     std::optional<std::string> shape = buffer.shape;
+    bool guessed = buffer.guessed;
     if (!shape && sizes.size() == 1) {
       shape = "[" + sizes[0] + "]";
-      task.note(fmt::format("shape of {}: guessed as {}", buffer.name, *shape));
+      guessed = true;
     }
-    if (shape) {
-      print_line(out, word, fmt::format("{}: {}{}", buffer.name, tensor::name(buffer.dtype), *shape));
-    } else {
+    if (!shape) {
       print_line(out, "#", fmt::format("to complete: {} {}: {}[<shape>]", word, buffer.name, tensor::name(buffer.dtype)));
       task.note(fmt::format("shape of {}: give its extents", buffer.name));
+      continue;
     }
+    if (buffer.width > 1) shape = fmt::format("{}, {}]", shape->substr(0, shape->size() - 1), buffer.width);
+    const std::string values = buffer.values.empty() || buffer.scratch || !buffer.input ? "" : " ~ " + buffer.values;
+    print_line(out, word, fmt::format("{}: {}{}{}{}", buffer.name, tensor::name(buffer.dtype), *shape, values, guessed ? guess_mark : ""));
+    if (guessed) task.guessed.push_back(fmt::format("{}: {}", buffer.name, *shape));
   }
 }
 
@@ -66,6 +102,10 @@ void write_buffers(DraftedTask& task, std::string& out) {
 
 void DraftedTask::note(std::string text) {
   if (std::find(to_complete.begin(), to_complete.end(), text) == to_complete.end()) to_complete.push_back(std::move(text));
+}
+
+void DraftedTask::remark(std::string text) {
+  if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) remarks.push_back(std::move(text));
 }
 
 std::string draft_directives(DraftedTask& task, const std::string& name) {
@@ -76,13 +116,8 @@ std::string draft_directives(DraftedTask& task, const std::string& name) {
   print_line(out, "task", word);
   write_sizes(task, out);
   for (const DraftedScalar& scalar : task.scalars) {
-    const std::string head = fmt::format("{}: {} = ", scalar.name, tensor::name(scalar.dtype));
-    if (scalar.value.empty()) {
-      print_line(out, "#", "to complete: scalar " + head + "<value>");
-      task.note(fmt::format("scalar {}: give its value", scalar.name));
-    } else {
-      print_line(out, "scalar", head + scalar.value);
-    }
+    print_line(out, "scalar", fmt::format("{}: {} = {}{}", scalar.name, tensor::name(scalar.dtype), scalar.value, scalar.guessed ? guess_mark : ""));
+    if (scalar.guessed) task.guessed.push_back(fmt::format("scalar {}: {}", scalar.name, scalar.value));
   }
   write_buffers(task, out);
   for (const auto& [text, complete] : task.launches) {

@@ -108,7 +108,10 @@ class Splitter {
         }
       if (current.is("(") || current.is("[") || current.is("{")) {
         const std::size_t close = matching_bracket(host_.tokens, end);
-        if (current.is("(") && !assigned) parameters = end;
+        // An attribute's brackets are no list of parameters: `struct __align__(8) Pair { … };`
+        const bool attribute = end > from && (token(end - 1).is("__align__") || token(end - 1).is("alignas") || token(end - 1).is("__attribute__") ||
+                                              token(end - 1).is("__declspec") || token(end - 1).is("__launch_bounds__"));
+        if (current.is("(") && !assigned && !attribute) parameters = end;
         if (current.is("{")) {
           body = end;
           // A function's body ends its declaration; a class and an initialiser go on to the `;`.
@@ -148,7 +151,7 @@ class Splitter {
       if (token(end + 1).is(";")) ++end;
       put_aside(from, end, fmt::format("host function {}", name));
     } else if (parameters && !body && !contains(from, end, "using") && !contains(from, end, "typedef") && !contains(from, end, "static_assert")) {
-      put_aside(from, end, fmt::format("declaration of {}", *parameters > from ? token(*parameters - 1).text : "?"));
+      put_aside(from, end, fmt::format("declaration of {}", name_before(*parameters, from)));
     } else if (contains_host_word(from, end)) {
       put_aside(from, end, "host declaration");
     } else if (token(from).is("using") && token(from + 1).is("namespace")) {
@@ -157,6 +160,20 @@ class Splitter {
                !token(from).is("static_assert") && !contains(from, head, "const") && !contains(from, head, "constexpr")) {
       put_aside(from, end, "host variable");
     }
+  }
+
+  // The name in front of a list of parameters, a template's list left out: `std::function<void(int)> f(…)`.
+  std::string_view name_before(std::size_t parameters, std::size_t from) const {
+    std::size_t at = parameters;
+    int depth = 0;
+    while (at > from) {
+      --at;
+      if (token(at).is(">")) ++depth;
+      else if (token(at).is("<")) --depth;
+      else if (depth == 0 && token(at).kind == Kind::identifier) return token(at).text;
+      else if (depth == 0 && !token(at).is("::") && !token(at).is("*") && !token(at).is("&")) break;
+    }
+    return "a name that is not read";
   }
 
   bool contains_host_word(std::size_t from, std::size_t end) const {

@@ -16,9 +16,20 @@ std::string output_file(const File& task, const File& answer, const Environment&
 // What `init` found in an ordinary .cu: the drafted kernel file and what the user must still complete.
 struct Draft {
   std::string text;
-  std::vector<std::string> to_complete;  // "sizes N, M: give values", one line each
+  std::vector<std::string> to_complete;  // "shape of x: give its extents", one line each; the file is no task until then
   std::vector<std::string> set_aside;    // "host function main (lines 20-58)", "#include <torch/extension.h>"
+  std::vector<std::string> guessed;      // what the file marks as a guess
+  std::vector<std::string> remarks;      // what was done, and may be looked at
+  std::vector<std::string> kernels;      // every kernel of the file
+  std::string kernel;                    // the first that the draft launches; empty: none
+  bool complete() const { return to_complete.empty() && !kernel.empty(); }
 };
-Draft draft(const std::string& source, const std::string& name);
+
+// `kernel`: the one to draft; empty: the launches of a host function, or the first kernel that can be drafted whole.
+// Throws base::Error for a source that is no text, is empty, or has no such kernel.
+Draft draft(const std::string& source, const std::string& name, const std::string& kernel = "");
+
+// The source with the files beside it that it includes by "…" put in, each once; `includes` lists them.
+std::string with_local_includes(const std::string& source, const std::string& name, std::vector<std::string>& includes);
 
 }  // namespace cudal1::kernel

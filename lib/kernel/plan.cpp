@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "kernel/complaint.hpp"
 #include "kernel/expression_node.hpp"
+#include "kernel/input_values.hpp"
 #include "kernel/parameter_type.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
@@ -71,6 +72,11 @@ class Resolver {
                         : buffer.role == Buffer::Role::output ? PlanBuffer::Role::output
                                                               : PlanBuffer::Role::inout;
       add_buffer(role, buffer.name, buffer.dtype, buffer.shape, std::nullopt);
+      if (buffer.role == Buffer::Role::output) continue;
+      if (auto values = input_values(buffer, environment_); !values) {
+        values.error().file = file_.name;
+        throw Complaint{std::move(values.error())};
+      }
     }
     for (const Scratch& scratch : file_.scratches)
       add_buffer(PlanBuffer::Role::scratch, scratch.name, scratch.dtype, scratch.shape, scratch.initial);

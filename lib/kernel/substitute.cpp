@@ -4,6 +4,7 @@
 #include "kernel/expression_node.hpp"
 #include "kernel/source_lexer.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <vector>
@@ -35,6 +36,11 @@ Node::Pointer substitute(const Node::Pointer& node, const Environment& values) {
     return copy;
   }
   for (auto& child : copy->children) child = substitute(child, values);
+  // The larger of two numbers is a number: `max(128, 128)` is what nobody would write.
+  const bool choice = node->kind == Node::Kind::call && (node->text == "max" || node->text == "min");
+  if (choice && std::all_of(copy->children.begin(), copy->children.end(), [](const auto& child) { return child->kind == Node::Kind::integer; }))
+    return *std::max_element(copy->children.begin(), copy->children.end(),
+                             [&](const auto& a, const auto& b) { return node->text == "max" ? a->integer < b->integer : b->integer < a->integer; });
   return copy;
 }
 

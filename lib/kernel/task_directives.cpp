@@ -19,9 +19,22 @@ std::string parse_new_name(TokenStream& stream, std::string_view what) {
   return token.text;
 }
 
+namespace {
+
+// Unsigned integers are held as the signed type of their width: the same bits.
+std::optional<tensor::Dtype> unsigned_dtype(std::string_view name) {
+  if (name == "uint16") return tensor::Dtype::int16;
+  if (name == "uint32") return tensor::Dtype::int32;
+  if (name == "uint64") return tensor::Dtype::int64;
+  return std::nullopt;
+}
+
+}  // namespace
+
 tensor::Dtype parse_dtype_word(TokenStream& stream) {
   const Token token = stream.expect_name("a type such as float32");
   if (const auto dtype = tensor::parse_dtype(token.text)) return *dtype;
+  if (const auto dtype = unsigned_dtype(token.text)) return *dtype;
   // What CUDA and others call the types.
   static const std::vector<std::pair<std::string_view, std::string_view>> other_names = {
       {"float", "float32"},  {"double", "float64"},  {"half", "float16"},    {"__half", "float16"},   {"int", "int32"},
@@ -136,24 +149,32 @@ void parse_buffer(Directive& directive, File& file, OpenPlan&) {
   buffer.role = directive.word == "input" ? Buffer::Role::input : directive.word == "output" ? Buffer::Role::output : Buffer::Role::inout;
   buffer.name = parse_new_name(stream, fmt::format("an {}", directive.word));
   stream.expect(":", "and a type after the buffer's name");
+  if (unsigned_dtype(stream.peek().text) && buffer.role != Buffer::Role::output)
+    buffer.distribution = tensor::Distribution{tensor::Distribution::Kind::randint, 0, 8, "", "", ""};
   buffer.dtype = parse_dtype_word(stream);
   buffer.shape = parse_shape(stream);
   if (stream.peek().is("~")) {
     if (buffer.role == Buffer::Role::output) stream.fail("an output has no distribution", "a buffer that is read and written is `inout`");
     stream.take();
-    static const std::vector<std::string> kinds = {"normal", "uniform", "randint", "zeros", "ones", "arange", "file"};
+    static const std::vector<std::string> kinds = {"normal", "uniform", "randint", "zeros", "ones", "arange", "file", "constant", "sorted", "permutation", "offsets"};
     const Token kind = stream.expect_name("a distribution such as normal");
     if (std::find(kinds.begin(), kinds.end(), kind.text) == kinds.end()) {
       const auto near = base::nearest(kind.text, kinds);
       stream.fail_at(kind, fmt::format("unknown distribution `{}`", kind.text),
                      near ? fmt::format("did you mean `{}`?", *near)
-                          : "known: normal uniform(lo, hi) randint(lo, hi) zeros ones arange file(\"x.npy\")");
+                          : "known: normal[(mean, deviation)] uniform(lo, hi) randint(lo, hi) sorted(lo, hi) constant(x) permutation offsets(total) zeros ones arange file(\"x.npy\")");
     }
     const std::size_t from = stream.position();
     while (!stream.at_end()) stream.take();
-    const auto distribution = tensor::parse_distribution(kind.text + stream.text(from, stream.position()));
+    auto distribution = tensor::parse_distribution(kind.text + stream.text(from, stream.position()));
     if (!distribution) stream.fail_at(kind, distribution.error());
-    buffer.distribution = *distribution;
+    for (std::string* bound : {&distribution->low_text, &distribution->high_text}) {
+      if (bound->empty()) continue;
+      const auto expression = Expression::parse(*bound, file.name, kind.line, kind.column);
+      if (!expression) stream.fail_at(kind, fmt::format("{} is neither a number nor an expression of sizes", *bound), expression.error().message);
+      *bound = expression->text();
+    }
+    buffer.distribution = *std::move(distribution);
   }
   file.buffers.push_back(std::move(buffer));
 }

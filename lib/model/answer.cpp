@@ -53,9 +53,11 @@ class Fences {
   std::size_t length_ = 0;
 };
 
-// The index of the section that a line opens. Models decorate: «## 1. **Algorithm Design**:» counts.
+// The index of the section that a line opens. Models decorate: «### 1. **Algorithm Design**:» and «**Algorithm Design**»
+// count, at any level.
 std::optional<std::size_t> heading(std::string_view line) {
-  if (!line.starts_with("##") || line.starts_with("###")) return std::nullopt;
+  const std::string_view start = base::trim(line);
+  if (!start.starts_with('#') && !start.starts_with("**") && !start.starts_with("__")) return std::nullopt;
   const auto is_word = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const auto first = std::find_if(line.begin(), line.end(), is_word);
   const auto last = std::find_if(line.rbegin(), line.rend(), is_word).base();
@@ -66,59 +68,133 @@ std::optional<std::size_t> heading(std::string_view line) {
   return std::nullopt;
 }
 
-struct Section {
-  bool found = false;
-  std::vector<std::string> lines;
-};
-
 std::string text_of(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) text += line + '\n';
   return std::string(base::trim(text));
 }
 
-tl::expected<std::array<Section, 3>, std::string> split(std::string_view reply) {
-  std::array<Section, 3> sections;
+std::vector<std::string> lines_of(std::string_view text) {
+  auto lines = base::split_lines(text);
+  for (auto& line : lines)
+    if (line.ends_with('\r')) line.pop_back();
+  return lines;
+}
+
+bool is_blank(const std::string& line) { return base::trim(line).empty(); }
+
+// A reply that stands in one fence as a whole, «```markdown», without it. Blocks within it close the fence by the rules
+// of Markdown, so what tells is that the first line and the last are fences and that something between is a heading.
+std::vector<std::string> without_outer_fence(std::vector<std::string> lines) {
+  auto first = std::find_if_not(lines.begin(), lines.end(), is_blank);
+  const auto last = std::find_if_not(lines.rbegin(), lines.rend(), is_blank);
+  if (first == lines.end() || !base::trim(*first).starts_with("```") || base::trim(*last) != "```") return lines;
+  const std::string word = lower(base::trim(base::trim(*first).substr(3)));
+  if (word != "markdown" && word != "md" && !word.empty() && word != "text") return lines;
+  const auto end = last.base() - 1;
+  if (first == end || std::none_of(first + 1, end, [](const std::string& line) { return heading(line).has_value(); })) return lines;
+  return {first + 1, end};
+}
+
+// The sections of a reply, and every line of it. What stands in front of the first heading is none.
+struct Sections {
+  std::array<std::vector<std::string>, 3> lines;
+  std::array<bool, 3> found{};
+};
+
+Sections split(const std::vector<std::string>& lines) {
+  Sections sections;
   Fences fences;
   std::optional<std::size_t> current;
-  for (auto& line : base::split_lines(reply)) {
-    if (line.ends_with('\r')) line.pop_back();
+  for (const auto& line : lines) {
     const bool outside = fences.feed(line) == Fences::Line::outside;
     if (const auto index = outside ? heading(line) : std::nullopt) {
-      if (sections[*index].found)
-        return tl::make_unexpected(fmt::format("the heading «## {}» appears twice", headings[*index]));
-      const std::size_t expected = current ? *current + 1 : 0;
-      if (*index != expected)
-        return tl::make_unexpected(fmt::format("the heading «## {}» comes where «## {}» was expected", headings[*index],
-                                               headings[std::min<std::size_t>(expected, 2)]));
+      // A heading that comes again goes on with a new draft of that section.
+      if (sections.found[*index]) sections.lines[*index].clear();
       current = index;
-      sections[*index].found = true;
+      sections.found[*index] = true;
       continue;
     }
-    if (current) sections[*current].lines.push_back(std::move(line));
+    if (current) sections.lines[*current].push_back(line);
   }
-  for (std::size_t index = 0; index < sections.size(); ++index)
-    if (!sections[index].found)
-      return tl::make_unexpected(fmt::format("the heading «## {}» is missing", headings[index]));
   return sections;
 }
 
-tl::expected<std::string, std::string> last_block(const std::vector<std::string>& lines) {
+struct Blocks {
+  std::vector<std::string> closed;
+  bool open = false;  // the last one is not closed
+  std::size_t first_line = 0;
+};
+
+Blocks blocks_of(const std::vector<std::string>& lines) {
   Fences fences;
-  std::optional<std::string> block;
+  Blocks blocks;
   std::string current;
-  for (const auto& line : lines) {
-    switch (fences.feed(line)) {
+  blocks.first_line = lines.size();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    switch (fences.feed(lines[i])) {
       case Fences::Line::outside: break;
-      case Fences::Line::opens: current.clear(); break;
-      case Fences::Line::inside: current += line + '\n'; break;
-      case Fences::Line::closes: block = current; break;
+      case Fences::Line::opens:
+        current.clear();
+        blocks.first_line = std::min(blocks.first_line, i);
+        break;
+      case Fences::Line::inside: current += lines[i] + '\n'; break;
+      case Fences::Line::closes: blocks.closed.push_back(current); break;
     }
   }
-  if (fences.open()) return tl::make_unexpected("the code block of «## Code Implementation» is not closed");
-  if (!block) return tl::make_unexpected("the section «## Code Implementation» holds no fenced code block");
-  if (base::trim(*block).empty()) return tl::make_unexpected("the code block of «## Code Implementation» is empty");
-  return *block;
+  blocks.open = fences.open();
+  return blocks;
+}
+
+// How much a block looks like the kernel file: one that launches, else one that has a kernel, else any.
+int worth(std::string_view block) {
+  if (base::trim(block).empty()) return -1;
+  int worth = block.find("__global__") != std::string_view::npos ? 1 : 0;
+  for (const auto& line : base::split_lines(block)) {
+    std::string_view directive = base::trim(line);
+    if (!directive.starts_with("//@")) continue;
+    directive = base::trim(directive.substr(3));
+    if (directive.starts_with("launch") || directive.starts_with("for ")) return 2;
+  }
+  return worth;
+}
+
+// The last of the best; a usage example behind the kernel does not count.
+const std::string* best_block(const std::vector<std::string>& blocks) {
+  const std::string* best = nullptr;
+  for (const auto& block : blocks)
+    if (worth(block) >= 0 && (best == nullptr || worth(block) >= worth(*best))) best = &block;
+  return best;
+}
+
+// Code without a fence, from its first line on: a directive, an include or a comment in front of a kernel.
+std::string bare_code(const std::vector<std::string>& lines) {
+  const auto code = [](const std::string& line) {
+    const std::string_view text = base::trim(line);
+    return text.starts_with("//@") || text.starts_with("#include") || text.starts_with("#define") || text.starts_with("#pragma") ||
+           text.starts_with("//") || text.starts_with("/*") || text.starts_with("template") || text.starts_with("__global__") ||
+           text.starts_with("__device__") || text.starts_with("extern") || text.starts_with("using ") || text.starts_with("constexpr") ||
+           text.starts_with("static");
+  };
+  std::string text;
+  for (auto line = std::find_if(lines.begin(), lines.end(), code); line != lines.end(); ++line) text += *line + '\n';
+  return worth(text) >= 1 ? text : "";
+}
+
+tl::expected<std::string, std::string> source_of(const Sections& sections, const std::vector<std::string>& lines) {
+  constexpr std::size_t code = 2;
+  const std::vector<std::string>& place = sections.found[code] ? sections.lines[code] : lines;
+  const Blocks here = blocks_of(place), everywhere = sections.found[code] ? blocks_of(lines) : here;
+  const std::string* best = best_block(here.closed);
+  // A kernel elsewhere, where the section has none.
+  if (const std::string* other = best_block(everywhere.closed); other != nullptr && worth(*other) >= 1 && (best == nullptr || worth(*best) < 1)) best = other;
+  const std::string where = sections.found[code] ? " of «## Code Implementation»" : "";
+  if (here.open && (best == nullptr || worth(*best) < 2)) return tl::make_unexpected(fmt::format("the code block{} is not closed", where));
+  if (best != nullptr) return *best;
+  if (!here.closed.empty()) return tl::make_unexpected(fmt::format("the code block{} is empty", where));
+  if (const std::string bare = bare_code(place); !bare.empty()) return bare;
+  return tl::make_unexpected(sections.found[code] ? "the section «## Code Implementation» holds no fenced code block"
+                                                  : "the reply holds no code: the heading «## Code Implementation» and a fenced code block under it are missing");
 }
 
 // «**Techniques:** tiling, vectorised loads» anywhere in the design.
@@ -148,11 +224,21 @@ tl::expected<Answer, std::string> parse_answer(std::string_view reply) {
   const auto text = split_thinking(reply).answer;
   if (base::trim(text).empty())
     return tl::make_unexpected(base::trim(reply).empty() ? "the reply is empty" : "the reply holds reasoning only");
-  const auto sections = split(text);
-  if (!sections) return tl::make_unexpected(sections.error());
-  const auto source = last_block((*sections)[2].lines);
+  const auto lines = without_outer_fence(lines_of(text));
+  Sections sections = split(lines);
+  const auto source = source_of(sections, lines);
   if (!source) return tl::make_unexpected(source.error());
-  return Answer{text_of((*sections)[0].lines), text_of((*sections)[1].lines), *source, techniques((*sections)[1].lines)};
+  // Without headings what stands in front of the code is the analysis.
+  if (!sections.found[0] && !sections.found[1]) {
+    std::vector<std::string>& analysis = sections.lines[0];
+    analysis.clear();
+    const std::size_t end = blocks_of(lines).first_line;
+    for (std::size_t i = 0; i < std::min(end, lines.size()); ++i) {
+      if (end == lines.size() && (base::trim(lines[i]).starts_with("//") || base::trim(lines[i]).starts_with("#"))) break;
+      if (!heading(lines[i])) analysis.push_back(lines[i]);
+    }
+  }
+  return Answer{text_of(sections.lines[0]), text_of(sections.lines[1]), *source, techniques(sections.lines[1].empty() ? lines : sections.lines[1])};
 }
 
 }  // namespace cudal1::model

@@ -13,12 +13,13 @@ namespace cudal1::model {
 struct Answer {
   std::string analysis;                 // «## Performance Analysis», without its heading
   std::string design;                   // «## Algorithm Design»
-  std::string source;                   // the last fenced block of «## Code Implementation»: a kernel file
+  std::string source;                   // the kernel file: of several fenced blocks the last that launches
   std::vector<std::string> techniques;  // what the line «Techniques: …» of the design names, lower case
 };
 
-// The error is one sentence that the model can act on: which heading is missing, doubled or out of order, or that the
-// third section holds no closed code block. Text between <think> and </think> in front of the answer is ignored.
+// What costs no guess is no error: headings at any level or in bold, a block or a kernel file alone, a reply fenced as a
+// whole. The error is one sentence that the model can act on: there is no code, or its block is not closed. Text between
+// <think> and </think> in front of the answer is ignored.
 tl::expected<Answer, std::string> parse_answer(std::string_view reply);
 
 }  // namespace cudal1::model

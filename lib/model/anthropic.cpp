@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "model/json_access.hpp"
+#include "model/request_fields.hpp"
 #include "model/server_events.hpp"
 #include "model/service.hpp"
 
@@ -146,6 +147,7 @@ class Messages final : public Dialect {
       request["thinking"] = {{"type", "adaptive"}, {"display", "summarized"}};
       request["output_config"] = {{"effort", settings_.effort}};
     }
+    add_request_fields(settings_, request);
     return request.dump(-1, ' ', false, json::error_handler_t::replace);
   }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "model/json_access.hpp"
+#include "model/request_fields.hpp"
 #include "model/server_events.hpp"
 
 #include <cstdlib>
@@ -162,6 +163,7 @@ class Chat final : public Dialect {
       if (server_.effort == ChatServer::Effort::thinking) request["thinking"] = {{"type", "enabled"}};
     }
     if (settings_.send_seed) request["seed"] = question.seed >> 33;  // servers want it to fit 32 bits with a sign
+    add_request_fields(settings_, request);
     request["messages"] = {{{"role", server_.rules_role}, {"content", question.system}}, {{"role", "user"}, {"content", question.user}}};
     return request.dump(-1, ' ', false, json::error_handler_t::replace);
   }

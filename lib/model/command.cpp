@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include <vector>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,6 +24,8 @@ constexpr std::size_t largest_reply = std::size_t{4} << 20;
 fs::path find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (access(name.c_str(), X_OK) == 0) return fs::absolute(name);
+    if (access(name.c_str(), F_OK) == 0)
+      throw base::Error(base::Fault::usage, fmt::format("--model cmd: {} is there but may not be executed; try chmod +x {}", name, name));
   } else if (const char* path = std::getenv("PATH")) {
     std::istringstream folders(path);
     for (std::string folder; std::getline(folders, folder, ':');) {
@@ -33,6 +37,35 @@ fs::path find_program(const std::string& name) {
                     fmt::format("--model cmd: there is no program {}; give its path, then its arguments", name));
 }
 
+// The words of a command as a shell tells them apart: by blanks that stand in no quotes. There is no shell: what only a
+// shell understands is refused.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  bool begun = false;
+  for (const char c : command) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+      else word += c;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      begun = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (begun || !word.empty()) words.push_back(word);
+      word.clear();
+      begun = false;
+    } else if (c == '|' || c == '<' || c == '>' || c == ';' || c == '&' || c == '`') {
+      throw base::Error(base::Fault::usage, fmt::format("--model cmd:{}: there is no shell, so {} has no meaning; write cmd:sh -c \"…\"", command, c));
+    } else {
+      word += c;
+    }
+  }
+  if (quote != 0) throw base::Error(base::Fault::usage, fmt::format("--model cmd:{}: a quote {} is not closed", command, quote));
+  if (begun || !word.empty()) words.push_back(word);
+  return words;
+}
+
 std::string first_line(const std::string& text) {
   const auto lines = base::split_lines(base::trim(text));
   return lines.empty() ? "" : base::printable(lines.front().substr(0, 300));
@@ -42,11 +75,10 @@ class Command final : public Model {
  public:
   Command(const std::string& command, base::Seconds limit, int parallel)
       : name_("cmd:" + command), limit_(limit), parallel_(parallel) {
-    std::istringstream words(command);
-    std::string word;
-    if (!(words >> word)) throw base::Error(base::Fault::usage, "--model cmd: wants a program, as in cmd:./answer.py");
-    program_.executable = find_program(word);
-    while (words >> word) program_.arguments.push_back(word);
+    auto words = words_of(command);
+    if (words.empty()) throw base::Error(base::Fault::usage, "--model cmd: wants a program, as in cmd:./answer.py");
+    program_.executable = find_program(words.front());
+    program_.arguments.assign(words.begin() + 1, words.end());
   }
 
   std::string name() const override { return name_; }

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "model/json_access.hpp"
 #include "model/lines.hpp"
+#include "model/request_fields.hpp"
 #include "model/service.hpp"
 
 #include <algorithm>
@@ -92,6 +93,7 @@ class Ollama final : public Dialect {
     if (settings_.send_seed) request["options"]["seed"] = question.seed >> 33;
     if (settings_.effort == "none") request["think"] = false;
     else if (!settings_.effort.empty()) request["think"] = settings_.effort;
+    add_request_fields(settings_, request, "options");
     request["messages"] = {{{"role", "system"}, {"content", question.system}}, {{"role", "user"}, {"content", question.user}}};
     return request.dump(-1, ' ', false, json::error_handler_t::replace);
   }

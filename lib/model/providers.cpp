@@ -47,6 +47,11 @@ std::unique_ptr<Model> open(const std::string& name, const Settings& settings, c
     }
     prefixes.push_back(provider.prefix);
   }
+  // A model's name without the service that has it.
+  for (const auto& [start, service] : {std::pair{"gpt-", "openai/"}, {"o1", "openai/"}, {"o3", "openai/"}, {"o4", "openai/"}, {"claude", "anthropic/"},
+                                       {"gemini", "gemini/"}, {"deepseek", "deepseek/"}, {"llama", "ollama/"}, {"qwen", "ollama/"}, {"mistral", "ollama/"}})
+    if (name.starts_with(start) && name.find('/') == std::string::npos)
+      throw base::Error(base::Fault::usage, fmt::format("no model is called {}; did you mean {}{}?", name, service, name));
   const auto end = name.find_first_of("/:");
   const auto near = base::nearest(end == std::string::npos ? name : name.substr(0, end + 1), prefixes);
   throw base::Error(base::Fault::usage,

@@ -28,6 +28,8 @@ struct Settings {
   long long output_tokens = 32768;          // most that one reply may take
   long long context_tokens = 32768;         // ollama: prompt and reply together
   bool send_seed = false;                   // where the protocol has one
+  std::optional<double> temperature, top_p; // of the choice of tokens; empty: the service's own
+  std::vector<std::string> request_fields;  // "NAME=JSON", put into every request as they are
   int parallel = 8;                         // requests to one service at once
   base::Seconds connect_limit{10}, first_byte_limit{900}, idle_limit{300};  // 0: none
   base::Seconds longest_wait{120};          // before a retry, when the service asks for a pause
@@ -41,6 +43,9 @@ struct Settings {
   std::shared_ptr<Pauses> pauses = std::make_shared<Pauses>();
   std::shared_ptr<Arrivals> arrivals = std::make_shared<Arrivals>();
 };
+
+// Throws base::Error(usage) for what is no NAME=JSON.
+void check_request_field(const std::string& text);
 
 // One kind of model: its prefix as written in --model and how to open it from the rest of the name.
 struct Provider {

@@ -21,7 +21,7 @@ std::optional<Quirks::value_type> remedy_for(const std::string& field) {
   if (field == "max_completion_tokens") return Quirks::value_type{field, "max_tokens"};
   if (field.starts_with("messages") && field.ends_with("role")) return Quirks::value_type{role, "system"};
   const std::string top = field.substr(0, field.find_first_of(".["));
-  for (const char* optional : {"stream_options", "usage", "reasoning_effort", "reasoning", "thinking", "output_config", "seed"})
+  for (const char* optional : {"stream_options", "usage", "reasoning_effort", "reasoning", "thinking", "output_config", "seed", "temperature", "top_p"})
     if (top == optional) return Quirks::value_type{top, ""};
   return std::nullopt;
 }

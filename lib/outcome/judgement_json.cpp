@@ -198,7 +198,7 @@ json list(const std::vector<T>& values, F convert) {
 Judgement from(const json& value) {
   Judgement judgement;
   const auto verdict = parse_verdict(value.at("verdict").get<std::string>());
-  if (!verdict) throw base::Error(base::Fault::bad_input, "unknown verdict " + value.at("verdict").dump());
+  if (!verdict) throw base::Error(base::Fault::bad_task, "unknown verdict " + value.at("verdict").dump());
   judgement.verdict = *verdict;
   judgement.predicted = value.at("predicted");
   judgement.level = value.at("level") == "final" ? Level::final_ : Level::screening;
@@ -282,12 +282,12 @@ Judgement judgement_from_json(std::string_view text) {
   try {
     const json value = json::parse(text);
     if (value.at("schema") != schema)
-      throw base::Error(base::Fault::bad_input,
+      throw base::Error(base::Fault::bad_task,
                         fmt::format("a judgement of schema {} was found, this cudal1 reads schema {}",
                                     value.at("schema").dump(), schema));
     return from(value);
   } catch (const json::exception& problem) {
-    throw base::Error(base::Fault::bad_input, fmt::format("a judgement could not be read: {}", problem.what()));
+    throw base::Error(base::Fault::bad_task, fmt::format("a judgement could not be read: {}", problem.what()));
   }
 }
 

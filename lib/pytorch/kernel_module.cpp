@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pytorch/kernel_module.hpp"
 
+#include "kernel/input_values.hpp"
+
 #include <variant>
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ std::string python(const kernel::Value& value) {
 
 std::string drawn(const kernel::Buffer& buffer, const task::Workload& workload) {
   const auto extents = kernel::extents(buffer.shape, workload.environment).value();
-  const auto distribution = buffer.distribution.value_or(tensor::default_distribution(buffer.dtype));
+  const auto distribution = kernel::input_values(buffer, workload.environment).value();
   const std::string shape = fmt::format("[{}]", fmt::join(extents, ", "));
   const std::string cast = fmt::format(".to(torch.{})", tensor::name(buffer.dtype));
   switch (distribution.kind) {
@@ -30,7 +32,14 @@ std::string drawn(const kernel::Buffer& buffer, const task::Workload& workload) 
     case Kind::zeros: return fmt::format("torch.zeros({}){}", shape, cast);
     case Kind::ones: return fmt::format("torch.ones({}){}", shape, cast);
     case Kind::arange: return fmt::format("torch.arange(torch.Size({0}).numel()).reshape({0}){1}", shape, cast);
+    case Kind::constant: return fmt::format("torch.full({}, float('{}')){}", shape, distribution.low, cast);
+    case Kind::sorted:
+      return fmt::format("(torch.rand({}) * {} + {}).flatten().sort().values.reshape({}){}", shape, distribution.high - distribution.low, distribution.low, shape, cast);
+    case Kind::permutation: return fmt::format("torch.randperm(torch.Size({0}).numel()).reshape({0}){1}", shape, cast);
+    case Kind::offsets: return fmt::format("torch.linspace(0, {:.0f}, torch.Size({}).numel()).floor().reshape({}){}", distribution.low, shape, shape, cast);
     case Kind::normal:
+      if (distribution.low == 0 && distribution.high == 1) break;
+      return fmt::format("(torch.randn({}) * {} + {}){}", shape, distribution.high, distribution.low, cast);
     case Kind::file: break;
   }
   return fmt::format("torch.randn({}){}", shape, cast);

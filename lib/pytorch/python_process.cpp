@@ -92,7 +92,7 @@ json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
     const base::WorkerEnd end = worker_->end();
     const std::string words = last_line(worker_->last_words());
     alive_ = false;
-    throw base::Error(base::Fault::bad_input,
+    throw base::Error(base::Fault::bad_task,
                       fmt::format("{} {}{}{}", what_,
                                   stop.stop_requested()                    ? "was stopped"
                                   : status == base::Channel::Status::timeout ? fmt::format("gave no answer in {:.0f} s", limit.count())
@@ -103,7 +103,7 @@ json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
   json reply = json::parse(text, nullptr, false);
   if (!reply.is_object()) throw base::Error(base::Fault::internal, what_ + " sent something unreadable");
   if (reply.value("ends", false)) alive_ = false;
-  if (reply.contains("refused")) throw base::Error(base::Fault::bad_input, base::printable(reply.at("refused").get<std::string>()));
+  if (reply.contains("refused")) throw base::Error(base::Fault::bad_task, base::printable(reply.at("refused").get<std::string>()));
   if (reply.contains("failed"))
     throw base::Error(base::Fault::internal, fmt::format("PyTorch: {}", base::printable(reply.at("failed").get<std::string>())));
   return reply;

@@ -92,7 +92,7 @@ void Canvas::move_all() {
 }
 
 void Canvas::outliers(bool special) {
-  fill({Kind::normal, 0, 1, ""});
+  fill(tensor::Distribution{});
   for (std::size_t i = 0; special && i < count_; ++i)
     if (base::philox(~seed_, i, stream_)[0] % 100 == 0) set(i, 1000 * at(i));
 }

@@ -15,7 +15,7 @@ using Role = kernel::Buffer::Role;
 
 std::size_t elements(const std::vector<kernel::Expression>& shape, const task::Workload& workload) {
   const auto extents = kernel::extents(shape, workload.environment);
-  if (!extents) throw base::Error(base::Fault::bad_input, base::render(extents.error()));
+  if (!extents) throw base::Error(base::Fault::bad_task, base::render(extents.error()));
   std::size_t count = 1;
   for (const std::int64_t extent : *extents) count *= static_cast<std::size_t>(extent);
   return count;

@@ -4,6 +4,7 @@
 #include "base/defence.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "kernel/input_values.hpp"
 #include "reference/canvas.hpp"
 #include "reference/survey.hpp"
 #include "reference/truth.hpp"
@@ -26,7 +27,7 @@ constexpr std::size_t several = 3;   // inputs or axes that one pattern goes thr
 
 Shape shape_of(const kernel::Buffer& buffer, const task::Workload& workload) {
   const auto extents = kernel::extents(buffer.shape, workload.environment);
-  if (!extents) throw base::Error(base::Fault::bad_input, base::render(extents.error()));
+  if (!extents) throw base::Error(base::Fault::bad_task, base::render(extents.error()));
   return *extents;
 }
 
@@ -37,12 +38,14 @@ class Inputs {
     for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
       const kernel::Buffer& buffer = task.file.buffers[i];
       shapes_.push_back(shape_of(buffer, workload));
-      distributions_.push_back(buffer.distribution.value_or(tensor::default_distribution(buffer.dtype)));
+      auto values = kernel::input_values(buffer, workload.environment);
+      if (!values) throw base::Error(base::Fault::bad_task, base::render(values.error()));
+      distributions_.push_back(*std::move(values));
       if (buffer.role == Role::output) continue;
       const Kind kind = distributions_.back().kind;
       if (!tensor::is_floating(buffer.dtype)) continue;
       if (kind == Kind::normal || kind == Kind::uniform) plain_.push_back(i);
-      else if (kind == Kind::zeros || kind == Kind::ones || kind == Kind::arange) constants_.push_back(i);
+      else if (kind == Kind::zeros || kind == Kind::ones || kind == Kind::arange || kind == Kind::constant) constants_.push_back(i);
     }
   }
 
@@ -196,9 +199,9 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
     case Pattern::full_width: canvas.fill(); break;
     case Pattern::sibling: canvas.fill(), canvas.fill_inside(~trial.seed); break;
     case Pattern::influence: canvas.fill(), canvas.move_one(); break;
-    case Pattern::normal: canvas.fill({Kind::normal, 0, 1, ""}); break;
-    case Pattern::positive: canvas.fill({Kind::uniform, 0, 1, ""}); break;
-    case Pattern::integers: canvas.fill({Kind::randint, -3, 4, ""}); break;
+    case Pattern::normal: canvas.fill(tensor::Distribution{}); break;
+    case Pattern::positive: canvas.fill({Kind::uniform, 0, 1, "", "", ""}); break;
+    case Pattern::integers: canvas.fill({Kind::randint, -3, 4, "", "", ""}); break;
     case Pattern::wide: canvas.fill_by(wide_value); break;
     case Pattern::near_one: canvas.fill_by([](const Words& words) { return 1 + 0x1p-12 * unit(words[0]); }); break;
     case Pattern::wide_integers:
@@ -207,7 +210,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
     case Pattern::outliers: canvas.outliers(special); break;
     case Pattern::stray: canvas.fill(), canvas.stray(stray_value); break;
     case Pattern::bands: canvas.bands(axis, small); break;
-    case Pattern::alone: special ? canvas.fill({Kind::normal, 0, 1, ""}) : canvas.fill(); break;
+    case Pattern::alone: special ? canvas.fill(tensor::Distribution{}) : canvas.fill(); break;
     case Pattern::magnitudes: small ? canvas.magnitudes(axis) : canvas.fill(); break;
     case Pattern::tiny: canvas.tiny(); break;
     case Pattern::infinite:

@@ -16,7 +16,7 @@ using Role = kernel::Buffer::Role;
 
 std::vector<std::int64_t> shape_of(const kernel::Buffer& buffer, const task::Workload& workload) {
   auto extents = kernel::extents(buffer.shape, workload.environment);
-  if (!extents) throw base::Error(base::Fault::bad_input, base::render(extents.error()));
+  if (!extents) throw base::Error(base::Fault::bad_task, base::render(extents.error()));
   return *std::move(extents);
 }
 

@@ -21,9 +21,19 @@ using Status = search::Variant::Status;
 
 bool predicted(const store::Run& run) { return run.result.start.reference.predicted; }
 
+// The plan and the code: what a variant may change. The interface is the task's.
 std::string code_of(const std::string& source, const std::string& name) {
   const auto file = kernel::parse(source, name);
-  return file ? kernel::code(*file) : source;
+  if (!file) return source;
+  std::string plan;
+  for (const auto& line : base::split_lines(source)) {
+    std::string_view text = base::trim(line);
+    if (!text.starts_with("//@")) continue;
+    text = base::trim(text.substr(3));
+    for (const std::string_view word : {"launch", "memset", "for ", "}", "tune", "scratch"})
+      if (text.starts_with(word)) plan += line + "\n";
+  }
+  return plan + "\n" + kernel::code(*file);
 }
 
 void headline(const store::Run& run, Document& out) {
@@ -52,6 +62,34 @@ void headline(const store::Run& run, Document& out) {
     out.push_back(Paragraph{fmt::format("NO_ORACLE: {}", run.result.start.reference.note), Paragraph::Kind::warning});
 }
 
+// Empty where no model counts any: the built-in one, a program.
+std::string tokens(const model::Usage& usage) {
+  if (usage.input_tokens + usage.output_tokens == 0) return "";
+  std::string text = fmt::format("{} in, {} out", usage.input_tokens, usage.output_tokens);
+  if (usage.cached_tokens > 0) text += fmt::format("; {} of the input cached", usage.cached_tokens);
+  if (usage.reasoning_tokens > 0) text += fmt::format("; {} of the output reasoning", usage.reasoning_tokens);
+  return text;
+}
+
+std::string cost(const model::Usage& usage) {
+  if (usage.input_tokens + usage.output_tokens == 0) return "";
+  if (!usage.priced) return usage.cost > 0 ? fmt::format("more than ${:.4f}: not every price is known", usage.cost) : "not known: no price of the model is";
+  return fmt::format("${:.4f}", usage.cost);
+}
+
+// The same run again, of the replies that it had: with every option but those of the model, of limits and of places.
+std::string repeat_command(const store::Run& run) {
+  const std::string replay = "replay:" + run.folder.string();
+  if (!run.command) return fmt::format("cudal1 optimize {} --model {}", store::shell_quoted(run.identity.task_path), store::shell_quoted(replay));
+  store::Command command = *run.command;
+  for (const char* option : {"--model", "--base-url", "--key-command", "--key-variable", "--allow-remote", "--prices", "--cost-limit", "--token-limit", "--time-limit", "--out",
+                             "--output", "--again", "--force", "--progress", "--quiet", "--json", "--color", "--no-color"})
+    command.drop(option);
+  command.set("--model", replay);
+  command.folder.clear();
+  return command.text();
+}
+
 void asked(const store::Run& run, Document& out) {
   const auto& id = run.identity;
   out.push_back(Heading{2, "What was asked"});
@@ -69,7 +107,9 @@ void asked(const store::Run& run, Document& out) {
   row("hint", id.hint);
   row("cudal1", id.version);
   row("stopped because", run.result.reason.empty() ? std::string(search::name(run.result.stopped_because)) : run.result.reason);
-  row("repeat without the model", fmt::format("cudal1 optimize {} --model replay:{}", id.task_path, run.folder.string()));
+  row("tokens", tokens(run.result.usage));
+  row("cost", cost(run.result.usage));
+  row("repeat without the model", repeat_command(run));
   out.push_back(std::move(table));
 }
 
@@ -137,7 +177,7 @@ std::string first_time(const outcome::Judgement& judgement) {
   return judgement.workloads.empty() ? "" : milliseconds(judgement.workloads.front().variant_ms);
 }
 
-void variants(const store::Run& run, Document& out) {
+void variants(const store::Run& run, Detail detail, Document& out) {
   if (run.result.variants.empty()) return;
   out.push_back(Heading{2, "Every variant"});
   Table table{{"variant", "verdict", "speed-up", "time", "registers", "occupancy", "techniques", "why"},
@@ -149,7 +189,7 @@ void variants(const store::Run& run, Document& out) {
     const auto& judgement = variant.verdict();
     const bool judged = variant.status == Status::judged;
     std::vector<std::string> row{
-        variant.id,
+        detail == Detail::full && &variant == run.result.best() ? variant.id + " (best)" : variant.id,
         judged ? verdict(judgement) : std::string(search::name(variant.status)),
         judged && judgement.speedup ? text(*judgement.speedup) : "",
         judged ? first_time(judgement) : "",
@@ -227,11 +267,13 @@ Document document(const store::Run& run, Detail detail) {
   if (detail == Detail::full) asked(run, out);
   if (detail == Detail::full) out.push_back(Heading{2, "Result"});
   times(run, out);
+  if (detail == Detail::brief)
+    if (const auto said = tokens(run.result.usage); !said.empty()) out.push_back(Paragraph{fmt::format("Tokens: {}. Cost: {}.", said, cost(run.result.usage))});
   if (detail == Detail::full) {
     rounds(run, out);
     races(run, out);
   }
-  variants(run, out);
+  variants(run, detail, out);
   const auto* best = run.result.best();
   if (detail == Detail::full && best) {
     winner(run, *best, out);

@@ -159,6 +159,8 @@ std::string judgement_table(const std::vector<NamedJudgement>& judgements, const
     } else if (judgement.workloads.empty()) {
       document.push_back(Paragraph{heading});
     }
+    if (message.find("what rounding explains") != std::string::npos)
+      document.push_back(Paragraph{"Where the task permits a larger error, it says so in a line such as //@ tolerance = 1e-3"});
   }
   if (counters) {
     document.push_back(Heading{2, "Counters, of the whole plan at the first workload"});

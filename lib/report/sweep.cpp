@@ -170,7 +170,7 @@ SweepRow sweep_row_from_json(std::string_view text) {
     read_later_fields(value, row);
     return row;
   } catch (const json::exception& problem) {
-    throw base::Error(base::Fault::bad_input, fmt::format("a sweep's journal has a line that is no result: {}", problem.what()));
+    throw base::Error(base::Fault::bad_task, fmt::format("a sweep's journal has a line that is no result: {}", problem.what()));
   }
 }
 

@@ -34,10 +34,24 @@ class Painter {
     return result;
   }
 
+  // What a line has no room for stands under it: the last columns that are words.
   std::string operator()(const Table& table) const {
-    const auto widths = column_widths(table);
-    std::string result = "\n" + line(table.columns, table, widths, "2");
-    for (const auto& row : table.rows) result += line(row, table, widths, "");
+    Table main = table;
+    std::size_t below = 0;
+    while (taken(main) > room() && main.columns.size() > 2 && !main.numeric.back()) {
+      ++below;
+      main.columns.pop_back();
+      main.numeric.pop_back();
+    }
+    if (taken(main) > room()) main = table, below = 0;
+    for (auto& row : main.rows) row.resize(main.columns.size());
+    const auto widths = column_widths(main);
+    std::string result = "\n" + line(main.columns, main, widths, "2");
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      result += line(main.rows[r], main, widths, "");
+      for (std::size_t c = table.columns.size() - below; c < table.columns.size(); ++c)
+        if (!table.rows[r][c].empty()) result += wrapped(table.columns[c] + ": " + table.rows[r][c]);
+    }
     return result + "\n";
   }
 
@@ -56,6 +70,35 @@ class Painter {
     return result;
   }
 
+  static constexpr std::size_t least = 24;  // of a column of words
+  std::size_t room() const { return style_.width > 0 ? static_cast<std::size_t>(style_.width) : std::string::npos; }
+
+  // Columns of the terminal that a table takes at least.
+  static std::size_t taken(const Table& table) {
+    std::size_t sum = 0;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      std::size_t width = base::display_width(table.columns[c]);
+      for (const auto& row : table.rows) width = std::max(width, base::display_width(row[c]));
+      sum += 2 + (table.numeric[c] ? width : std::min(width, least));
+    }
+    return sum;
+  }
+
+  // Words in lines of the terminal's width, indented.
+  std::string wrapped(const std::string& text) const {
+    std::string result, row;
+    for (std::string_view rest = base::trim(text); !rest.empty();) {
+      const std::string word(rest.substr(0, rest.find(' ')));
+      rest = base::trim(rest.substr(word.size()));
+      if (!row.empty() && 7 + base::display_width(row) + base::display_width(word) > room()) {
+        result += fmt::format("      {}\n", row);
+        row.clear();
+      }
+      row += (row.empty() ? "" : " ") + word;
+    }
+    return result + fmt::format("      {}\n", row);
+  }
+
   // As much as each column needs; where that is more than the terminal has, the widest texts are cut first.
   std::vector<std::size_t> column_widths(const Table& table) const {
     std::vector<std::size_t> widths;
@@ -65,9 +108,7 @@ class Painter {
       widths.push_back(width);
     }
     if (style_.width <= 0) return widths;
-    constexpr std::size_t least = 24;
-    const auto room = static_cast<std::size_t>(style_.width);
-    for (std::size_t taken = std::accumulate(widths.begin(), widths.end(), 2 * widths.size()); taken > room; --taken) {
+    for (std::size_t sum = std::accumulate(widths.begin(), widths.end(), 2 * widths.size()); sum > room(); --sum) {
       std::size_t* widest = nullptr;
       for (std::size_t c = 0; c < widths.size(); ++c)
         if (!table.numeric[c] && widths[c] > least && (widest == nullptr || widths[c] > *widest)) widest = &widths[c];

@@ -15,6 +15,12 @@ bool received(const model::Reply& reply) {
   return reply.status == ok || reply.status == refused || reply.status == truncated;
 }
 
+// The service gives no reply, and will give none to the next question either.
+bool lost(const model::Reply& reply) {
+  using enum model::Reply::Status;
+  return reply.status == unreachable || reply.status == no_credit || reply.status == denied || reply.status == rejected;
+}
+
 // A model that throws is one that cannot be reached: the run ends in order, and the reason is kept.
 model::Reply answer(model::Model& model, const model::Question& question, const std::stop_token& stop) {
   try {
@@ -82,6 +88,7 @@ void Asker::finish(bool give_up) {
 
 void Asker::start_more() {
   for (auto& [model, line] : lines_) {
+    if (line.lost) continue;
     const int most = line.warm ? model->parallel() : 1;
     while (!line.waiting.empty() && line.under_way < most && budget_.allows()) {
       auto* asked = line.waiting.front();
@@ -127,6 +134,7 @@ void Asker::wait_until(const std::function<bool()>& enough) {
       auto& line = lines_[asked->model];
       --line.under_way;
       line.warm = true;
+      line.lost = line.lost || lost(reply);
       arrive(*asked, std::move(reply));
       start_more();
       lock.lock();

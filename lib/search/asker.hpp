@@ -55,6 +55,7 @@ class Asker {
     std::deque<Asked*> waiting;
     int under_way = 0;
     bool warm = false;       // the batch's first reply has arrived
+    bool lost = false;       // its service gives no more replies
   };
 
   bool threaded(const model::Model& model) const { return model.parallel() > 1; }

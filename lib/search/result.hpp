@@ -34,7 +34,8 @@ struct Round {
   int round = 0;
   double best = 0;                    // screening score within the round; 0 when none was right
   double best_so_far = 0;
-  int answers = 0, right = 0, faster = 0, duplicates = 0;  // repairs included
+  int answers = 0, right = 0, faster = 0;  // repairs included, duplicates not
+  int duplicates = 0;
 };
 
 // What a run starts from: what 1.00 means, and where.

@@ -292,8 +292,12 @@ void Rounds::finish_round(int number, std::size_t first_variant) {
   round.best_so_far = best_score_;
   for (std::size_t index = first_variant; index < result_.variants.size(); ++index) {
     const auto& variant = result_.variants[index];
+    // What was given before says nothing new.
+    if (variant.status == Variant::Status::duplicate) {
+      ++round.duplicates;
+      continue;
+    }
     ++round.answers;
-    if (variant.status == Variant::Status::duplicate) ++round.duplicates;
     if (variant.right()) ++round.right;
     if (variant.right() && variant.judgement.verdict == outcome::Verdict::faster) ++round.faster;
     round.best = std::max(round.best, variant.score());

@@ -15,7 +15,7 @@ using json = nlohmann::ordered_json;
 constexpr int schema = 1;
 
 [[noreturn]] void damaged(const std::string& why) {
-  throw base::Error(base::Fault::bad_input, "a journal line could not be read: " + why);
+  throw base::Error(base::Fault::bad_task, "a journal line could not be read: " + why);
 }
 
 json judgement_json(const outcome::Judgement& judgement) { return json::parse(outcome::to_json(judgement)); }
@@ -364,7 +364,7 @@ StopEvent stop_from(const json& value) {
 
 Event from(const json& value) {
   if (value.at("schema") != schema)
-    throw base::Error(base::Fault::bad_input, fmt::format("a journal of schema {} was found, this cudal1 reads schema {}",
+    throw base::Error(base::Fault::bad_task, fmt::format("a journal of schema {} was found, this cudal1 reads schema {}",
                                                           value.at("schema").dump(), schema));
   Event event;
   event.at = value.at("at");

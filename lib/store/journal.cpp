@@ -31,7 +31,7 @@ JournalText read_journal(const std::filesystem::path& path) {
     std::string line = text.substr(begin, end - begin);
     if (!json::accept(line)) {
       if (text.find('\n', end + 1) == std::string::npos) break;
-      throw base::Error(base::Fault::bad_input,
+      throw base::Error(base::Fault::bad_task,
                         fmt::format("{}:{}: this journal line is damaged; remove it and what follows to go on from there",
                                     path.string(), number));
     }

@@ -73,11 +73,12 @@ Run load(const fs::path& folder) {
   const auto path = folder / "journal.jsonl";
   std::error_code none;
   if (!fs::exists(path, none))
-    throw base::Error(base::Fault::bad_input, fmt::format("{} holds no run (there is no journal.jsonl); `cudal1 runs` lists them",
+    throw base::Error(base::Fault::missing, fmt::format("{} holds no run (there is no journal.jsonl); `cudal1 runs` lists them",
                                                           folder.string()));
   const auto journal = read_journal(path);
   Run run;
   run.folder = folder;
+  run.command = read_command(folder);
   Reader reader(run);
   for (const auto& line : journal.lines) {
     auto event = parse_line(line);
@@ -87,7 +88,7 @@ Run load(const fs::path& folder) {
     std::visit(reader, event.body);
   }
   if (run.identity.task_name.empty())
-    throw base::Error(base::Fault::bad_input, fmt::format("{} does not begin with a run", path.string()));
+    throw base::Error(base::Fault::bad_task, fmt::format("{} does not begin with a run", path.string()));
   if (!run.complete) {
     run.ended.clear();
     run.result.stopped_because = search::Stop::interrupted;

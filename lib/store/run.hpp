@@ -2,6 +2,7 @@
 #pragma once
 
 #include "search/result.hpp"
+#include "store/command.hpp"
 #include "store/identity.hpp"
 #include "store/summary.hpp"
 
@@ -21,6 +22,7 @@ struct Run {
   search::Result result;                          // as far as the journal goes
   bool complete = false;                          // a final line says why it stopped
   double judging_seconds = 0, model_seconds = 0;  // summed over all executions
+  std::optional<Command> command;                 // that it was last given
   std::string best_file;                          // path of best.cu; empty when nothing is right yet
 };
 

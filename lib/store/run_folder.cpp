@@ -169,7 +169,7 @@ RunFolder::RunFolder(const fs::path& folder, const task::Task& task, const Ident
       state_->remember(std::move(event));
     }
     if (!state_->written.contains("run"))
-      throw base::Error(base::Fault::bad_input, fmt::format("{} does not begin with a run", journal.string()));
+      throw base::Error(base::Fault::bad_task, fmt::format("{} does not begin with a run", journal.string()));
     state_->last_line = text.lines.back();
   }
   if (fs::exists(journal, none)) cut_off(journal, text.valid_bytes);
@@ -192,7 +192,7 @@ RunFolder::RunFolder(const fs::path& folder, const task::Task& task, const Ident
 RunFolder::~RunFolder() {
   if (state_->written.contains("start")) return;
   std::error_code none;
-  for (const char* own : {"journal.jsonl", "run.json", "task.cu", "lock"}) fs::remove(state_->folder / own, none);
+  for (const char* own : {"journal.jsonl", "run.json", "task.cu", "command.json", "lock"}) fs::remove(state_->folder / own, none);
   fs::remove(state_->folder, none);  // stays when it holds anything else
 }
 

@@ -56,6 +56,7 @@ std::optional<Summary> read_summary(const fs::path& folder) {
 std::vector<Summary> list(const fs::path& base) {
   std::vector<Summary> runs;
   std::error_code none;
+  if (auto summary = read_summary(base)) return {*std::move(summary)};
   for (const auto& place : {base, base / "cudal1-runs"})
     for (const auto& entry : fs::directory_iterator(place, none))
       if (entry.is_directory(none))

@@ -23,7 +23,7 @@ struct Summary {
 void write_summary(const Summary& summary);                                        // to folder/run.json
 std::optional<Summary> read_summary(const std::filesystem::path& folder);          // empty: no run there
 
-// Every run directly under `base` or under `base`/cudal1-runs, newest first; what is no run is left out.
+// The run that `base` is, or every run directly under `base` or under `base`/cudal1-runs, newest first; what is no run is left out.
 std::vector<Summary> list(const std::filesystem::path& base);
 
 }  // namespace cudal1::store

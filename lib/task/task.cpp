@@ -24,7 +24,7 @@ namespace {
 using Overrides = std::map<std::string, std::int64_t>;
 using Role = kernel::Buffer::Role;
 
-[[noreturn]] void refuse(const std::string& message) { throw base::Error(base::Fault::bad_input, message); }
+[[noreturn]] void refuse(const std::string& message) { throw base::Error(base::Fault::bad_task, message); }
 
 template <typename T, typename E>
 T value_or_refuse(tl::expected<T, E> result) {
@@ -52,8 +52,9 @@ void require_known_overrides(const kernel::File& file, const Overrides& override
   for (const auto& [name, value] : overrides) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto near = base::nearest(name, known);
-    refuse(fmt::format("--set {}={}: the task has no size \"{}\"; its sizes are {}{}", name, value, name,
-                       fmt::join(known, ", "), near ? fmt::format(" (did you mean \"{}\"?)", *near) : ""));
+    throw base::Error(base::Fault::usage,
+                      fmt::format("--set {}={}: the task has no size \"{}\"; its sizes are {}{}", name, value, name, fmt::join(known, ", "),
+                                  near ? fmt::format(" (did you mean \"{}\"?)", *near) : ""));
   }
 }
 
@@ -142,13 +143,14 @@ void add_checks(Task& task, const Overrides& overrides) {
   if (!task.checks.empty()) return;
   // Without a check line, small ragged sizes that the task's own shapes allow; its real sizes as the last resort.
   const auto first = kernel::workloads(file).front();
-  for (const auto& sizes : ragged_sizes(first)) {
+  for (const auto& sizes : ragged_sizes(first, kernel::size_rules(file, first))) {
     auto environment = kernel::environment(file, first, values_of(sizes));
     if (!environment || !kernel::resolve(file, *environment)) continue;
     Task trial = task;
     trial.checks = {make_workload(first, *environment)};
     if (trial.torch && !tensor::infer(*trial.torch, trial.input_types(), trial.assignments())) continue;
-    task.checks.push_back(trial.checks.front());
+    const bool known = std::any_of(task.checks.begin(), task.checks.end(), [&](const Workload& other) { return other.environment == *environment; });
+    if (!known) task.checks.push_back(trial.checks.front());
   }
   if (task.checks.empty())
     task.checks.push_back(make_workload(first, value_or_refuse(kernel::environment(file, first, values_of(overrides)))));
@@ -167,6 +169,22 @@ std::string Task::name() const { return file.task.empty() ? path.stem().string()
 std::filesystem::path Task::folder() const {
   const auto parent = path.parent_path();
   return parent.empty() ? std::filesystem::path(".") : parent;
+}
+
+bool picks_checks(const Task& task) {
+  return task.file.checks.empty() && !is_module(task) && !task.checks.empty() && !task.checks.front().declared.empty();
+}
+
+std::string picked_sizes_hint(const Task& task, std::string_view message) {
+  if (!picks_checks(task)) return "";
+  for (const Workload& picked : task.checks) {
+    if (message.find(picked.label()) == std::string_view::npos) continue;
+    std::vector<std::string> values;
+    for (const auto& name : picked.declared) values.push_back(fmt::format("{} = {}", name, task.workloads.front().sizes.at(name)));
+    return fmt::format("\nThese sizes were picked, because the task has no check line. If the kernel does not take them, name smaller ones that it takes: //@ check {}",
+                       fmt::join(values, ", "));
+  }
+  return "";
 }
 
 bool is_module(const Task& task) { return task.path.extension() == ".py"; }
@@ -219,9 +237,10 @@ std::vector<Workload> neighbours(const Task& task) {
   const kernel::File& file = task.file;
   const auto first = kernel::workloads(file).front();
   const auto declared = kernel::checks(file);
+  const auto rules = kernel::size_rules(file, first);
   std::vector<std::pair<kernel::Assignment, Overrides>> proposals;
-  if (!declared.empty()) proposals.emplace_back(declared.front(), next_sizes(declared.front()));
-  for (const auto& sizes : ragged_sizes(first)) proposals.emplace_back(first, sizes);
+  if (!declared.empty()) proposals.emplace_back(declared.front(), next_sizes(declared.front(), rules));
+  for (const auto& sizes : ragged_sizes(first, rules)) proposals.emplace_back(first, sizes);
 
   std::vector<Workload> result;
   const auto known = [&](const Workload& other) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudal1::task {
@@ -45,6 +46,10 @@ struct Task {
   // Arithmetic of the torch line as written, per workload; 0 without an oracle.
   double written_operations(std::size_t workload) const;
 };
+
+// What to add to a message that names check sizes which nobody declared: that they were picked, and the line that names
+// others. Empty where the message is about none of them.
+std::string picked_sizes_hint(const Task& task, std::string_view message);
 
 // Reads and checks a task. `overrides` are `--set N=64`: they replace size values of every workload. Throws
 // base::Error(bad_input) with rendered diagnostics: no directives (says `cudal1 init`), no launch, no output, shapes of

@@ -7,7 +7,10 @@
 #include "tensor/npy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -53,7 +56,7 @@ CUDAL1_WIDE void normals(const Blocks& blocks, int* out) {
     out[i] = generator::normal_units_of({blocks.x[i], blocks.y[i], blocks.z[i], blocks.w[i]});
 }
 
-void fill_normal(Dtype dtype, std::uint64_t seed, std::uint64_t stream, std::size_t count, std::byte* out) {
+void fill_normal(Dtype dtype, const Distribution& distribution, std::uint64_t seed, std::uint64_t stream, std::size_t count, std::byte* out) {
   Blocks blocks;
   int units[chunk];
   const std::size_t size = size_of(dtype);
@@ -61,14 +64,16 @@ void fill_normal(Dtype dtype, std::uint64_t seed, std::uint64_t stream, std::siz
     philox(seed, stream, first, blocks);
     normals(blocks, units);
     const std::size_t n = std::min(chunk, count - first);
-    if (dtype == Dtype::float32) {
+    const bool standard = distribution.low == 0 && distribution.high == 1;
+    if (dtype == Dtype::float32 && standard) {
       float values[chunk];
       for (std::size_t i = 0; i < chunk; ++i) values[i] = static_cast<float>(units[i]) * static_cast<float>(generator::normal_unit);
       std::memcpy(out + first * size, values, n * size);
       continue;
     }
     for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t bits = generator::encode(static_cast<int>(dtype), units[i] * generator::normal_unit);
+      const double drawn = units[i] * generator::normal_unit;
+      const std::uint64_t bits = generator::encode(static_cast<int>(dtype), standard ? drawn : distribution.low + distribution.high * drawn);
       std::memcpy(out + (first + i) * size, &bits, size);
     }
   }
@@ -92,11 +97,45 @@ void fill_uniform(Dtype dtype, const Distribution& distribution, std::uint64_t s
   }
 }
 
+// In [0, 1), for element `index`.
+double unit_of(std::uint64_t seed, std::uint64_t stream, std::size_t index) {
+  return static_cast<double>(generator::uniform_bits(seed, stream, index) >> 11) * 0x1p-53;
+}
+
+// What follows from an element's place: `sorted` draws one value from each of `count` equal parts of its range, `offsets`
+// runs from 0 to the total as the row pointers of a sparse matrix do, and a permutation is shuffled.
+void fill_in_order(Dtype dtype, const Distribution& distribution, std::uint64_t seed, std::uint64_t stream, std::size_t count, std::byte* out) {
+  using Kind = Distribution::Kind;
+  const std::size_t size = size_of(dtype);
+  const auto put = [&](std::size_t i, double value) {
+    const std::uint64_t bits = is_floating(dtype) ? generator::encode(static_cast<int>(dtype), value)
+                                                  : generator::encode_integer(static_cast<int>(dtype), static_cast<long long>(std::floor(value)));
+    std::memcpy(out + i * size, &bits, size);
+  };
+  if (distribution.kind == Kind::permutation) {
+    std::vector<std::size_t> places(count);
+    for (std::size_t i = 0; i < count; ++i) places[i] = i;
+    for (std::size_t i = count; i > 1; --i)
+      std::swap(places[i - 1], places[static_cast<std::size_t>(generator::randint(generator::uniform_bits(seed, stream, i), 0, static_cast<long long>(i)))]);
+    for (std::size_t i = 0; i < count; ++i) put(i, static_cast<double>(places[i]));
+    return;
+  }
+  const double low = distribution.low, width = distribution.high - distribution.low;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = static_cast<double>(i);
+    if (distribution.kind == Kind::constant) put(i, low);
+    else if (distribution.kind == Kind::sorted) put(i, low + width * (place + unit_of(seed, stream, i)) / static_cast<double>(count));
+    else if (i == 0) put(i, 0);
+    else if (i + 1 == count) put(i, low);
+    else put(i, std::floor(low * (place - 0.5 + unit_of(seed, stream, i)) / static_cast<double>(count - 1)));
+  }
+}
+
 void fill_from_file(Dtype dtype, const std::filesystem::path& path, std::size_t count, std::byte* out) {
   const std::string bytes = base::read_file(path, std::size_t{16} << 30);
   const auto array = read_npy(bytes);
   const auto refuse = [&](const std::string& why) {
-    throw base::Error(base::Fault::bad_input, fmt::format("{}: {}", path.string(), why));
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: {}", path.string(), why));
   };
   if (!array) refuse(array.error());
   if (array->dtype != dtype && !(dtype == Dtype::bfloat16 && array->dtype == Dtype::float32))
@@ -119,9 +158,13 @@ void fill(Dtype dtype, const Distribution& distribution, std::uint64_t seed, std
   using Kind = Distribution::Kind;
   switch (distribution.kind) {
     case Kind::file: return fill_from_file(dtype, folder / distribution.path, count, out);
-    case Kind::normal: return fill_normal(dtype, seed, stream, count, out);
+    case Kind::normal: return fill_normal(dtype, distribution, seed, stream, count, out);
     case Kind::uniform:
     case Kind::randint: return fill_uniform(dtype, distribution, seed, stream, count, out);
+    case Kind::constant:
+    case Kind::sorted:
+    case Kind::permutation:
+    case Kind::offsets: return fill_in_order(dtype, distribution, seed, stream, count, out);
     default: break;
   }
   const std::size_t size = size_of(dtype);

@@ -278,7 +278,7 @@ class WithoutAModel(CliTest):
 
     def test_a_task_that_needs_no_work_is_refused_before_a_model_is_asked(self):
         self.write("zero.cu", TASK.replace("C = A + 1", "C = 0 * A").replace("A[row * M + column] + 1.0f", "0"))
-        self.refuses("optimize", "zero.cu", *SIM, "--model", "cmd:touch asked", code=6, says=["TASK_DEGENERATE", "--accept-degenerate"])
+        self.refuses("optimize", "zero.cu", *SIM, "--model", "cmd:touch asked", code=10, says=["TASK_DEGENERATE", "--accept-degenerate"])
         self.assertFalse((self.work / "asked").exists())
         self.assertEqual(list(self.work.glob("cudal1-runs/*")), [])
 

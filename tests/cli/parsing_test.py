@@ -59,7 +59,7 @@ class Parsing(CliTest):
         self.refuses("worker", "coffee", code=2)
 
     def test_a_full_disk_under_standard_output_is_an_error(self):
-        self.refuses(code=2, says=["standard output"], prefix=["sh", "-c", '"$0" models > /dev/full'])
+        self.refuses(code=12, says=["standard output"], prefix=["sh", "-c", '"$0" models > /dev/full'])
 
     def test_version_is_quick(self):
         times = []

@@ -30,7 +30,7 @@ class Settings(CliTest):
 
     def test_a_flag_wins_over_the_environment(self):
         environment = {"CUDAL1_FORMAT": "nonsense"}
-        self.refuses("report", "nowhere", "--format", "json", code=6, says=["nowhere"], env=environment)
+        self.refuses("report", "nowhere", "--format", "json", code=11, says=["nowhere"], env=environment)
 
     def test_the_environment_reaches_a_command(self):
         text = self.run_cli("models").out

@@ -88,7 +88,7 @@ class Simulator(CliTest):
 
     def test_a_fault_of_the_tasks_own_kernel_has_its_place(self):
         self.write("broken.cu", TASK.replace("column < M;", "column <= M;"))
-        self.refuses("bench", "broken.cu", "broken.cu", *SIM, code=6, says=["in add_one at line 11, block ("])
+        self.refuses("bench", "broken.cu", "broken.cu", *SIM, code=10, says=["in add_one at line 11, block ("])
 
 
 if __name__ == "__main__":

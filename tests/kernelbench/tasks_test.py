@@ -115,7 +115,7 @@ class InterfaceTest(TaskTest):
         self.assertIn("input x: float32[3, 256]", self.directives(SWISH, "--set", "batch_size=3"))
 
     def test_an_unknown_constant_is_named_with_those_there_are(self):
-        result = self.run_cli("init", str(SWISH), "--set", "batch=3", code=6)
+        result = self.run_cli("init", str(SWISH), "--set", "batch=3", code=10)
         self.assertIn("batch_size, dim", result.err)
 
     def test_other_types_scalars_and_several_outputs(self):
@@ -141,7 +141,7 @@ class InterfaceTest(TaskTest):
                  (FORWARD.format("x", "import os; os._exit(3)"), "return [torch.rand(2)]", "return []", "process that holds PyTorch ended")]
         for model, inputs, init, wanted in cases:
             with self.subTest(wanted):
-                result = self.run_cli("init", str(self.module(model, inputs, init)), code=6)
+                result = self.run_cli("init", str(self.module(model, inputs, init)), code=10)
                 self.assertIn(wanted, result.err)
 
 
@@ -185,7 +185,7 @@ class VerifyTest(TaskTest):
     def test_a_degenerate_task_earns_no_speed_up(self):
         constant = HERE / "level1" / "20_Constant.py"
         answer = "//@ launch k<<<1, 32>>>(output)\n__global__ void k(float* output) { output[threadIdx.x] = 0; }\n"
-        self.assertIn("TASK_DEGENERATE", self.verify(constant, answer, code=6).err)
+        self.assertIn("TASK_DEGENERATE", self.verify(constant, answer, code=10).err)
         judged = self.verify(constant, answer, "--accept-degenerate", "--json").json()
         self.assertIn("TASK_DEGENERATE", [each["verdict"] for each in judged["findings"]])
         self.assertIn("no speed-up is earned", judged["variants"][0]["judgement"]["message"])
@@ -225,17 +225,17 @@ class VerifyTest(TaskTest):
         self.assertIn("KEEPS_STATE", result.err)
 
     def test_a_task_that_does_not_agree_with_itself_is_refused(self):
-        result = self.verify(HERE / "level2" / "5_Linear_dropout.py", ANSWER, code=6)
+        result = self.verify(HERE / "level2" / "5_Linear_dropout.py", ANSWER, code=10)
         self.assertIn("TASK_UNSTABLE", result.err)
 
     def test_what_is_too_large_for_the_simulator_says_what_to_set(self):
-        result = self.verify(SWISH, ANSWER, "--set", "batch_size=100000", code=6)
+        result = self.verify(SWISH, ANSWER, "--set", "batch_size=100000", code=10)
         self.assertIn("--set", result.err)
         self.assertIn("batch_size=100000", result.err)
 
     def test_inputs_of_4_gib_are_refused_before_memory_is_taken(self):
         task = self.module("rows = 1 << 20\n" + FORWARD.format("x", "return x"), "return [torch.rand(rows, 1024)]")
-        result = self.verify(task, ANSWER, code=6, prefix=("prlimit", f"--as={3 << 30}"))
+        result = self.verify(task, ANSWER, code=10, prefix=("prlimit", f"--as={3 << 30}"))
         self.assertIn("4096 MiB", result.err)
         self.assertIn("rows=1048576", result.err)
 

@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stand-in for a header that NVRTC does not have. NVRTC declares the functions themselves.
 #pragma once
+// Names that nvcc has from the system's headers and from its host compiler.
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+#ifndef __FLT_MAX__
+#define __FLT_MAX__ 3.40282346638528859812e+38F
+#define __FLT_MIN__ 1.17549435082228750797e-38F
+#define __FLT_EPSILON__ 1.19209289550781250000e-7F
+#define __DBL_MAX__ 1.79769313486231570815e+308
+#define __DBL_MIN__ 2.22507385850720138309e-308
+#define __DBL_EPSILON__ 2.22044604925031308085e-16
+#endif
+#ifndef __INT_MAX__
+#define __INT_MAX__ 0x7fffffff
+#endif
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif

@@ -183,7 +183,7 @@ TEST_CASE("a task that rewards no work is refused before anybody is asked, or ea
     Court(constant).judge.reference();
     FAIL("it was accepted");
   } catch (const base::Error& error) {
-    CHECK(error.fault() == base::Fault::bad_input);
+    CHECK(error.fault() == base::Fault::bad_task);
     CHECK_THAT(error.what(), containing("TASK_DEGENERATE: 100 % of C is 0"));
     CHECK_THAT(error.what(), containing("--accept-degenerate"));
   }
@@ -279,7 +279,7 @@ TEST_CASE("a task whose own kernel is wrong is refused") {
     court.judge.reference();
     FAIL("it was accepted");
   } catch (const base::Error& error) {
-    CHECK(error.fault() == base::Fault::bad_input);
+    CHECK(error.fault() == base::Fault::bad_task);
     CHECK_THAT(error.what(), containing("C[0, 0]"));
   }
 }

@@ -104,17 +104,14 @@ torch::Tensor scale(torch::Tensor x, double alpha) {
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scale", &scale); }
 )", "scale.cu");
-  CHECK(drafted.text.find("//@ #       to complete: size size = <value>\n") != std::string::npos);
-  CHECK(drafted.text.find("//@ #       to complete: scalar alpha: float32 = <value>\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ size    size = 65536  // guessed\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ scalar  alpha: float32 = 0.5  // guessed\n") != std::string::npos);
   CHECK(drafted.text.find("//@ launch  scale_kernel<float><<<ceil_div(size, 1024), 1024>>>(x, y, alpha, size)\n") != std::string::npos);
   CHECK(drafted.text.find("torch") == std::string::npos);
-  CHECK(mentions(drafted.to_complete, "sizes size"));
+  CHECK(mentions(drafted.guessed, "sizes size"));
   CHECK(mentions(drafted.set_aside, "#include <torch/extension.h>"));
   CHECK(mentions(drafted.set_aside, "host function PYBIND11_MODULE"));
-  const auto file = parse(drafted.text, "scale.cu");
-  REQUIRE_FALSE(file);
-  CHECK(file.error().size() == 2);
-  CHECK(file.error()[0].message == "complete this: size size = <value>");
+  whole(drafted);
 }
 
 TEST_CASE("two launches share buffers, and what lies between them is scratch") {
@@ -140,12 +137,132 @@ void sum(const float* d_x, float* d_y) {
   CHECK(drafted.text.find("//@ output  y: float32[1]\n") != std::string::npos);
 }
 
-TEST_CASE("a kernel that nobody launches gets its buffers and an open launch") {
+TEST_CASE("a kernel that nobody launches gets its buffers, a launch and guesses that are marked") {
   const Draft drafted = draft("__global__ void k(float* x, int n, float eps) { x[0] += eps; }\n", "7k.cu");
   CHECK(drafted.text.find("//@ task    task_7k\n") != std::string::npos);
-  CHECK(drafted.text.find("to complete: launch k<<<<grid>, <block>>>>(x, n, eps)") != std::string::npos);
-  CHECK(drafted.text.find("//@ inout   x: float32[n]") != std::string::npos);
-  CHECK(mentions(drafted.to_complete, "launch of k"));
+  CHECK(drafted.text.find("//@ launch  k<<<1, 1>>>(x, n, eps)\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ inout   x: float32[1]\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ scalar  eps: float32 = 1e-5  // guessed\n") != std::string::npos);
+  CHECK(mentions(drafted.guessed, "launch of k"));
+  whole(drafted);
+}
+
+TEST_CASE("shapes follow from what a kernel's guards let it reach") {
+  const Draft drafted = draft(R"(
+__global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M || col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  C[row * N + col] = sum;
+}
+)", "mm.cu");
+  whole(drafted);
+  CHECK(drafted.text.find("//@ input   A: float32[M, K]\n//@ input   B: float32[K, N]\n//@ output  C: float32[M, N]\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ launch  matmul<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)\n") != std::string::npos);
+}
+
+TEST_CASE("pointers that are moved, quotients and remainders are followed") {
+  const Draft drafted = draft(R"(
+#define LOOP(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)
+__global__ void gather(const float* points, const int* idx, float* out, int b, int n, int c, int m) {
+  int batch = blockIdx.y;
+  points += batch * n * c;
+  idx += batch * m;
+  out += batch * m * c;
+  LOOP(i, m * c) {
+    int j = i / c, k = i % c;
+    out[j * c + k] = points[idx[j] * c + k];
+  }
+  if (batch >= b) return;
+}
+)", "gather.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("idx_range") != std::string::npos);
+  CHECK(drafted.text.find("~ randint(0, idx_range)") != std::string::npos);
+}
+
+TEST_CASE("an index buffer is bounded by the rows that another access counts") {
+  const Draft drafted = draft(R"(
+__global__ void embed(const int* tokens, const float* table, float* out, int T, int V, int D) {
+  int t = blockIdx.x, d = threadIdx.x + blockIdx.y * blockDim.x;
+  if (t >= T || d >= D) return;
+  int row = tokens[t];
+  if (row < V) out[t * D + d] = table[row * D + d];
+}
+)", "embed.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("table: float32[V, D]") != std::string::npos);
+  CHECK(drafted.text.find("//@ input   tokens: int32[T]") != std::string::npos);
+}
+
+TEST_CASE("row pointers of a sparse matrix are offsets") {
+  const Draft drafted = draft(R"(
+__global__ void spmv(const int* rows, const int* cols, const float* values, const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float sum = 0;
+    for (int j = rows[i]; j < rows[i + 1]; j++) sum += values[j] * x[cols[j]];
+    y[i] = sum;
+  }
+}
+)", "spmv.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("//@ input   rows: int32[n + 1] ~ offsets(") != std::string::npos);
+  CHECK(drafted.text.find("//@ input   cols: int32[") != std::string::npos);
+  CHECK(drafted.text.find("~ randint(0, cols_range)") != std::string::npos);
+  whole(drafted);
+}
+
+TEST_CASE("vector types and structures of one plain type are elements with a last extent") {
+  const Draft drafted = draft(R"(
+struct __align__(8) MD { float m; float d; };
+__global__ void merge(const float4* a, const MD* b, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a[i].x + b[i].m;
+}
+)", "merge.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("a: float32[n, 4]") != std::string::npos);
+  CHECK(drafted.text.find("b: float32[n, 2]") != std::string::npos);
+  CHECK(drafted.text.find("struct __align__(8) MD") != std::string::npos);
+  whole(drafted);
+}
+
+TEST_CASE("the buffers of an array of pointers are told apart, and a null pointer is passed as one") {
+  const Draft drafted = draft(R"(
+__global__ void step(const float* in, float* out, const float* mask, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = mask ? in[i] * mask[i] : in[i];
+}
+void run(float** buffers, int n) {
+  int source = 0, target = 1;
+  step<<<(n + 255) / 256, 256>>>(buffers[source], buffers[target], NULL, n);
+}
+)", "step.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("(in, out, 0, n)") != std::string::npos);
+  whole(drafted);
+}
+
+TEST_CASE("of several kernels one can be chosen, and the first that can be drafted whole is otherwise") {
+  const std::string source = R"(
+__global__ void hard(void** x, int n) { x[0] = 0; }
+__global__ void easy(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = i; }
+__global__ void other(float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * i; }
+)";
+  const Draft drafted = draft(source, "three.cu");
+  CHECK(drafted.kernel == "easy");
+  CHECK(drafted.kernels == std::vector<std::string>{"hard", "easy", "other"});
+  CHECK(draft(source, "three.cu", "other").text.find("//@ launch  other<<<") != std::string::npos);
+  CHECK_THROWS_WITH(draft(source, "three.cu", "othr"), containing("did you mean other"));
+}
+
+TEST_CASE("what is no text, empty or without a kernel is refused in its own words") {
+  CHECK_THROWS_WITH(draft("", "e.cu"), containing("empty"));
+  CHECK_THROWS_WITH(draft(std::string("\x7f" "ELF\0", 5), "e.cu"), containing("not a text file"));
+  CHECK_THROWS_WITH(draft("int main() {}\n", "e.cu"), containing("no `__global__` function"));
 }
 
 TEST_CASE("a kernel file is left as it is") {

@@ -57,6 +57,27 @@ TEST_CASE("a chat request holds what each server wants and nothing else") {
   }
 }
 
+TEST_CASE("temperature, top-p and fields of the user's own go into every request") {
+  for (const Spoken& spoken : all_spoken()) {
+    CAPTURE(spoken.name);
+    const Server server({answer(spoken.said("Here.", "stop"), spoken.type)});
+    Desk desk;
+    desk.settings.temperature = 0.6;
+    desk.settings.top_p = 0.95;
+    desk.settings.request_fields = {"top_k=40", "options.min_p=0.05", "note=plain words"};
+    ask(server, spoken.name, desk);
+    REQUIRE_FALSE(server.requests().empty());
+    const auto body = json::parse(server.requests()[0].body);
+    const json& sampling = spoken.name.starts_with("ollama/") ? body["options"] : body;
+    CHECK(sampling["temperature"] == 0.6);
+    CHECK(sampling["top_p"] == 0.95);
+    CHECK(body["top_k"] == 40);
+    CHECK(body["options"]["min_p"] == 0.05);
+    CHECK(body["note"] == "plain words");
+  }
+  CHECK_THROWS(cudal1::model::check_request_field("=3"));
+}
+
 TEST_CASE("a seed is sent when it is asked for") {
   const Server server({answer(stop + done)});
   Desk desk;

@@ -82,3 +82,24 @@ TEST_CASE("a task without output, launch or memory is refused with the next step
   CHECK_THROWS_WITH(task::from_source(task_text("//@ size N = 60000, M = 2000000\n"), "x.cu"), containing("--set"));
   CHECK_THROWS_WITH(task::from_source("int main() {}\n", "x.cu"), containing("cudal1 init"));
 }
+
+TEST_CASE("sizes that a block, a division or the bound of an index fixes are not varied as others are") {
+  const std::string text = R"(//@ size   N = 4096, V = 100, T = 64
+//@ input  A: float32[N]
+//@ input  I: int32[N] ~ randint(0, 100)
+//@ input  L: float32[V]
+//@ output C: float32[N]
+//@ launch k<<<N / 64, T>>>(A, I, L, C)
+__global__ void k(const float* A, const int* I, const float* L, float* C) { C[blockIdx.x * 64 + threadIdx.x] = A[0] + L[I[0]]; }
+)";
+  const auto task = task::from_source(text, "k.cu");
+  REQUIRE(!task.checks.empty());
+  for (const auto& check : task.checks) {
+    CHECK(check.sizes.at("V") == 100);
+    CHECK(check.sizes.at("T") == 64);
+    CHECK(check.sizes.at("N") % 64 == 0);
+    CHECK(check.sizes.at("N") < 4096);
+  }
+  CHECK_THAT(task::picked_sizes_hint(task, "C[3] is nan (" + task.checks.front().label() + ", the declared distribution)"), containing("//@ check N = 4096, V = 100"));
+  CHECK(task::picked_sizes_hint(task, "something else").empty());
+}

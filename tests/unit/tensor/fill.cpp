@@ -7,6 +7,7 @@
 #include "tensor/distribution.hpp"
 #include "tensor/generator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -130,6 +131,35 @@ TEST_CASE("a distribution is read and printed") {
   for (const char* text : {"", "gauss", "uniform(1)", "uniform(2, 1)", "randint(0.5, 2)", "normal(1)", "file(x)", "randint(0, 1", "uniform(nan, 1)"})
     CHECK_FALSE(tensor::parse_distribution(text).has_value());
   CHECK(tensor::parse_distribution(" uniform ( 0 , 1 ) ").value().kind == Distribution::Kind::uniform);
+}
+
+TEST_CASE("values in order: sorted, shuffled, row pointers, a constant, a normal elsewhere") {
+  const auto values = [](const std::string& text, Dtype dtype, std::size_t count) {
+    std::vector<std::byte> bytes(count * tensor::size_of(dtype));
+    tensor::fill(dtype, tensor::parse_distribution(text).value(), 7, 1, count, bytes.data());
+    std::vector<double> result;
+    for (std::size_t i = 0; i < count; ++i) result.push_back(tensor::load(dtype, bytes.data() + i * tensor::size_of(dtype)));
+    return result;
+  };
+  const auto sorted = values("sorted(-4, 9)", Dtype::float32, 1000);
+  CHECK(std::is_sorted(sorted.begin(), sorted.end()));
+  CHECK(sorted.front() >= -4);
+  CHECK(sorted.back() < 9);
+  auto shuffled = values("permutation", Dtype::int32, 1000);
+  CHECK_FALSE(std::is_sorted(shuffled.begin(), shuffled.end()));
+  std::sort(shuffled.begin(), shuffled.end());
+  for (std::size_t i = 0; i < shuffled.size(); ++i) CHECK(shuffled[i] == static_cast<double>(i));
+  const auto rows = values("offsets(5000)", Dtype::int32, 257);
+  CHECK(std::is_sorted(rows.begin(), rows.end()));
+  CHECK(rows.front() == 0);
+  CHECK(rows.back() == 5000);
+  CHECK(values("constant(-inf)", Dtype::float32, 2)[1] == -INFINITY);
+  double mean = 0;
+  for (const double value : values("normal(10, 0.5)", Dtype::float32, 4096)) mean += value / 4096;
+  CHECK(std::abs(mean - 10) < 0.1);
+  CHECK(tensor::parse_distribution("randint(0, 2 * N)").value().high_text == "2 * N");
+  CHECK_FALSE(tensor::parse_distribution("normal(0, 0)").has_value());
+  CHECK_FALSE(tensor::parse_distribution("permutation(3)").has_value());
 }
 
 TEST_CASE("a .npy file fills an input of its type and size, and nothing else") {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cudal1::cli {
+
+// Throws base::Error where `output` is one of `inputs`, a folder, or cannot be written: before any work is done for it.
+// Empty: nothing is to be written.
+void require_writable(const std::string& output, const std::vector<std::string>& inputs);
+
+}  // namespace cudal1::cli

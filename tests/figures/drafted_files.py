@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many .cu files without a main are a task as `cudal1 init` drafts them.
+
+    drafted_files.py BINARY LIST --sources FOLDER [--only NAME,…] [--out FOLDER]
+
+LIST has a line for each file: repository | path | numbers to fill in, NAME=VALUE,… (the sizes and scalars that make the
+draft the task it is meant to be; nothing else is edited). The repositories lie as OWNER+NAME in FOLDER, checked out. A
+draft counts as running when `verify` finds the drafted kernel right on the simulator; of the others the last word of the
+tool is shown. Prints a Markdown table.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import time
+
+
+def read_list(path):
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            parts = [part.strip() for part in line.split("|")]
+            yield dict(zip(("repository", "path", "numbers"), parts + [""] * (3 - len(parts))))
+
+
+def last_words(text):
+    lines = [line for line in text.strip().splitlines() if line.strip() and not line.startswith(("remark:", "guessed:", "set aside:", "next:"))]
+    return (lines or ["(said nothing)"])[-1][:160].replace("|", "/")
+
+
+def verified(arguments, task, **limits):
+    try:
+        done = subprocess.run([arguments.binary, "verify", task, task, "--device", "sim", "--quick", "-q", "--no-input"], capture_output=True,
+                              text=True, timeout=arguments.limit)
+    except subprocess.TimeoutExpired:
+        return False, f"no verdict in {arguments.limit} s"
+    text = done.stderr.strip() or done.stdout.strip()
+    lines = [line for line in text.splitlines() if line.startswith("cudal1:")] or text.splitlines()[-1:]
+    return done.returncode in (0, 9), (lines or [""])[0][:200].replace("|", "/")
+
+
+def with_numbers(text, numbers):
+    """The draft with other numbers after `NAME =`; its check line follows the first such size."""
+    for pair in filter(None, numbers.split(",")):
+        name, value = pair.strip().split("=")
+        changed, count = re.subn(rf"(?m)^(//@ (?:size|check|scalar).*\b{name}(?:: \w+)? = )[-+.\w]+", lambda found: found.group(1) + value, text)
+        if count == 0:
+            raise SystemExit(f"{name}: the draft has no such number")
+        text = changed
+    return text
+
+
+def measure(arguments, row, out):
+    source = arguments.sources / row["repository"].replace("/", "+") / row["path"]
+    name = pathlib.PurePath(row["path"]).stem
+    if not source.exists():
+        return name, 0, False, False, "not there"
+    task = out / f"{row['repository'].split('/')[1]}_{name}.cu"
+    task.unlink(missing_ok=True)
+    began = time.time()
+    drafted = subprocess.run([arguments.binary, "init", source, "-o", task, "--no-input"], capture_output=True, text=True)
+    milliseconds = 1000 * (time.time() - began)
+    if drafted.returncode != 0:
+        return name, milliseconds, False, False, last_words(drafted.stderr)
+    right, why = verified(arguments, task)
+    filled = right
+    if not right and row["numbers"]:
+        task.write_text(with_numbers(task.read_text(), row["numbers"]))
+        filled, why = verified(arguments, task)
+    return name, milliseconds, right, filled, "" if filled else why
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("list")
+    parser.add_argument("--sources", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("drafted"))
+    parser.add_argument("--limit", type=float, default=120, help="seconds for one verification")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    rows = [row for row in read_list(arguments.list) if not arguments.only or any(word in row["path"] for word in arguments.only.split(","))]
+    print("| file | init, ms | as drafted | numbers filled in | what stands in the way |\n| --- | --- | --- | --- | --- |")
+    totals, slowest = [0, 0], 0
+    for row in rows:
+        name, milliseconds, right, filled, why = measure(arguments, row, arguments.out)
+        totals[0] += right
+        totals[1] += filled
+        slowest = max(slowest, milliseconds)
+        print(f"| {row['repository']} {name} | {milliseconds:.0f} | {'runs' if right else 'no'} | {'runs' if filled else 'no'} | {why} |", flush=True)
+    print(f"\n{totals[0]} of {len(rows)} run as drafted, {totals[1]} with numbers filled in; the slowest draft took {slowest:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
