@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// every_variant [--only NAME] [--at-least N] NAIVE.cuh LINES.cu…
+// Every kernel that the built-in model can write for these torch lines, with every value of its tunables, executed at the
+// lines' check sizes on the simulator: against the line in double precision by the rule of `verify`, races and stray
+// accesses looked for. Prints what is wrong, and fails when something is, or when there were fewer than N kernels.
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "compile/compiler.hpp"
+#include "kernel/plan.hpp"
+#include "playbook/candidate.hpp"
+#include "sim/sim.hpp"
+#include "verify/check.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+using namespace cudal1;
+
+namespace {
+
+struct Line {
+  std::string name, source;
+};
+
+// The tasks of a file of lines: each begins with its `//@ task`, and all share the functions of NAIVE.cuh.
+std::vector<Line> lines_of(const std::string& path, const std::string& naive) {
+  std::vector<Line> lines;
+  std::string head, code;
+  const auto close = [&] {
+    if (!lines.empty()) lines.back().source = head + naive + code;
+    head.clear();
+    code.clear();
+  };
+  for (const std::string& text : base::split_lines(base::read_file(path))) {
+    if (text.starts_with("//@ task ")) {
+      close();
+      lines.push_back({std::string(base::trim(text.substr(9))), ""});
+    }
+    (text.starts_with("//@") ? head : code) += text + "\n";
+  }
+  close();
+  return lines;
+}
+
+struct Tally {
+  std::size_t kernels = 0, runs = 0;
+  std::vector<std::string> wrong;
+  double compiling = 0, running = 0;  // seconds, over all threads
+};
+
+class Clock {
+ public:
+  explicit Clock(double& total) : total_(total), begun_(std::chrono::steady_clock::now()) {}
+  ~Clock() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count(); }
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point begun_;
+};
+
+class Examination {
+ public:
+  Examination(const Line& line, compile::Compiler& compiler)
+      : task_(task::from_source(line.source, line.name + ".cu")), compiler_(compiler),
+        simulator_(sim::open({.gpu = "H200", .threads = 1})) {}
+
+  Tally run() {
+    try {
+      for (const auto precision : {outcome::Precision::fp32, outcome::Precision::tf32}) all_at(precision);
+    } catch (const std::exception& problem) {
+      complain("the line", problem.what());
+    }
+    return std::move(tally_);
+  }
+
+ private:
+  void all_at(outcome::Precision precision) {
+    cases_.clear();
+    const playbook::Candidates candidates = playbook::candidates_for(task_, precision, simulator_->facts());
+    if (candidates.list.empty()) complain("the line", candidates.refusal);
+    for (const playbook::Candidate& candidate : candidates.list) {
+      const auto file = kernel::bind(task_.file, kernel::parse(candidate.source, "answer.cu").value()).value();
+      const auto members = kernel::family(file).value();
+      for (const kernel::Environment& member : members) {
+        const std::string prelude = kernel::tunable_prelude(member);
+        if (seen_.insert(prelude + kernel::code(file)).second) examine(candidate.id + " " + text(member), file, member, precision);
+      }
+    }
+  }
+
+  void examine(const std::string& name, const kernel::File& file, const kernel::Environment& member, outcome::Precision precision) {
+    std::vector<kernel::Plan> plans;
+    const auto binary = built(name, file, member, plans);
+    if (!binary) return;
+    const auto module = simulator_->load(*binary);
+    if (!module) return complain(name, module.error().message);
+    ++tally_.kernels;
+    const auto& cases = cases_at(precision);
+    const Clock clock(tally_.running);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      reference::Buffers buffers(*simulator_, plans[i], random_);
+      const auto evidence = verify::check(*simulator_, task_.file, {module->get(), &plans[i]}, cases[i], buffers, false);
+      ++tally_.runs;
+      if (evidence.fault) return complain(name, fmt::format("{}: {}", outcome::name(*evidence.fault), evidence.message));
+      if (!evidence.findings.empty()) return complain(name, evidence.findings.front().message);
+    }
+  }
+
+  std::optional<outcome::Binary> built(const std::string& name, const kernel::File& file, const kernel::Environment& member,
+                                       std::vector<kernel::Plan>& plans) {
+    const Clock clock(tally_.compiling);
+    std::set<std::string> kernels;
+    for (const task::Workload& check : task_.checks) {
+      kernel::Environment environment = check.environment;
+      environment.insert(member.begin(), member.end());
+      auto plan = kernel::resolve(file, environment);
+      if (!plan) return complain(name, plan.error().message), std::nullopt;
+      for (std::string& kernel : plan->kernels()) kernels.insert(std::move(kernel));
+      plans.push_back(*std::move(plan));
+    }
+    compile::Request request;
+    request.source = file.source;
+    request.name = "answer.cu";
+    request.prelude = kernel::tunable_prelude(member);
+    request.kernels.assign(kernels.begin(), kernels.end());
+    request.arch = "sm_90";
+    request.options = task_.file.options;
+    request.cubin = false;  // the simulator reads PTX
+    auto compiled = compiler_.compile(request);
+    if (!compiled) return complain(name, compiled.error().message), std::nullopt;
+    return std::move(compiled->binary);
+  }
+
+  // What is right at each check size, once for all variants; the line's own kernel is run for it, too.
+  const std::vector<verify::Case>& cases_at(outcome::Precision precision) {
+    if (!cases_.empty()) return cases_;
+    std::vector<kernel::Plan> plans;
+    const auto binary = built("the line's own kernel", task_.file, {}, plans);
+    if (!binary) throw base::Error(base::Fault::bad_input, "the line's own kernel does not compile");
+    const auto module = simulator_->load(*binary);
+    const Clock clock(tally_.running);
+    for (std::size_t i = 0; i < task_.checks.size(); ++i) {
+      verify::CaseOptions options;
+      options.assignment = task_.workloads.size() + i;
+      options.precision = precision;
+      auto subject = verify::make_case(*simulator_, task_, task_.checks[i], {reference::Pattern::declared, 11},
+                                       {module->get(), &plans[i]}, random_, options);
+      if (!subject) throw base::Error(base::Fault::bad_input, subject.error());
+      if (!subject->oracle) throw base::Error(base::Fault::bad_input, "the line has no oracle");
+      cases_.push_back(*std::move(subject));
+    }
+    return cases_;
+  }
+
+  static std::string text(const kernel::Environment& member) {
+    std::string result;
+    for (const auto& [name, value] : member) result += fmt::format("{}={} ", name, std::get<std::int64_t>(value));
+    return result;
+  }
+
+  void complain(const std::string& name, const std::string& what) {
+    tally_.wrong.push_back(fmt::format("{}: {}: {}", task_.name(), name, what));
+  }
+
+  const task::Task task_;
+  compile::Compiler& compiler_;
+  std::unique_ptr<device::Device> simulator_;
+  base::Random random_{3};
+  std::vector<verify::Case> cases_;
+  std::set<std::string> seen_;
+  Tally tally_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "compile") return compile::worker_main();
+  std::vector<std::string> files;
+  std::string only;
+  std::size_t at_least = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    if (option == "--only" && i + 1 < argc) only = argv[++i];
+    else if (option == "--at-least" && i + 1 < argc) at_least = std::stoul(argv[++i]);
+    else files.emplace_back(option);
+  }
+  if (compile::find_nvrtc().library.empty()) {
+    fmt::print("skipped: NVRTC is not installed\n");
+    return 77;
+  }
+  compile::CompilerOptions options;
+  options.worker = {"/proc/self/exe", {"compile"}};
+  options.sandbox = compile::sandbox_state().available;
+  compile::Compiler compiler(options);
+
+  const std::string naive = base::read_file(files.at(0));
+  std::vector<Line> lines;
+  for (std::size_t i = 1; i < files.size(); ++i)
+    for (Line& line : lines_of(files[i], naive))
+      if (only.empty() || line.name == only) lines.push_back(std::move(line));
+
+  Tally all;
+  std::mutex mutex;
+  base::in_parallel(lines.size(), [&](std::size_t i) {
+    Tally tally;
+    try {
+      tally = Examination(lines[i], compiler).run();
+    } catch (const std::exception& problem) {
+      tally.wrong.push_back(lines[i].name + ": " + problem.what());
+    }
+    const std::lock_guard lock(mutex);
+    for (const std::string& wrong : tally.wrong) fmt::print("WRONG: {}\n", wrong);
+    std::fflush(stdout);
+    all.kernels += tally.kernels;
+    all.runs += tally.runs;
+    all.compiling += tally.compiling;
+    all.running += tally.running;
+    all.wrong.insert(all.wrong.end(), tally.wrong.begin(), tally.wrong.end());
+  });
+  fmt::print("{} kernels of {} lines were executed {} times; {} of them are wrong ({:.0f} s compiling, {:.0f} s running)\n", all.kernels,
+             lines.size(), all.runs, all.wrong.size(), all.compiling, all.running);
+  if (all.kernels < at_least) fmt::print("at least {} kernels were expected\n", at_least);
+  return all.wrong.empty() && all.kernels >= at_least ? 0 : 1;
+}
