@@ -50,6 +50,7 @@ ToolResult own_command(const ToolCall& call, std::vector<std::string> arguments)
   if (finished.stopped) return {{}, "cancelled"};
   json value = json::parse(finished.out, nullptr, false);
   if (value.is_discarded() || !value.is_object()) return {{}, last_words(finished)};
+  if (const auto error = value.find("error"); error != value.end() && error->is_object()) return {{}, error->value("message", last_words(finished))};
   value["exit_code"] = finished.exit_code;
   return {std::move(value), ""};
 }

@@ -107,6 +107,7 @@ void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<p
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm) {
   const bool simulated = choice.device == "sim";
   const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
+  const auto set = overrides(options.set);
   OpenTask open;
   open.python = options.python;
   if (!pytorch::is_module(options.task)) {
@@ -115,13 +116,12 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
       open.drafted = drafted->note;
       source = drafted->source;
     }
-    open.task = task::from_source(std::move(source), options.task, overrides(options.set), memory_bytes);
+    open.task = task::from_source(std::move(source), options.task, set, memory_bytes);
     open.pytorch = std::move(warm);
     return open;
   }
   if (!choice.others.empty())
     throw base::Error(base::Fault::usage, fmt::format("{}: a PyTorch module is judged on one device; give --device {}, or in a sweep --jobs {}", options.task, choice.device, choice.others.size() + 1));
-  const auto set = overrides(options.set);
   const base::Seconds began = base::now();
   if (!warm) warm = start_host(options, choice);
   open.start_seconds = (base::now() - began).count();

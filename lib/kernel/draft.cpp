@@ -566,7 +566,8 @@ class Drafter {
     for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
       if (!tokens[i].is("struct")) continue;
       std::size_t open = i + 1;
-      while (open < tokens.size() && !tokens[open].is("{") && !tokens[open].is(";") && !tokens[open].is(")")) ++open;
+      while (open < tokens.size() && !tokens[open].is("{") && !tokens[open].is(";") && !tokens[open].is(")"))
+        open = (tokens[open].is("(") ? matching_bracket(tokens, open) : open) + 1;  // an attribute's brackets: `struct __align__(8) Pair {`
       if (open >= tokens.size() || !tokens[open].is("{")) continue;
       const std::size_t close = matching_bracket(tokens, open);
       if (!tokens[open - 1].is(type) && !(close + 1 < tokens.size() && tokens[close + 1].is(type))) continue;

@@ -278,5 +278,8 @@ else:
         def __getattr__(self, name):
             return lambda request: {"missing": missing}
 
+        def spent(self):
+            return False
+
 if __name__ == "__main__":
     protocol.serve(Host(), Refusal)

@@ -80,6 +80,8 @@ def tensors_of(values):
 class Rounding(TorchDispatchMode):
     """Disturbs every double-precision result by its own sigma, up or down at random."""
 
+    weights = {}   # of sums and means, by what makes them
+
     def __init__(self, seed, run_class="fp32"):
         super().__init__()
         self.seed, self.run_class, self.generators = seed, run_class, {}
@@ -172,7 +174,7 @@ class Rounding(TorchDispatchMode):
 
     def linear(self, function, args, kwargs, out):
         values = args[0]
-        weight = float(function(torch.ones_like(values), *args[1:], **kwargs).abs().max())
+        weight = self.weight(function, values, args, kwargs)
         terms = max(1.0, values.numel() / out.numel()) if weight <= 1.5 else max(1.0, weight)
         if function.overloadpacket.__name__ in ("avg_pool1d", "avg_pool2d", "avg_pool3d"):
             kernel = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
@@ -185,6 +187,13 @@ class Rounding(TorchDispatchMode):
         # Terms closer to each other than the step between floats of their sum's size.
         alike = squares / terms - (out / terms).square() < (8 * UNIT * out).square()
         return self.disturbed(out, torch.where(alike, variance + (RMS * UNIT * terms / 2) ** 2 * (out.square() + squares), variance).sqrt_())
+
+    def weight(self, function, values, args, kwargs):
+        """What a sum of ones comes to: 1 for a mean."""
+        key = str(function), tuple(values.shape), str(args[1:]), str(kwargs)
+        if key not in self.weights:
+            self.weights[key] = float(function(torch.ones_like(values), *args[1:], **kwargs).abs().max())
+        return self.weights[key]
 
     def scan(self, values, dim, out):
         exact = whole_numbers([values])
@@ -353,13 +362,16 @@ FORMULAS = {
 }
 
 
-def sigma_of(run, truth, runs, seed, run_class):
-    """The root mean square of what disturbed runs differ by, for each output in double precision. `run()` gives the outputs."""
+def sigma_of(run, truth, runs, seed, run_class, goes_on):
+    """The root mean square of what disturbed runs differ by, for each output in double precision, and the number of runs: at
+    most `runs`, and no further one once `goes_on(number)` is False. `run()` gives the outputs."""
     totals = [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth]
-    for number in range(runs):
+    number = 0
+    while number < runs and goes_on(number):
         with Rounding(seed + number, run_class):
             moved = run()
         for total, other, right in zip(totals, moved, truth):
             if right.dtype == torch.float64:
                 total += torch.nan_to_num(other.double() - right, 0.0, 0.0, 0.0).square_()
-    return [each.div_(runs).sqrt_() for each in totals]
+        number += 1
+    return [each.div_(number).sqrt_() for each in totals], number

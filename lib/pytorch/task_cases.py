@@ -17,8 +17,7 @@ from rounding import RMS, UNIT, sigma_of
 from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
-RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # that the runs of one trial may take
-RUN_COST = 3                   # of a disturbed run, in plain ones
+RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
 
 
@@ -159,17 +158,20 @@ class Cases:
     def sound(self, model, arguments, most_runs=MOST_RUNS, run_class=None):
         """The truth, and the standard deviation of a sound computation's error: of each output and element, from `runs` with
         disturbed intermediates, fewer where they take long."""
-        began = time.monotonic()
         truth = self.truth(model, arguments)
-        self.wait()
         if self.precision != "PyTorch in float64":
             return truth, [self.rough_sigma(each) for each in truth]
-        once = time.monotonic() - began
-        self.runs = max(LEAST_RUNS, min(most_runs, int(RUNS_SECONDS[self.task.device.split(":")[0]] / (RUN_COST * once + 1e-3))))
+        self.wait()
+        end = time.monotonic() + RUNS_SECONDS[self.task.device.split(":")[0]]
+
+        def goes_on(number):
+            self.wait()
+            return number < LEAST_RUNS or time.monotonic() < end
+
         try:
-            sigma = sigma_of(lambda: self.in_double(model, arguments), truth, self.runs, secrets.randbits(40), run_class or self.task.precision)
+            sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on)
         except Refusal:   # the memory of the runs
-            sigma = [self.rough_sigma(each) for each in truth]
+            sigma, self.runs = [self.rough_sigma(each) for each in truth], 0
         return truth, sigma
 
     @staticmethod

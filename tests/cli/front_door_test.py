@@ -195,7 +195,7 @@ class Commands(CliTest):
         command = re.search(r"repeat without the model \| `?(cudal1 [^|`]*)", self.run_cli("report", "run", "--format", "markdown").out).group(1)
         again = self.shell(command.strip() + " --json --out again")
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertEqual(json.loads(again.stdout)["best"]["score"], run["best"]["score"])
+        self.assertEqual(json.loads(again.stdout)["best"]["predicted_speedup"], run["best"]["predicted_speedup"])
 
     def test_without_improvement_the_tasks_own_kernel_is_written(self):
         self.write("replies/r01-s01.md", reply(WRONG))

@@ -93,7 +93,7 @@ class Record(CliTest):
         self.says(table, "launches", "share", "blend<float, 128>", "--kernel NAME")
         self.says(self.run_cli("init", "--device", "sim", "blend.cu", "--kernel", "fill", "-o", "task.cu", "--run", "--", "200"), "out[5] = -2")
         self.assertIn("//@ launch  fill<<<1, 32>>>(x, n, value)", (self.work / "task.cu").read_text())
-        self.refuses("init", "blend.cu", "--kernel", "fill", code=2, says=["--run"])
+        self.refuses("init", "blend.cu", "200", code=2, says=["--run"])
 
     def test_a_task_is_never_written_over_a_source_and_the_place_is_tried_first(self):
         for arguments in (("record", "--device", "sim", "blend.cu", "--overwrite", "-o", "./blend.cu"), ("init", "--device", "sim", "blend.cu", "--run", "--overwrite", "-o", "blend.cu")):

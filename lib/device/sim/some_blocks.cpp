@@ -17,10 +17,30 @@ namespace cudal1::sim {
 
 namespace {
 
-// Groups of blocks drawn independently: how much they differ says how far the estimate may be off. More of them where outputs
-// seem to be missing.
-constexpr std::size_t few_groups = 4, many_groups = 12;
-constexpr double suspicious = 0.95;
+// Groups of blocks drawn independently: how much they differ says how far the estimate may be off. Where outputs seem to be
+// missing, more of them, until that is certain.
+constexpr std::size_t few_groups = 4, certain_groups = 12, most_groups = 48;
+constexpr std::uint64_t probes = 8;                // blocks that show how much one does: a single one may be idle
+constexpr double suspicious = 0.95, certain = 4;   // of the outputs, and standard errors
+
+struct Estimate {
+  double mean = 0, error = 0;
+};
+
+Estimate estimate_of(const std::vector<double>& groups) {
+  const auto count = static_cast<double>(groups.size());
+  Estimate estimate{std::accumulate(groups.begin(), groups.end(), 0.0) / count, 0};
+  double squares = 0;
+  for (const double each : groups) squares += (each - estimate.mean) * (each - estimate.mean);
+  estimate.error = std::sqrt(squares / std::max(1.0, count - 1) / count);
+  return estimate;
+}
+
+bool want_more(const std::vector<double>& groups) {
+  if (groups.size() < few_groups) return true;
+  const auto [mean, error] = estimate_of(groups);
+  return mean < suspicious && (groups.size() < certain_groups || (groups.size() < most_groups && mean + certain * error >= suspicious));
+}
 
 double written_bytes(const std::vector<Allocation*>& buffers) {
   double bytes = 0;
@@ -58,18 +78,21 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
   const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   if (dependent(*launch.program) || blocks < 2) return {};
   base::Random random(seed_, 1000 + samples_++);
-  const std::uint64_t probe = random.below(blocks), before = launch.executed;
+  std::set<std::uint64_t> executed;
+  while (executed.size() < std::min(probes, blocks)) executed.insert(random.below(blocks));
+  const std::uint64_t before = launch.executed;
   double written = written_bytes(outputs);
-  std::vector<std::unique_ptr<Worker>> workers = run_blocks(launch, {probe}, 1, resident);
-  const std::uint64_t each = std::max<std::uint64_t>(1, launch.executed - before);
+  std::vector<std::unique_ptr<Worker>> workers = run_blocks(launch, {executed.begin(), executed.end()}, threads_, resident);
+  const std::uint64_t each = std::max<std::uint64_t>(1, (launch.executed - before) / executed.size());
   const std::uint64_t most = std::max<std::uint64_t>(16, instructions / each);
   if (launch.aborted) {
     launch.aborted = launch.timed_out = false;  // the whole launch meets the fault again, and reports it
     return {};
   }
   if (most >= blocks) {                         // all of them, but none twice: it may add to what it finds
-    std::vector<std::uint64_t> others(blocks - 1);
-    for (std::uint64_t i = 0; i + 1 < blocks; ++i) others[i] = i < probe ? i : i + 1;
+    std::vector<std::uint64_t> others;
+    for (std::uint64_t i = 0; i < blocks; ++i)
+      if (!executed.contains(i)) others.push_back(i);
     auto more = run_blocks(launch, others, threads_, resident);
     std::move(more.begin(), more.end(), std::back_inserter(workers));
     return workers;
@@ -80,13 +103,11 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
   };
   Seen first;
   first.bytes = fresh_bytes();
-  first.blocks = 1;
-  std::set<std::uint64_t> executed{probe};
+  first.blocks = static_cast<double>(executed.size());
   std::vector<Seen> seen;                     // of each class of blocks
   std::vector<double> estimates;
   const double all = std::accumulate(outputs.begin(), outputs.end(), 0.0, [](double sum, const Allocation* buffer) { return sum + static_cast<double>(buffer->bytes); });
-  const auto mean = [&] { return std::accumulate(estimates.begin(), estimates.end(), 0.0) / static_cast<double>(estimates.size()); };
-  while (!launch.aborted && (estimates.size() < few_groups || (estimates.size() < many_groups && mean() < suspicious))) {
+  while (!launch.aborted && want_more(estimates)) {
     const std::vector<BlockClass> classes = sample_blocks(launch.grid, std::max<std::uint64_t>(1, most / few_groups), random);
     seen.resize(classes.size());
     double estimate = 0;
@@ -105,11 +126,9 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
     }
     estimates.push_back(all > 0 ? estimate / all : 1);
   }
-  double squares = 0;
-  result.covered = mean();
-  for (const double estimate : estimates) squares += (estimate - result.covered) * (estimate - result.covered);
-  const auto count = static_cast<double>(estimates.size());
-  result.covered_error = std::sqrt(squares / std::max(1.0, count - 1) / count);
+  const auto [mean, error] = estimate_of(estimates);
+  result.covered = mean;
+  result.covered_error = error;
   result.executed_share = static_cast<double>(executed.size()) / static_cast<double>(blocks);
   return workers;
 }

@@ -57,9 +57,10 @@ TEST_CASE("reasoning in front of the answer is ignored") {
   CHECK(problem("<think> and then it ended " + good) == "the reply holds reasoning only");
 }
 
-TEST_CASE("the last code block of the third section is the kernel file") {
-  const auto two = good + "\nBetter:\n\n~~~~\nsecond\n```\nstill second\n~~~~\n";
-  CHECK(parse_answer(two)->source == "second\n```\nstill second\n");
+TEST_CASE("the last code block of the third section that holds a kernel is the kernel file") {
+  const auto two = good + "\nBetter:\n\n~~~~\n//@ launch second<<<1, 1>>>()\n```\nstill second\n~~~~\n";
+  CHECK(parse_answer(two)->source == "//@ launch second<<<1, 1>>>()\n```\nstill second\n");
+  CHECK(parse_answer(two + "\n```\nnvcc best.cu\n```\n")->source == parse_answer(two)->source);
 }
 
 TEST_CASE("headings inside code blocks are no headings") {

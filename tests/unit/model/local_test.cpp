@@ -125,8 +125,9 @@ TEST_CASE("a command gets the prompt on its input and its arguments as words") {
 TEST_CASE("no shell reads a command's arguments") {
   const base::TemporaryFolder folder;
   const auto path = program(folder, "cat > /dev/null; echo \"$@\"");
-  const auto reply = opened("cmd:" + path.string() + " $HOME `id` ; *")->answer(question({1, 1, 0}), {});
+  const auto reply = opened("cmd:" + path.string() + " $HOME '`id`' \";\" *")->answer(question({1, 1, 0}), {});
   CHECK(reply.text == "$HOME `id` ; *\n");
+  CHECK_THROWS_WITH(opened("cmd:" + path.string() + " | tee replies"), containing("there is no shell, so | has no meaning"));
 }
 
 TEST_CASE("a command that fails, hangs, is silent or does not stop talking has a reason") {
