@@ -115,7 +115,9 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
   try {
     const std::string offered = host.offer();
     const std::vector<pytorch::Trial> all = trials_of(host, random), few = few_of(all);
-    const auto start = [&] { return std::make_unique<pytorch::Answer>(options.process, task.path, options.overrides, offered, folder.path()); };
+    pytorch::Answer::Options process_options = options.process;
+    process_options.file = answer;
+    const auto start = [&] { return std::make_unique<pytorch::Answer>(process_options, task.path, options.overrides, offered, folder.path()); };
     // While a process starts or builds, PyTorch computes what will be needed.
     std::size_t expected = 0;
     bool room = true;

@@ -150,7 +150,8 @@ Answer::Answer(const Options& options, const std::filesystem::path& task, const 
   const auto start = [&](const Cell& cell) {
     state_->started = std::make_unique<PythonProcess>(options.worker, "the process that runs the answer");
     const json told = state_->process().exchange({{"python", options.python}, {"program", PythonProcess::path("answer_host.py").string()},
-                                                  {"folder", own}, {"built", built.string()}, {"counted", folder.string()}, {"task", std::filesystem::absolute(task).string()}, {"memory", memory},
+                                                  {"folder", own}, {"built", built.string()}, {"counted", folder.string()}, {"task", std::filesystem::absolute(task).string()}, {"answer", std::filesystem::absolute(options.file).string()},
+                                                  {"memory", memory},
                                                   {"namespaces", cell.namespaces}, {"own_processes", cell.own_processes},
                                                   {"shared_memory", cell.shared_memory}, {"reads_everything", cell.reads_everything},
                                                   {"other_sockets", cell.shared_memory}, {"local_sockets", options.device != "cpu"},

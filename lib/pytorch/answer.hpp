@@ -25,6 +25,7 @@ class Answer {
     std::string python, device;
     bool unconfined = false;       // go on where the system has no means to confine it
     bool afresh = false;           // every call on a copy of the model, because the task's own keeps state
+    std::filesystem::path file;    // the answer's own text, which it may read: PyTorch's compiler does
   };
   // `folder`: where all that it writes lies. A second answer with the same text finds the extensions there that were built.
   Answer(const Options& options, const std::filesystem::path& task, const std::map<std::string, std::int64_t>& overrides,

@@ -87,13 +87,16 @@ class StreamGate(Gate):
         self.checked(name, stream, ctypes.c_uint64(self.address + place), ctypes.c_uint32(value), ctypes.c_uint(GREATER_OR_EQUAL))
 
     def measured_empty(self):
-        """What two events with nothing between them tell, in a queue that is not empty."""
-        self.flush.fill_(1)
+        """What two events with nothing between them tell where both are in the queue before either is reached, as in call()."""
         pairs = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(EMPTY_PAIRS)]
+        self.stream_op(self.wait_value, OPEN, 1)
+        self.flush.fill_(1)
         for begin, end in pairs:
             begin.record()
             end.record()
+        self.word(OPEN, 1)
         self.synchronize()
+        self.word(OPEN, 0)
         return sorted(begin.elapsed_time(end) for begin, end in pairs)[EMPTY_PAIRS // 2]
 
     def call(self, number, prepare, work, finish):

@@ -151,6 +151,17 @@ class Comparison:
             torch.maximum(variance, torch.nan_to_num(self.sigma[part].double(), 0.0, 0.0, 0.0).square_(), out=variance)
         return variance.add_(LEAST_STEPS[self.dtype] ** 2)
 
+    def furthest_rows(self, count):
+        """The indices of the first axis with the largest element of error over sigma, and with the largest sum."""
+        largest, sums = (torch.zeros(self.shape[0], dtype=torch.float64, device=self.got.device) for _ in range(2))
+        for part in blocks(self.shape):
+            ratio = (self.got[part] - self.truth[part].double()).square_().div_(self.variance(part))
+            ratio = finite(ratio).reshape(ratio.shape[0], -1)
+            largest[part[0]] = torch.maximum(largest[part[0]], ratio.amax(1))
+            sums[part[0]] += ratio.sum(1)
+        rows = [int(row) for each in (largest, sums) for row in each.topk(min(count, self.shape[0])).indices]
+        return sorted(set(rows))
+
     def lay_out_floors(self):
         """A sixteenth of the mean variance along each axis: of the whole, kept with that axis of length one."""
         for axis, extent in enumerate(self.shape):

@@ -335,7 +335,7 @@ class SweepTest(TaskTest):
 
     def test_selections_and_shards_that_are_none_are_refused(self):
         self.refuses("sweep", HERE, "--id", "3-1", code=2, says=["--id 3-1"])
-        self.refuses("sweep", HERE, "--match", "level9/*", code=6, says=["no task"])
+        self.refuses("sweep", HERE, "--match", "level9/*", code=10, says=["no task"])
         self.refuses("sweep", HERE, "--shard", "5/4", code=2, says=["I from 1 to N"])
         self.refuses("sweep", HERE, "--shard", "auto", code=2, says=["CUDAL1_SHARDS"], env={"JOB_COMPLETION_INDEX": "0"})
         self.sweep("--device", "sim", HERE / "level1" / "4_Swish.py", "--rounds", "1", "--samples", "1", "--out", "one")

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to PyTorch modules that are sound by construction, and ones that are wrong by little: how many of each does the judge refuse?
+
+  module_answers.py CUDAL1 TASKS FOLDER [--only GLOB] [--device cuda:0] [OPTION…]
+
+Writes FOLDER/answers in KernelBench's layout, judges them with `cudal1 verify --answers --quick` (an interrupted run goes on), and
+prints a table by kind of answer. An answer is the task's own module with its forward in other hands. Halves of the batch and a
+batch in reverse are made only of modules whose float64 output does not change by them."""
+
+import argparse
+import collections
+import copy
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import torch
+
+FORWARD = "Model.forward(self, *arguments)"
+SOUND = {
+    "itself": f"return {FORWARD}",
+    "compiled": """if not hasattr(self, "compiled"):
+            self.compiled = torch.compile(lambda *arguments: Model.forward(self, *arguments))
+        return self.compiled(*arguments)""",
+    "channels last": """order = {4: torch.channels_last, 5: torch.channels_last_3d}
+        return each(Model.forward(self, *each(arguments, lambda x: x.contiguous(memory_format=order.get(x.dim(), torch.contiguous_format)))), lambda y: y.contiguous())""",
+    "halves of the batch": """half = arguments[0].shape[0] // 2
+        return torch.cat([Model.forward(self, *each(arguments, lambda x: x[part])) for part in (slice(0, half), slice(half, None))])""",
+    "batch in reverse": "return Model.forward(self, *each(arguments, lambda x: x.flip(0))).flip(0)",
+    "TF32 off": """with torch.backends.cudnn.flags(allow_tf32=False):
+            return Model.forward(self, *arguments)""",
+    "float64": """wide = copy.deepcopy(self).double()
+        return each(Model.forward(wide, *each(arguments, lambda x: x.double() if x.is_floating_point() else x)), lambda y: y.float() if y.is_floating_point() else y)""",
+}
+WRONG = {
+    "bfloat16": """low = copy.deepcopy(self).bfloat16()
+        return each(Model.forward(low, *each(arguments, lambda x: x.bfloat16() if x.is_floating_point() else x)), lambda y: y.float() if y.is_floating_point() else y)""",
+    "float16": """low = copy.deepcopy(self).half()
+        return each(Model.forward(low, *each(arguments, lambda x: x.half() if x.is_floating_point() else x)), lambda y: y.float() if y.is_floating_point() else y)""",
+    "inputs in bfloat16": f"arguments = each(arguments, lambda x: x.bfloat16().float() if x.is_floating_point() else x)\n        return {FORWARD}",
+    "a stale row in a thousand": f"return each({FORWARD}, stale)",
+    "an ignored per cent": f"arguments = (cut(arguments[0]),) + tuple(arguments[1:])\n        return {FORWARD}",
+    "an ignored input": f"arguments = tuple(arguments[:-1]) + (torch.zeros_like(arguments[-1]),)\n        return {FORWARD}",
+    "an ignored sample": f"x = arguments[0].clone()\n        x[-1] = x[0]\n        arguments = (x,) + tuple(arguments[1:])\n        return {FORWARD}",
+    "ignored biases": f"""copied = copy.deepcopy(self)
+        for name, value in copied.named_parameters():
+            if "bias" in name:
+                value.data.zero_()
+        return Model.forward(copied, *arguments)""",
+}
+SEPARABLE = ("halves of the batch", "batch in reverse")
+ANSWER = '''{source}
+
+import copy
+import torch
+
+def each(values, change):
+    if isinstance(values, torch.Tensor):
+        return change(values)
+    return type(values)(each(value, change) for value in values) if isinstance(values, (list, tuple)) else values
+
+def stale(y):
+    if y.dim() == 0 or y.numel() < 2:
+        return y
+    rows = y.contiguous().clone().view(-1, y.shape[-1] if y.dim() > 1 else 1)
+    here = torch.arange(min(997, rows.shape[0] - 1), rows.shape[0], 1000)
+    rows[here] = rows[here - 1]
+    return rows.view(y.shape)
+
+def cut(x):
+    x = x.clone()
+    x[..., x.shape[-1] - max(1, x.shape[-1] // 100):] = 0
+    return x
+
+class ModelNew(Model):
+    def forward(self, *arguments):
+        {body}
+'''
+
+
+def wide_parts(path, device):
+    """A module, its inputs and its output, in float64 on a device."""
+    namespace = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    torch.manual_seed(0)
+    place = getattr(torch, "set_default_device", lambda device: None)
+    place(device)
+    try:
+        model = namespace["Model"](*namespace["get_init_inputs"]()).double().to(device)
+        inputs = [x.to(device) if isinstance(x, torch.Tensor) else x for x in namespace["get_inputs"]()]
+    finally:
+        place(None)
+    inputs = [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in inputs]
+    return model, inputs
+
+
+def separable(path, device):
+    try:
+        with torch.no_grad():
+            model, inputs = wide_parts(path, device)
+            if not all(isinstance(x, torch.Tensor) and x.dim() > 0 and x.shape[0] == inputs[0].shape[0] for x in inputs) or inputs[0].shape[0] < 2:
+                return False
+            whole = copy.deepcopy(model)(*inputs)
+            half = inputs[0].shape[0] // 2
+            apart = torch.cat([copy.deepcopy(model)(*(x[part] for x in inputs)) for part in (slice(0, half), slice(half, None))])
+            reverse = copy.deepcopy(model)(*(x.flip(0) for x in inputs)).flip(0)
+            return whole.shape == apart.shape and torch.allclose(whole, apart, rtol=1e-9, atol=1e-12) and torch.allclose(whole, reverse, rtol=1e-9, atol=1e-12)
+    except Exception:  # whatever a task does with halves
+        return False
+    finally:
+        if device != "cpu":
+            torch.cuda.empty_cache()
+
+
+def suits(kind, source, path, device):
+    if kind in SEPARABLE:
+        return separable(path, device)
+    if kind == "compiled":
+        return hasattr(torch, "compile")
+    if kind == "ignored biases":
+        return bool(re.search(r"bias=True|nn\.(Linear|LayerNorm|BatchNorm|GroupNorm|Conv)", source)) and "bias=False" not in source
+    if kind == "an ignored input":
+        inputs = source[source.index("def get_inputs"):source.index("def get_init_inputs")]
+        return "," in inputs.rpartition("return")[2]
+    if kind == "channels last":
+        return "Conv" in source or "2d" in source or "3d" in source
+    return True
+
+
+def make(tasks, folder, only, device):
+    kinds = list(SOUND) + list(WRONG)
+    for path in sorted(tasks.glob("level*/*.py")):
+        relative = path.relative_to(tasks).as_posix()
+        if not any(pathlib.PurePath(relative).match(each) for each in only):
+            continue
+        level, number = re.match(r"level(\d+)/(\d+)_", relative).groups()
+        place = folder / f"level{level}"
+        if list(place.glob(f"level_{level}_problem_{number}_sample_*")):
+            continue
+        place.mkdir(parents=True, exist_ok=True)
+        source = path.read_text()
+        for index, kind in enumerate(kinds):
+            if suits(kind, source, path, device):
+                body = SOUND.get(kind) or WRONG[kind]
+                (place / f"level_{level}_problem_{number}_sample_{index}_kernel.py").write_text(ANSWER.format(source=source, body=body))
+    return kinds
+
+
+def rows_of(journal):
+    found = {}
+    for line in journal.read_text().splitlines():
+        value = json.loads(line)
+        if "schema" not in value:
+            found[value["key"]] = value
+    return found
+
+
+def table(rows, kinds):
+    accepted, judged, odd = collections.Counter(), collections.Counter(), []
+    for key, row in sorted(rows.items()):
+        sample = re.search(r" sample (\d+)$", key)
+        kind = kinds[int(sample.group(1)) if sample else 0]
+        line = f"{key}, {kind}: {row['status']} {row['verdict']}: {row['message'][:200]}"
+        if not row["right"] and row["verdict"] != "WRONG_RESULT":
+            odd.append(line)  # not judged
+            continue
+        judged[kind] += 1
+        accepted[kind] += row["right"]
+        if bool(row["right"]) != (kind in SOUND):
+            odd.append(line)
+    print("| answer | judged | accepted | refused |\n| --- | ---: | ---: | ---: |")
+    for kind in kinds:
+        print(f"| {kind}{'' if kind in SOUND else ' (wrong)'} | {judged[kind]} | {accepted[kind]} | {judged[kind] - accepted[kind]} |")
+    for name, group in (("sound", SOUND), ("wrong", WRONG)):
+        print(f"{name}: {sum(accepted[k] for k in group)} of {sum(judged[k] for k in group)} accepted")
+    print("\n".join(odd))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cudal1")
+    parser.add_argument("tasks", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--device", default="sim")
+    options, others = parser.parse_known_args()
+    torch_device = "cpu" if options.device == "sim" else options.device.split(",")[0]
+    kinds = make(options.tasks, options.folder / "answers", options.only or ["*"], torch_device)
+    command = [options.cudal1, "verify", "--answers", str(options.folder / "answers"), "--tasks", str(options.tasks), "--out", str(options.folder / "rows"),
+               "--device", options.device, "--quick", "--python", sys.executable, *others]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    table(rows_of(options.folder / "rows" / "journal.jsonl"), kinds)
+
+
+if __name__ == "__main__":
+    main()
