@@ -13,7 +13,7 @@ enum class Defence {
   declared_checks, // variants are verified at small ragged sizes, not only at the timed ones
   error_rule,      // errors are held to the reference's own; off: 99 % of the elements within 1e-2 pass
   finite_fill,     // one checked run starts from plausible numbers instead of NaN
-  forbidden_calls, // no heap and no launches from device code
+  forbidden_calls, // no heap, no launches and no clocks in device code
   fresh_values,    // inputs differ from trial to trial, from set to set and from run to run
   full_size,       // the simulator looks at declared sizes too, in places that nobody can know
   guards,          // words behind and before every buffer are compared afterwards

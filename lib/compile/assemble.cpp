@@ -92,6 +92,9 @@ std::optional<Rejection> broken_rules(const PtxScan& scan) {
                                     name.find("alloc") != std::string::npos || name == "free"
                                         ? "memory comes from the plan: declare it with //@ scratch"
                                         : "a kernel cannot start kernels or use the run-time: write another //@ launch line"));
+  for (const std::string& clock : scan.clocks)
+    diagnostics.push_back(complaint("the clock " + clock + " decides what is written",
+                                    "outputs follow from inputs alone; a clock may only bound a wait"));
   if (!diagnostics.empty() && base::defended(base::Defence::forbidden_calls))
     return rejection(Rejection::Kind::forbidden_code, std::move(diagnostics));
   diagnostics.clear();

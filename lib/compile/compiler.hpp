@@ -56,8 +56,8 @@ struct CompilerOptions {
 };
 
 // A rejection's diagnostics quote lines of the request's source only: text that NVRTC read from other files never gets
-// into them. Device code may keep nothing between launches (Rejection::stateful) and may not use the device's heap or
-// start kernels (forbidden_code); both are judged on the PTX, so that no spelling in the source hides them.
+// into them. Device code may keep nothing between launches (Rejection::stateful) and may not use the device's heap,
+// start kernels or let a clock decide what it writes (forbidden_code); both are judged on the PTX, so that no spelling in the source hides them.
 //
 // Compiles in warm, sandboxed child processes (one per concurrent call), with a content-addressed cache on disk whose
 // key holds source, options and compiler identity. Safe to call from several threads. Throws base::Error: no_device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/ptx_scan.hpp"
 
+#include "compile/clock_flow.hpp"
 #include "compile/ptx_statements.hpp"
 
 #include <algorithm>
@@ -78,26 +79,6 @@ int thread_bound(const Words& words) {
     product = std::min<long long>(product * number, 1 << 20);
   }
   return static_cast<int>(product);
-}
-
-// One operand of an instruction: [address], {vector}, (list) or a single word.
-struct Operand {
-  bool address = false;
-  std::vector<std::string_view> words;
-};
-
-std::vector<Operand> operands(const Words& words, std::size_t first) {
-  std::vector<Operand> all(1);
-  int depth = 0;
-  for (std::size_t i = first; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    if (word == "[" && depth == 0) all.back().address = true;
-    if (word == "[" || word == "{" || word == "(") ++depth;
-    else if (word == "]" || word == "}" || word == ")") --depth;
-    else if (word == "," && depth == 0) all.emplace_back();
-    else all.back().words.push_back(word);
-  }
-  return all;
 }
 
 using Variables = std::set<int>;
@@ -235,15 +216,21 @@ PtxScan scan_ptx(std::string_view ptx) {
     }
   }
   std::vector<bool> written(variables.size());
-  std::vector<const Words*> body;
+  std::vector<const Words*> body, flow;   // instructions; with labels and inner blocks
   std::set<std::string_view> results;
   int depth = 0;
+  std::set<std::string> clocks;
   for (const Words& words : statements) {
+    if (depth > 0) flow.push_back(&words);
     if (words == Words{"{"}) {
-      if (depth++ == 0) body.clear();
+      if (depth++ == 0) body.clear(), flow.clear();
     } else if (words == Words{"}"}) {
-      if (--depth == 0 && !variables.empty()) AddressFlow(variables, results, written).run(body);
+      if (--depth != 0) continue;
+      if (!variables.empty()) AddressFlow(variables, results, written).run(body);
+      flow.pop_back();
+      for (std::string& clock : deciding_clocks(flow)) clocks.insert(std::move(clock));
     } else if (depth > 0) {
+      if (is_label(words)) continue;
       body.push_back(&words);
       for (std::size_t i = 0; i < words.size(); ++i)
         if (words[i].starts_with("call"))
@@ -258,6 +245,7 @@ PtxScan scan_ptx(std::string_view ptx) {
           written[static_cast<std::size_t>(variable->second)] = true;
     }
   }
+  scan.clocks.assign(clocks.begin(), clocks.end());
   for (const std::string_view name : called) {
     if (defined.count(name) != 0 || is_harmless(name)) continue;
     (is_forbidden(name) ? scan.forbidden : scan.unresolved).emplace_back(name);

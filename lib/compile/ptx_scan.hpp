@@ -15,6 +15,7 @@ struct PtxScan {
   std::vector<std::string> forbidden;      // functions of the device's run-time that are called: "malloc"
   std::vector<std::string> unresolved;     // other functions that are called and nowhere defined
   std::vector<std::string> written;        // global variables that a kernel may write, or whose address gets away
+  std::vector<std::string> clocks;         // clocks that decide what is written: "%clock64"
   std::vector<std::string> variables;      // all global variables, constants and literals among them
 };
 

@@ -93,13 +93,28 @@ std::vector<Statement> ptx_statements(std::string_view ptx) {
       finish();
       statements.push_back({word});
     } else if (word == ":" && current.size() == 1) {
-      current.clear();  // a label
+      current.push_back(word);  // a label
+      finish();
     } else {
       current.push_back(word);
     }
   }
   finish();
   return statements;
+}
+
+std::vector<Operand> operands(const Statement& words, std::size_t first) {
+  std::vector<Operand> all(1);
+  int depth = 0;
+  for (std::size_t i = first; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "[" && depth == 0) all.back().address = true;
+    if (word == "[" || word == "{" || word == "(") ++depth;
+    else if (word == "]" || word == "}" || word == ")") --depth;
+    else if (word == "," && depth == 0) all.emplace_back();
+    else all.back().words.push_back(word);
+  }
+  return all;
 }
 
 }  // namespace cudal1::compile

@@ -47,14 +47,19 @@ def whole_numbers(tensors):
     return all(bool((each == each.round()).all()) for each in tensors)
 
 
-def repetitive(tensor, sum_step=0.0):
-    """Few values, or values closer to each other than the step between floats of the size of their sum: then the same
-    rounding happens again and again."""
+def sameness(tensor, step=0.0):
+    """How likely it is that two elements are the same number, or closer to each other than `step`: then the same rounding
+    happens to both. Zeros do not count, adding them is exact."""
     flat = tensor.reshape(-1)
     looks = flat[:: max(1, flat.numel() // 256)].abs()
-    looks = looks[(looks != 0) & torch.isfinite(looks)].sort().values
+    looks = looks[torch.isfinite(looks)]
+    seen = looks[looks != 0].sort().values
     count = looks.numel()
-    return count > 8 and (2 * torch.unique(looks).numel() < count or float(looks[count * 3 // 4] - looks[count // 4]) < sum_step)
+    if seen.numel() <= 8:
+        return 0.0
+    first = torch.searchsorted(seen, seen - step)
+    pairs = float((torch.arange(seen.numel(), device=seen.device) - first).sum())
+    return 2 * pairs / (count * (count - 1))
 
 
 def over_neighbours(values):
@@ -143,13 +148,19 @@ class Rounding(TorchDispatchMode):
             return self.jostled(function, args, kwargs, out)
         return self.disturbed(out, RMS * UNIT * 2 * out)
 
-    def summed(self, out, squares, terms, repeats=False, operands=0.0):
+    def summed(self, out, squares, terms, repeated=0.0, operands=0.0):
         """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32."""
         own = out.square()
         rounded = terms * (own / 3 + squares / 6) + squares + own
-        if repeats:
-            rounded = rounded + (terms / 2) ** 2 * (own + squares)
+        if repeated > 0:
+            rounded = rounded + repeated * (terms / 2) ** 2 * (own + squares)
         return rounded.mul_((RMS * UNIT) ** 2).add_(squares, alpha=2 * (RMS * operands) ** 2)
+
+    def flushed(self, out, squares, terms, variance):
+        """Adds what is lost where partial sums below SMALLEST_NORMAL are flushed to zero, as atomic sums are."""
+        share = (SMALLEST_NORMAL / squares.sqrt()).clamp_(max=1)
+        lost = torch.minimum(out.square().add_(squares), share.mul_(terms * SMALLEST_NORMAL ** 2))
+        return variance.add_(lost.masked_fill_(squares == 0, 0))
 
     def product(self, function, name, args, kwargs, out):
         factors = [each for each in tensors_of(args) if each.dtype == torch.float64]
@@ -168,9 +179,22 @@ class Rounding(TorchDispatchMode):
                 return out
         squares = function(*changed(args, torch.square), **squares_kwargs)
         if "convolution" in name:
-            squares = over_neighbours(squares)
+            squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares))
         roundoff = precision.operand_roundoff(function, self.run_class)
-        return self.disturbed(out, self.summed(out, squares, terms, all(repetitive(each) for each in factors), roundoff if roundoff > UNIT else 0.0).sqrt_())
+        repeated = math.prod(sameness(each) for each in factors)
+        variance = self.summed(out, squares, terms, repeated, roundoff if roundoff > UNIT else 0.0)
+        return self.disturbed(out, self.flushed(out, squares, terms, variance).sqrt_())
+
+    def mixed_taps(self, function, args, kwargs, squares):
+        """A convolution computed in tiles, as by Winograd, multiplies sums of inputs by sums of a kernel's taps: rounding then
+        knows of each input and of the taps' mean square, not of which of them meet."""
+        weight, transposed = args[1], args[6]
+        axes = list(range(2, weight.dim()))
+        if transposed or any(each != 1 for each in list(args[3]) + list(args[5])) or math.prod(weight.shape[2:]) < 2:
+            return squares
+        squared = changed(args, torch.square)
+        taps = squared[1].mean(axes, True).expand_as(weight)
+        return torch.maximum(squares, function(squared[0], taps, *squared[2:], **kwargs), out=squares)
 
     def linear(self, function, args, kwargs, out):
         values = args[0]
@@ -183,10 +207,12 @@ class Rounding(TorchDispatchMode):
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
         sum_step = 4 * UNIT * float(finite(out).abs().max()) / max(weight / terms, 1e-300)
-        variance = self.summed(out, squares, terms, repetitive(values, sum_step))
+        repeated = sameness(values, sum_step)
+        variance = self.flushed(out, squares, terms, self.summed(out, squares, terms, repeated))
         # Terms closer to each other than the step between floats of their sum's size.
         alike = squares / terms - (out / terms).square() < (8 * UNIT * out).square()
-        return self.disturbed(out, torch.where(alike, variance + (RMS * UNIT * terms / 2) ** 2 * (out.square() + squares), variance).sqrt_())
+        rest = (1 - repeated) * (RMS * UNIT * terms / 2) ** 2
+        return self.disturbed(out, torch.where(alike, variance + rest * (out.square() + squares), variance).sqrt_())
 
     def weight(self, function, values, args, kwargs):
         """What a sum of ones comes to: 1 for a mean."""
@@ -202,8 +228,8 @@ class Rounding(TorchDispatchMode):
         shape[dim] = -1
         position = torch.arange(1, out.shape[dim] + 1, dtype=torch.float64, device=out.device).reshape(shape) if out.dim() else 1
         variance = squares + 4 * squares / position
-        if repetitive(values):
-            variance = variance + out.abs().cumsum(dim).square_()
+        if (repeated := sameness(values)) > 0:
+            variance = variance + repeated * out.abs().cumsum(dim).square_()
         if exact:
             variance = torch.where(values.abs().cumsum(dim) < EXACT_BELOW, torch.zeros_like(variance), variance)
         return self.disturbed(out, variance.mul_((RMS * UNIT) ** 2).sqrt_())
@@ -261,10 +287,14 @@ def logsumexp(values, dim, keepdim=False):
 
 
 def spread(values, dims, keepdim=True):
-    """What is centred, and the variance: as exact as one pass about a point two deviations off the mean, and as Welford's."""
+    """What is centred, and the variance: as exact as one pass about a point two deviations off the mean or about the first
+    element, whichever is farther, and as Welford's."""
     mean = values.mean(dims, True)
     centred = values - mean
-    shifted = centred + 2 * torch.sqrt((centred * centred).mean(dims, True))
+    first = values
+    for dim in dims:
+        first = first.narrow(dim, 0, 1)
+    shifted = centred + torch.maximum(2 * torch.sqrt((centred * centred).mean(dims, True)), (first - mean).abs())
     offset = shifted.mean(dims, True)
     running = 2 * centred.abs().mean(dims, True) * (mean * 1.4426950408889634 * 0.6931471805599453 - mean)
     result = torch.clamp((shifted * shifted).mean(dims, True) - offset * offset + running, 0)

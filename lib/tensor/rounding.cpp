@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 namespace cudal1::tensor {
 namespace {
@@ -44,19 +45,27 @@ bool integral(const Array& array) {
   return !is_floating(array.dtype) || std::all_of(array.values.begin(), array.values.end(), [](double x) { return x == std::nearbyint(x); });
 }
 
-// Few values, or values closer to each other than the step between floats of the size of their sum: then the same rounding
-// happens again and again.
-bool repetitive(const Array& array, double sum_step = 0) {
+// How likely it is that two elements are the same number, or closer to each other than `step`: then the same rounding happens
+// to both. 0: all are different; 1: all are the same. Zeros do not count, adding them is exact.
+double sameness(const Array& array, double step = 0) {
   constexpr std::size_t looks = 256;
   const std::size_t stride = std::max<std::size_t>(1, array.values.size() / looks);
   std::vector<double> seen;
-  for (std::size_t i = stride / 2; i < array.values.size(); i += stride)
-    if (array.values[i] != 0 && std::isfinite(array.values[i])) seen.push_back(std::abs(array.values[i]));
-  if (seen.size() <= 8) return false;
+  std::size_t zeros = 0;
+  for (std::size_t i = stride / 2; i < array.values.size(); i += stride) {
+    if (!std::isfinite(array.values[i])) continue;
+    if (array.values[i] != 0) seen.push_back(std::abs(array.values[i]));
+    else ++zeros;
+  }
+  if (seen.size() <= 8) return 0;
   std::sort(seen.begin(), seen.end());
-  const double middle_half = seen[seen.size() * 3 / 4] - seen[seen.size() / 4];
-  const auto different = static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
-  return different * 2 < seen.size() || middle_half < sum_step;
+  double pairs = 0;
+  for (std::size_t first = 0, last = 0; last < seen.size(); ++last) {
+    while (seen[last] - seen[first] > step) ++first;
+    pairs += static_cast<double>(last - first);
+  }
+  const auto count = static_cast<double>(seen.size() + zeros);
+  return 2 * pairs / (count * (count - 1));
 }
 
 // The largest over each place's neighbours along the axes from `first`: results computed in tiles, as by Winograd, share errors.
@@ -364,24 +373,62 @@ class Propagation {
     for (const double each : value.values)
       if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
     const double sum_step = multiplies ? 0 : 4 * arithmetic_roundoff(value.dtype) * largest / std::max(weight_of_one, 1e-300);
-    const bool repeats = std::all_of(operands.begin(), operands.end(), [&](const State& each) { return repetitive(*each.value, sum_step); });
-    if (function.starts_with("conv")) squares = over_neighbours(value.shape, 2, std::move(squares));
+    double repeated = 1;
+    for (const State& operand : operands) repeated *= sameness(*operand.value, sum_step);
+    if (function.starts_with("conv")) {
+      const std::size_t spatial = operands.at(1).value->shape.size() - 2;
+      squares = over_neighbours(value.shape, value.shape.size() - spatial, mixed_taps(graph, id, operands, std::move(squares)));
+    }
+    const bool is_float32 = value.dtype != Dtype::float64;   // short types are added up in float32, too
     Values variance(value.values.size());
     each(options_.threads, variance.size(), [&](std::size_t i) {
       const double s2 = square(value.values[i]), q = squares[i];
       double rounded = terms * (s2 / 3 + q / 6) + q + s2;
       // Terms closer to each other than the step between floats of their sum's size.
       const bool alike = !multiplies && q / terms - s2 / square(terms) < square(8 * arithmetic_roundoff(value.dtype)) * s2;
-      if (repeats || alike) rounded += square(terms / 2) * (s2 + q);
+      rounded += (alike ? 1 : repeated) * square(terms / 2) * (s2 + q);
       variance[i] = square(unit) * rounded + operand_variance * q;
+      if (is_float32 && q > 0) variance[i] += std::min(s2 + q, terms * square(smallest_normal) * std::min(1.0, smallest_normal / std::sqrt(q)));
     });
     return variance;
+  }
+
+  // A convolution computed in tiles, as by Winograd, multiplies sums of inputs by sums of a kernel's taps: rounding then knows
+  // of each input and of the taps' mean square, not of which of them meet.
+  Values mixed_taps(const PreparedGraph& graph, NodeId id, const std::vector<State>& operands, Values squares) {
+    const std::string& function = graph.node(id).function;
+    const Extents& kernel = operands.at(1).value->shape;
+    if (function.starts_with("conv_transpose") || kernel.size() < 3) return squares;
+    const Names names = graph.names();
+    const Call call = graph.call(id, names);
+    const auto axes = static_cast<int>(kernel.size()) - 2;
+    for (const char* attribute : {"stride", "dilation"})
+      for (const std::int64_t step : call.integers(attribute, axes))
+        if (step != 1) return squares;
+    std::size_t taps = 1;
+    for (std::size_t axis = 2; axis < kernel.size(); ++axis) taps *= static_cast<std::size_t>(kernel[axis]);
+    if (taps < 2) return squares;
+    std::vector<Array> changed;
+    Views seen;
+    changed.reserve(operands.size());
+    for (const State& operand : operands) changed.push_back(mapped(*operand.value, square));
+    Values& weights = changed[1].values;
+    for (std::size_t first = 0; first + taps <= weights.size(); first += taps) {
+      const auto from = weights.begin() + static_cast<std::ptrdiff_t>(first), to = from + static_cast<std::ptrdiff_t>(taps);
+      std::fill(from, to, std::accumulate(from, to, 0.0) / static_cast<double>(taps));
+    }
+    for (const Array& each : changed) seen.push_back(&each);
+    const auto mixed = graph.compute(id, seen, options_.threads);
+    if (mixed)
+      for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = std::max(squares[i], mixed->values[i]);
+    return squares;
   }
 
   Values scan_variance(const PreparedGraph& graph, NodeId id, const Array& in, const Array& value, double unit) {
     const Names names = graph.names();
     const Around around(in.shape, graph.call(id, names).axis("dim", static_cast<int>(in.shape.size())));
-    const bool whole = integral(in), repeats = repetitive(in);
+    const bool whole = integral(in);
+    const double repeated = sameness(in);
     const double exact_below = 0.41 / unit;
     Values variance(value.values.size());
     parallel(options_.threads, around.outer * around.inner, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, around.length)),
@@ -397,7 +444,7 @@ class Propagation {
           if (whole && size < exact_below) continue;
           // Each partial sum is rounded once; orders other than from left to right round sums of the same size.
           double rounded = squares + 4 * squares / static_cast<double>(k + 1);
-          if (repeats) rounded += square(sizes);
+          rounded += repeated * square(sizes);
           variance[at] = square(unit) * rounded;
         }
       }

@@ -62,11 +62,15 @@ std::string tuple(const std::vector<int>& axes) { return fmt::format("({},)", fm
 std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("({},)", fmt::join(shape, ", ")); }
 
 // The variance `v` of x about its mean `m` over `axes`, times count / divisor. The line is as exact as a variance in one pass
-// about a point two deviations off the mean, and as Welford's, whose running mean is rounded at each step.
+// about a point two deviations off the mean or about the first element, whichever is farther, and as Welford's, whose running
+// mean is rounded at each step.
 std::string spread(const std::string& x, const std::vector<int>& axes, double factor) {
-  return fmt::format("m = torch.mean({0}, {1}, True); c = {0} - m; a = torch.mean(c * c, {1}, True); s = c + 2 * torch.sqrt(a); o = torch.mean(s, {1}, True); "
+  std::string first = x;
+  for (const int axis : axes) first = fmt::format("torch.narrow({}, {}, 0, 1)", first, axis);
+  return fmt::format("m = torch.mean({0}, {1}, True); c = {0} - m; a = torch.mean(c * c, {1}, True); "
+                     "s = c + torch.maximum(2 * torch.sqrt(a), torch.abs({3} - m)); o = torch.mean(s, {1}, True); "
                      "w = 2 * torch.mean(torch.abs(c), {1}, True) * (m * 1.4426950408889634 * 0.6931471805599453 - m); "
-                     "v = torch.clamp(torch.mean(s * s, {1}, True) - o * o + w, 0) * {2:.17g}; ", x, tuple(axes), factor);
+                     "v = torch.clamp(torch.mean(s * s, {1}, True) - o * o + w, 0) * {2:.17g}; ", x, tuple(axes), factor, first);
 }
 
 // x less its mean over `axes`, times the reciprocal root of its variance.
