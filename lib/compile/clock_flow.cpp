@@ -33,7 +33,7 @@ class Function {
  public:
   explicit Function(const std::vector<const Statement*>& body) {
     lay_out(body);
-    for (const auto& [step, words] : branches_) connect(step, *words);
+    for (const Branch& each : branches_) connect(each);
     find_meetings();
   }
 
@@ -53,6 +53,11 @@ class Function {
   struct Block {
     Scope outer;
     std::map<Word, Index> registers, labels;
+  };
+  struct Branch {
+    Index step;
+    Scope scope;
+    Word target;
   };
 
   void lay_out(const std::vector<const Statement*>& body) {
@@ -107,21 +112,21 @@ class Function {
     step.writes = step.writes || verb == "call" || step.opcode == "call.uni";
     step.branches = verb == "bra" || verb == "brx";
     step.ends = verb == "ret" || verb == "exit" || verb == "trap";
-    if (step.branches) branches_.emplace_back(static_cast<Index>(steps_.size()), &words), scopes_.push_back(scope);
+    if (step.branches) branches_.push_back({static_cast<Index>(steps_.size()), scope, words.back()});
     steps_.push_back(std::move(step));
   }
 
   Index end() const { return static_cast<Index>(steps_.size()); }
 
-  void connect(Index at, const Statement& words) {
-    Step& step = steps_[at];
+  void connect(const Branch& branch) {
+    Step& step = steps_[branch.step];
     if (step.opcode.starts_with("brx")) {   // by a table: anywhere
       step.guarded = true;
       step.next = all_labels_;
       return;
     }
-    for (Scope scope = scopes_[connected_++];; scope = blocks_[scope].outer) {
-      if (const auto found = blocks_[scope].labels.find(words.back()); found != blocks_[scope].labels.end()) {
+    for (Scope scope = branch.scope;; scope = blocks_[scope].outer) {
+      if (const auto found = blocks_[scope].labels.find(branch.target); found != blocks_[scope].labels.end()) {
         step.next.push_back(found->second);
         return;
       }
@@ -220,9 +225,7 @@ class Function {
 
   std::vector<Block> blocks_;
   std::vector<Step> steps_;
-  std::vector<std::pair<Index, const Statement*>> branches_;
-  std::vector<Scope> scopes_;             // of the branches
-  std::size_t connected_ = 0;
+  std::vector<Branch> branches_;
   std::vector<Index> all_labels_;
   Index names_ = 0;
   std::vector<Index> order_, meeting_;

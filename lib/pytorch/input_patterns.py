@@ -35,7 +35,9 @@ def sign(tensor):
 
 
 def wide(tensor):
-    return sign(tensor) * torch.exp2(unit(tensor) * 20 - 10)
+    """Of every magnitude; one in four evenly over the arguments for which an exponential is a float."""
+    exponents = unit(tensor) * 208 - 104
+    return torch.where(unit(tensor) < 0.25, exponents, sign(tensor) * torch.exp2(unit(tensor) * 20 - 10))
 
 
 def integers(tensor):

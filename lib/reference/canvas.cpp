@@ -28,7 +28,10 @@ double bell(const Words& words) { return 1.7320508 * (unit(words[0]) + unit(word
 
 double unit(std::uint32_t word) { return word / 4294967296.0; }
 
-double wide_value(const Words& words) { return sign(words[1]) * std::exp2(-10 + 20 * unit(words[0])); }
+// Of every magnitude; one in four evenly over the arguments for which an exponential is a float.
+double wide_value(const Words& words) {
+  return words[2] % 4 == 0 ? 208 * unit(words[0]) - 104 : sign(words[1]) * std::exp2(-10 + 20 * unit(words[0]));
+}
 
 double stray_value(const Words& words) {
   switch (words[1] % 6) {

@@ -39,6 +39,9 @@ void check_members(Warp& w, const Instruction& i, const u32* members) {
 
 enum class Shuffle { up, down, bfly, idx };
 
+// What a shuffle gives from a lane that does not take part, which CUDA leaves open: NaN in every floating type.
+constexpr u32 undefined_value = 0x7fff7fff;
+
 template <Shuffle mode>
 void shuffle(Warp& w, const Instruction& i) {
   if (!w.mask) return;
@@ -56,7 +59,8 @@ void shuffle(Warp& w, const Instruction& i) {
     if (mode == Shuffle::down) j = static_cast<s32>(lane + step), inside = j <= static_cast<s32>(highest);
     if (mode == Shuffle::bfly) j = static_cast<s32>(lane ^ step), inside = j <= static_cast<s32>(highest);
     if (mode == Shuffle::idx) j = static_cast<s32>(lowest | (step & ~segment)), inside = j <= static_cast<s32>(highest);
-    values[lane] = a[inside ? j & 31 : static_cast<s32>(lane)];
+    const s32 from = inside ? j & 31 : static_cast<s32>(lane);
+    values[lane] = w.mask >> from & 1 ? a[from] : undefined_value;
     valid |= static_cast<u32>(inside) << lane;
   }
   u32* d = row<u32>(w, i.d);

@@ -2,8 +2,9 @@
 //! row   B2
 //! how   the clock decides whether the second half is done
 //! task  scale
-//! gpu   WRONG_RESULT
-//! gpu   right without comparison
+//! all   FORBIDDEN_CODE
+//! gpu   WRONG_RESULT without forbidden_calls
+//! gpu   right without forbidden_calls comparison
 //@ launch  k<<<ceil_div(N * M, 256), 256>>>(A, C, N * M)
 __global__ void k(const float* A, float* C, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

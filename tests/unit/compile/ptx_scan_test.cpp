@@ -104,8 +104,34 @@ TEST_CASE("calls of the device's run-time are forbidden, and others must be defi
   CHECK(scan_ptx(kernel(".func malloc(.param .b64 p)\n{\nret;\n}", "call.uni malloc, (param0);")).forbidden.empty());
 }
 
+TEST_CASE("a clock must not decide what is written") {
+  const auto clocks = [](const std::string& body) { return scan_ptx(kernel("", body)).clocks; };
+  const std::string read = "mov.u64 %rd1, %clock64;\n", odd = read + "and.b64 %rd2, %rd1, 1;\nsetp.eq.s64 %p1, %rd2, 1;\n";
+  CHECK(clocks(read + "st.global.u64 [%rd3], %rd1;") == Names{"%clock64"});                                           // a value
+  CHECK(clocks(read + "add.s64 %rd2, %rd3, %rd1;\nst.global.u32 [%rd2], 1;") == Names{"%clock64"});                   // an address
+  CHECK(clocks(read + "add.s64 %rd2, %rd3, %rd1;\nld.global.u32 %r1, [%rd2];\nst.shared.u32 [%r2], %r1;") == Names{"%clock64"});
+  CHECK(clocks(odd + "@%p1 st.global.u32 [%rd3], 1;") == Names{"%clock64"});                                          // whether it is stored
+  CHECK(clocks(odd + "@%p1 bra $L1;\nst.global.u32 [%rd3], 1;\n$L1:") == Names{"%clock64"});
+  CHECK(clocks(odd + "@!%p1 ret;\nst.global.u32 [%rd3], 1;") == Names{"%clock64"});
+  CHECK(clocks(odd + "mov.u32 %r1, 0;\n@%p1 bra $L1;\nmov.u32 %r1, 1;\n$L1:\nst.global.u32 [%rd3], %r1;") == Names{"%clock64"});   // by a branch
+  CHECK(clocks(odd + "@%p1 bra $L1;\nbra $L2;\n$L1:\ncall.uni f, ();\n$L2:") == Names{"%clock64"});
+  CHECK(clocks("mov.u64 %rd1, %globaltimer;\nst.param.b64 [func_retval0], %rd1;") == Names{"%globaltimer"});
+}
+
+TEST_CASE("a clock may bound a wait") {
+  const auto clocks = [](const std::string& body) { return scan_ptx(kernel("", body)).clocks; };
+  CHECK(clocks("mov.u64 %rd1, %clock64;\nst.global.u32 [%rd3], 1;").empty());
+  CHECK(clocks("mov.u64 %rd1, %clock64;\n$L1:\nmov.u64 %rd2, %clock64;\nsub.s64 %rd4, %rd2, %rd1;\nsetp.lt.s64 %p1, %rd4, 99;\n@%p1 bra $L1;\nst.global.u32 [%rd3], 1;").empty());
+  // cuda::barrier polls, and sleeps the longer the longer it has waited. Another block has a register of the same name.
+  const std::string poll = "{ .reg .pred p;\nmbarrier.try_wait.shared.b64 p, [%r8], %rd7;\nselp.b32 %r1, 1, 0, p; }\n";
+  CHECK(clocks("mov.u64 %rd1, %globaltimer;\n$L1:\n" + poll + "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L3;\nmov.u64 %rd2, %globaltimer;\nsub.s64 %rd4, %rd2, %rd1;\n"
+               "setp.lt.s64 %p2, %rd4, 99;\n@%p2 bra $L1;\nshr.u64 %rd5, %rd4, 2;\ncvt.u32.u64 %r2, %rd5;\nnanosleep.u32 %r2;\nbra $L1;\n$L3:\n"
+               "{ .reg .pred p;\nsetp.eq.u32 p, %r9, 0;\n@p st.global.u32 [%rd3], 1; }").empty());
+}
+
 TEST_CASE("broken PTX is survived") {
-  for (const char* text : {"", "{", "}", "}}{{", ".global", ".entry", ".func (", ".section .debug {", "\"", "/*", "mov", "call", "@", "@!", ".extern .func"}) {
+  for (const char* text : {".entry k ( ) { mov.u64 %r, %clock; bra ; @%p bra x; brx.idx %r, t; @ }", ".entry k ( ) { } } %clock", ".entry k ( ) { l: l: @%clock bra l; st",
+                           "", "{", "}", "}}{{", ".global", ".entry", ".func (", ".section .debug {", "\"", "/*", "mov", "call", "@", "@!", ".extern .func"}) {
     INFO(text);
     CHECK_NOTHROW(scan_ptx(text));
   }

@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace cudal1;
@@ -161,4 +162,89 @@ TEST_CASE("a product with itself is not cut") {
   const auto graph = tensor::parse("C = A @ A.t()", {"A"}, {}, {"C"});
   REQUIRE(graph);
   CHECK_FALSE(tensor::cuts(*graph, inputs, {}, "C", 0));
+}
+
+TEST_CASE("a sum in which half of the terms are alike is off by the same rounding many times") {
+  Array a = drawn({32, 1000}, 9, 0);
+  for (std::size_t i = 0; i < a.values.size(); i += 2) a.values[i] = 0.7F;
+  const auto right = rounded("C = A.sum(dim=1)", {{"A", a}});
+  std::vector<float> got;
+  for (std::size_t row = 0; row < 32; ++row) {
+    float sum = 0;
+    for (std::size_t k = 0; k < 1000; ++k) sum += static_cast<float>(a.values[row * 1000 + k]);
+    got.push_back(sum);
+  }
+  CHECK(ratio(right, got) < 2);
+  CHECK(ratio(right, got) > 0.1);
+}
+
+TEST_CASE("partial sums below the smallest normal number may be flushed to zero, as atomic sums are") {
+  Array a = drawn({64, 100}, 10);
+  for (double& value : a.values) value *= 0x1p-126;
+  const auto right = rounded("C = A.sum(dim=1)", {{"A", a}});
+  const auto flushed = [](float value) { return std::fabs(value) < 0x1p-126F ? 0.0F : value; };
+  std::vector<float> got;
+  for (std::size_t row = 0; row < 64; ++row) {
+    float sum = 0;
+    for (std::size_t first = 0; first < 100; first += 10) {   // one atomic sum for ten terms
+      float part = 0;
+      for (std::size_t k = first; k < first + 10; ++k) part += static_cast<float>(a.values[row * 100 + k]);
+      sum = flushed(sum + flushed(part));
+    }
+    got.push_back(sum);
+  }
+  CHECK(ratio(right, got) > 0.05);
+  CHECK(ratio(right, got) < 2);
+  for (double& value : a.values) value *= 0x1p40;   // far above, nothing is flushed
+  const auto larger = rounded("C = A.sum(dim=1)", {{"A", a}});
+  CHECK(larger.sigma[0] < 1e-5 * std::fabs(right.sigma[0]) * 0x1p40);
+}
+
+TEST_CASE("a variance in one pass about the first element is as exact as that element lets it be") {
+  Array a = drawn({16, 500}, 11);
+  for (std::size_t row = 0; row < 16; ++row) a.values[row * 500] = 30;
+  const auto right = rounded("C = A.var(dim=1)", {{"A", a}});
+  std::vector<float> got;
+  for (std::size_t row = 0; row < 16; ++row) {
+    float sum = 0, squares = 0;
+    for (std::size_t k = 0; k < 500; ++k) {
+      const float off = static_cast<float>(a.values[row * 500 + k]) - 30;
+      sum += off;
+      squares += off * off;
+    }
+    got.push_back((squares - sum * sum / 500) / 499);
+  }
+  CHECK(ratio(right, got) > 0.1);
+  CHECK(ratio(right, got) < 3);
+}
+
+TEST_CASE("a large input disturbs all results of a tile of Winograd's, whichever taps it meets") {
+  Array x = drawn({1, 1, 4, 4}, 12);
+  const Array w{tensor::Dtype::float32, {1, 1, 3, 3}, {0.001F, 0.9F, 0.8F, 0.7F, 0.9F, 0.6F, 0.9F, 0.8F, 0.7F}};
+  x.values[0] = 0, x.values[5] = 1e5F;   // meets every tap of the kernel, the smallest in the last result
+  const auto right = rounded("C = torch.conv2d(X, W)", {{"X", x}, {"W", w}});
+  // Transformed as F(2x2, 3x3) does along each axis: B' d, G g and A' m.
+  const auto input = [](float a, float b, float c, float d, int i) { return i == 0 ? a - c : i == 1 ? b + c : i == 2 ? c - b : b - d; };
+  const auto taps = [](float a, float b, float c, int i) { return i == 0 ? a : i == 1 ? 0.5F * (a + b + c) : i == 2 ? 0.5F * (a - b + c) : c; };
+  const auto result = [](float a, float b, float c, float d, int i) { return i == 0 ? a + b + c : b - c - d; };
+  float d[4][4], g[4][4], m[4][4], half[4][4];
+  const auto value = [](const Array& array, int i, int j, int width) { return static_cast<float>(array.values[static_cast<std::size_t>(i * width + j)]); };
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) half[i][j] = input(value(x, 0, j, 4), value(x, 1, j, 4), value(x, 2, j, 4), value(x, 3, j, 4), i);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) d[i][j] = input(half[i][0], half[i][1], half[i][2], half[i][3], j);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 3; ++j) half[i][j] = taps(value(w, 0, j, 3), value(w, 1, j, 3), value(w, 2, j, 3), i);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) g[i][j] = taps(half[i][0], half[i][1], half[i][2], j);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) m[i][j] = d[i][j] * g[i][j];
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 4; ++j) half[i][j] = result(m[0][j], m[1][j], m[2][j], m[3][j], i);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) {
+      const auto at = static_cast<std::size_t>(2 * i + j);
+      INFO(at);
+      CHECK(std::fabs(result(half[i][0], half[i][1], half[i][2], half[i][3], j) - right.value.values[at]) < 6 * right.sigma[at]);
+    }
 }
