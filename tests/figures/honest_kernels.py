@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many honest variants are refused: those of ../honest, each against two references, in several seeds.
+
+    honest_kernels.py CUDAL1 [--seeds 10] [--device sim] [--jobs 2] [--only TEXT] [--results FILE]
+
+One line for each kernel that was refused or could not be judged, then the rates, of operations that took part when bounds
+were set and of those held out. With --results each answer is kept as a line of JSON, and the same command goes on where it
+was stopped. Needs ../honest beside it and the program alone. Ends with 1 when more than 0.2 % were refused."""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "honest"))
+sys.dont_write_bytecode = True
+
+from table import pairs, row_text, task_text  # noqa: E402
+
+MOST_REFUSED = 0.002
+RIGHT = {"DROPPED", "SLOWER", "EQUIVALENT", "INCONCLUSIVE", "FASTER"}
+REFUSED = {"WRONG_RESULT", "TAMPERED", "SANITIZER_FAILED", "IMPLAUSIBLE", "FORBIDDEN_CODE", "STATEFUL", "UNSUPPORTED", "INVALID_PLAN",
+           "COMPILE_FAILED", "RUNTIME_FAILED"}   # the rest, as a time limit on a busy machine, is no answer
+
+
+def kind_of(verdict):
+    plain = verdict.removeprefix("PREDICTED_")
+    return "right" if plain in RIGHT else "refused" if plain in REFUSED else "no answer"
+
+
+def judged(options, folder, task, kernels, seed):
+    """(kernel, verdict, message) for each kernel file of a task."""
+    command = [options.cudal1, "verify", str(folder / f"{task}.cu"), *(str(folder / f"{kernel}.cu") for kernel in kernels),
+               "--device", options.device, "--seed", str(seed), "--run-limit", "60", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")))
+    try:
+        variants = json.loads(done.stdout)["variants"]
+        return [(kernel, each["judgement"]["verdict"], each["judgement"].get("message", "")) for kernel, each in zip(kernels, variants)]
+    except (ValueError, KeyError, IndexError):
+        return [(kernel, "FAILED", (done.stderr or done.stdout).strip()[-300:]) for kernel in kernels]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cudal1")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--device", default="sim")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--results", type=pathlib.Path)
+    options = parser.parse_args()
+    options.cudal1 = str(pathlib.Path(options.cudal1).resolve())
+
+    held, kernels_of = {}, collections.defaultdict(list)
+    known = {}
+    if options.results and options.results.exists():
+        for line in options.results.read_text().splitlines():
+            answer = json.loads(line)
+            if kind_of(answer["verdict"]) != "no answer":
+                known[answer["kernel"], answer["seed"]] = answer
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for operation, reference, variant, source in pairs():
+            task, kernel = f"{operation.name}_{reference}", f"{operation.name}__{variant}__{reference}"
+            if options.only not in kernel:
+                continue
+            (folder / f"{task}.cu").write_text(task_text(operation, reference))
+            (folder / f"{kernel}.cu").write_text(row_text(operation, reference, variant, source))
+            kernels_of[task].append(kernel)
+            held[kernel] = operation.held
+        answers = {key: answer for key, answer in known.items() if key[0] in held and key[1] <= options.seeds}
+        work = [(task, [each for each in kernels if (each, seed) not in answers], seed) for seed in range(1, options.seeds + 1)
+                for task, kernels in kernels_of.items()]
+        kept = options.results.open("a") if options.results else None
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            running = {pool.submit(judged, options, folder, task, kernels, seed): seed for task, kernels, seed in work if kernels}
+            for finished in concurrent.futures.as_completed(running):
+                for kernel, verdict, message in finished.result():
+                    answer = {"kernel": kernel, "seed": running[finished], "verdict": verdict, "message": message}
+                    answers[kernel, running[finished]] = answer
+                    if kept:
+                        kept.write(json.dumps(answer) + "\n")
+                        kept.flush()
+    return told(answers, held)
+
+
+def told(answers, held):
+    counts = collections.defaultdict(collections.Counter)
+    first = {}
+    for (kernel, _), answer in sorted(answers.items()):
+        kind = kind_of(answer["verdict"])
+        counts[kernel][kind] += 1
+        if kind != "right":
+            first.setdefault(kernel, f"{answer['verdict']}, seed {answer['seed']}: {answer['message'][:160]}")
+    for kernel, reason in first.items():
+        print(f"{kernel}{' (held out)' if held[kernel] else ''}: {counts[kernel]['refused']} of {sum(counts[kernel].values())} refused; {reason}")
+    worst = 0
+    for what, chosen in (("known", False), ("held out", True)):
+        total = sum((counts[kernel] for kernel in counts if held[kernel] == chosen), collections.Counter())
+        decisions = total["right"] + total["refused"]
+        operations = len({kernel.split("__")[0] for kernel in counts if held[kernel] == chosen})
+        kernels = len({tuple(kernel.split("__")[:2]) for kernel in counts if held[kernel] == chosen})
+        rate = total["refused"] / decisions if decisions else 0
+        worst = max(worst, rate)
+        print(f"{what}: {total['refused']} of {decisions} refused, {rate:.2%}; {kernels} kernels over {operations} operations; {total['no answer']} without an answer")
+    return 1 if worst > MOST_REFUSED or not answers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
