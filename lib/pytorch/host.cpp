@@ -302,6 +302,7 @@ std::string Host::offer() {
 void Host::make_ready(const Trial& trial) { state_->ask({{"do", "make_ready"}, {"trial", state_->trial_json(trial)}}); }
 void Host::show() { state_->ask({{"do", "show"}}); }
 void Host::take() { state_->ask({{"do", "take"}}); }
+void Host::ask_nothing() { state_->ask({{"do", "nothing"}}); }
 bool Host::resembles() { return state_->ask({{"do", "resembles"}}).at("alike"); }
 bool Host::expect(const Trial& trial) { return state_->ask({{"do", "expect"}, {"trial", state_->trial_json(trial)}}).at("kept"); }
 

@@ -106,6 +106,7 @@ class Host {
   void make_ready(const Trial& trial);
   void show();
   void take();
+  void ask_nothing();   // takes what asking takes
   bool resembles();
   Comparison compare_taken(const Trial& trial);
   bool expect(const Trial& trial);   // computes beforehand what a comparison will need; false: there is no room to keep it

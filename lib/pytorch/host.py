@@ -186,6 +186,9 @@ class Host:
     def take(self, request):
         return self.lent.take()
 
+    def nothing(self, request):
+        return {}
+
     def resembles(self, request):
         return self.with_room(self.lent.resembles)
 
