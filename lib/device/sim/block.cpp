@@ -3,6 +3,7 @@
 
 #include "sim/interpreter.hpp"
 #include "sim/ordering.hpp"
+#include "sim/shadow.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -143,6 +144,7 @@ void prepare(Block& block, Worker& worker) {
     for (const SpecialRow& special : program.specials)
       for (int lane = 0; lane < 32; ++lane)
         put(warp.rows, special, lane, special_value(launch, block, static_cast<std::uint32_t>(i) * 32 + static_cast<std::uint32_t>(lane), special.special));
+    if (program.shadow) prepare_shadows(warp);
   }
 }
 

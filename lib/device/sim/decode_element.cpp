@@ -15,6 +15,7 @@ Instruction& Decoder::emit(const std::string& name) {
   instruction.run = {guarded ? found->second.partial : found->second.full, found->second.partial};
   instruction.statement = statement_index_;
   program_.instructions.push_back(instruction);
+  program_.operations.push_back(&found->first);
   return program_.instructions.back();
 }
 

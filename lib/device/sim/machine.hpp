@@ -28,6 +28,8 @@ class Ordering;
 
 inline constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
 
+enum class ShadowMode : std::uint8_t;  // sim.hpp
+
 // Where generic addresses of shared and local memory begin; no allocation lies there.
 inline constexpr std::uint64_t shared_window = std::uint64_t{0x71} << 40;
 inline constexpr std::uint64_t local_window = std::uint64_t{0x72} << 40;
@@ -104,6 +106,7 @@ struct Block {
   std::size_t shared_bytes = 0;
   std::vector<std::byte> shared_storage, local_storage;
   std::vector<WordFlags> shared_written, local_written;
+  std::shared_ptr<ShadowCells> shared_shadow, local_shadow;  // in a launch with shadows
   RaceTags races;
   bool race_check = false;
   std::uint32_t epoch = 1;
@@ -124,6 +127,7 @@ struct Worker {
   std::vector<outcome::Finding> findings;
   std::map<std::pair<int, std::uint32_t>, int> reported;  // (kind, statement) → how often
   std::uint64_t barriers = 0;
+  std::uint64_t turned = 0;   // comparisons that shadows would have decided otherwise
   // The block whose longest warp took longest, in instructions; nanoseconds of sleep count as instructions.
   struct Longest {
     std::uint64_t block = 0;
@@ -148,6 +152,8 @@ struct Launch {
   bool race_check = false, global_races = false, report_unwritten = true;
   Ordering* ordering = nullptr;       // with global_races, of a kernel that orders its blocks itself
   std::uint64_t budget = 0;
+  ShadowMode shadow_mode{};   // of a program with shadows
+  std::uint64_t shadow_seed = 0;
   Recordings* recordings = nullptr;   // blocks with an entry here are recorded
   std::atomic<std::uint64_t> executed{0};
   std::atomic<bool> aborted{false};

@@ -20,6 +20,8 @@ using WordFlags = std::uint8_t;
 inline constexpr WordFlags word_written = 0x0f;
 inline constexpr WordFlags word_in_flight = 0x80;
 
+struct ShadowCells;
+
 // A piece of simulated device memory. Its device address has nothing to do with its place on the host.
 struct Allocation {
   std::uint64_t base = 0;
@@ -34,6 +36,7 @@ struct Allocation {
 
   std::unique_ptr<std::byte[], void (*)(std::byte*)> storage{nullptr, nullptr};
   std::vector<WordFlags> flags;
+  std::shared_ptr<ShadowCells> shadow;  // while a launch with shadows runs
   bool watched = false;              // global races are looked for
   // Who touched a word last in this launch: block number + 1; where no Ordering knows it better.
   std::vector<std::uint32_t> writers, readers;

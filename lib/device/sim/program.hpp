@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace cudal1::sim {
 
 struct Warp;
 struct Instruction;
+struct ShadowProgram;
 using Handler = void (*)(Warp&, const Instruction&);
 
 // An instruction as the interpreter runs it. Operands are byte offsets into the warp's register slab: a register, constant
@@ -91,6 +93,8 @@ struct SpecialRow {
 struct Program {
   std::string name;
   std::vector<Instruction> instructions;
+  std::vector<const std::string*> operations;   // their names in operations()
+  std::shared_ptr<const ShadowProgram> shadow;  // null: values have no shadows (shadow.hpp)
   std::vector<Segment> segments;
   std::vector<std::uint32_t> lists;
   std::vector<StatementFacts> statements;

@@ -213,6 +213,8 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
   for (auto& finding : collect(workers))
     if (result.findings.size() < most_findings) result.findings.push_back(std::move(finding));
   append_printed(workers, result.printed);
+  if (shadows_ != nullptr)
+    for (const auto& worker : workers) shadows_->turned += worker->turned;
   if (launch.timed_out)
     return fail(Status::timeout, fmt::format("{} ran more than {} warp instructions without an end", wanted.kernel, launch.budget));
   if (parameters.intruded) return fail(Status::runtime_failed, fmt::format("{} writes to its own parameters, which are constant", wanted.kernel));
@@ -256,7 +258,8 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     Launch launch;
     if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
     launch.file = module->file;
-    launch.report_unwritten = allowed.sampled_instructions == 0;
+    launch.report_unwritten = allowed.sampled_instructions == 0 && shadows_ == nullptr;
+    shadow(launch, kernel->program);
     if (execute(wanted, *kernel, launch, written, allowed, result)) continue;
     if (result.status != Status::ok) return result;
     break;

@@ -65,6 +65,7 @@ class SimDevice : public device::Device {
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override;
   tl::expected<std::vector<PlanPart>, device::RunResult> profile(const device::BoundPlan& plan);
+  ShadowRun run_shadowed(const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed);
 
  private:
   friend class HostedDevice;
@@ -97,6 +98,15 @@ class SimDevice : public device::Device {
   std::vector<std::unique_ptr<Worker>> run_some(Launch& launch, const std::vector<Allocation*>& outputs, std::uint64_t instructions, std::uint64_t resident,
                                                 device::RunResult& result);
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
+  // Launches of a run with shadows; a program is made for each kernel once.
+  struct ShadowLaunches {
+    ShadowMode mode{};
+    std::uint64_t seed = 0;
+    std::map<const Program*, Program> programs;
+    std::uint64_t turned = 0, launches = 0;
+  };
+  ShadowLaunches* shadows_ = nullptr;
+  void shadow(Launch& launch, const Program& plain);
 
   std::shared_ptr<GlobalMemory> memory_ = std::make_shared<GlobalMemory>();
   outcome::DeviceFacts facts_;
