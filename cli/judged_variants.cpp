@@ -47,6 +47,7 @@ std::string as_json(const task::Task& task, const DeviceChoice& choice, const ju
               {"device", choice.identity()},
               {"predicted", reference.predicted},
               {"oracle", reference.oracle},
+              {"shadow_oracle", reference.shadow},
               {"precision", outcome::name(reference.precision)},
               {"findings", findings},
               {"reference", times},
@@ -121,7 +122,8 @@ JudgedVariants judge_variants(const JudgedVariantsOptions& options, const Consol
   else console.print(report::judgement_table(judgements, {console.colour(stdout), console.width(stdout)}, options.counters));
   // "right" says less where nothing but the task's own kernel says what is.
   if (!reference.oracle && !options.as_json)
-    console.result(fmt::format("\nNO_ORACLE: {}. Variants were compared with the task's own kernel alone.\n", reference.note));
+    console.result(reference.shadow ? fmt::format("\nSHADOW_ORACLE: {}.\n", reference.note)
+                                    : fmt::format("\nNO_ORACLE: {}. Variants were compared with the task's own kernel alone.\n", reference.note));
   return {std::move(judgements), choice.fallback};
 }
 

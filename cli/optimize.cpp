@@ -63,6 +63,7 @@ Plan make_plan(const Options& options) {
   const auto& run = options.run;
   auto choice = choose_device(run.device);
   auto open = open_task(run.task, choice);
+  require_known_torch_line(run.workbench, open.task);
   Plan plan{std::move(choice), std::move(open), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
   plan.identity = identity_of(run, plan.open.task, plan.search, plan.choice, plan.templates);
   plan.folder = options.folder.empty() ? store::default_folder(plan.identity) : std::filesystem::path(options.folder);

@@ -27,6 +27,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.pytorch = open.pytorch.get();
   for (const auto& defect : open.defects) result.findings.push_back(defect.finding);
   result.device = choice.device;
+  require_known_torch_line(options, open.task);
   result.gpu = choice.gpu;
   result.worker = worker_program("device");
   // On the simulator equal seeds give equal runs. On a GPU inputs that nobody could have known are worth more.
@@ -45,6 +46,8 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.final_pairs = options.final_pairs;
   if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
+  using Oracle = judge::Options::Oracle;
+  result.least_oracle = options.require_oracle == "torch" ? Oracle::torch : options.require_oracle == "shadow" ? Oracle::shadow : Oracle::none;
   // How long the simulator takes depends on what else the machine does, so there a run remembers for itself alone.
   result.hangs = choice.device == "sim" ? options.hangs : base::cache_folder() / "hung";
   result.printed = options.printed;
@@ -114,6 +117,11 @@ void add_judge_options(Arguments app, WorkbenchOptions& options) {
       ->check(Check::one_of({"best", "eager", "compile", "reduce-overhead", "graph", "eager/fp32", "compile/fp32", "reduce-overhead/fp32",
                              "graph/fp32", "eager/tf32", "compile/tf32", "reduce-overhead/tf32", "graph/tf32"}))
       ->group("Judging");
+  app.add_flag("--no-oracle", options.no_oracle, "Judge also by a torch line that cannot be evaluated: as if the task had none")->group("Judging");
+  app.add_option("--require-oracle", options.require_oracle, "Refuse a task that nothing but its own kernel vouches for: torch wants a torch line, shadow is content with its kernel in double precision")
+      ->option_text("torch|shadow")
+      ->check(Check::one_of({"torch", "shadow"}))
+      ->group("Judging");
   add_compile_options(app, options);
 }
 
@@ -121,6 +129,13 @@ void add_accept_degenerate(Arguments app, WorkbenchOptions& options) {
   app.add_flag("--accept-degenerate", options.accept_degenerate,
                "Judge a task whose answer needs no work; it earns no speed-up")
       ->group("Judging");
+}
+
+void require_known_torch_line(const WorkbenchOptions& options, const task::Task& task) {
+  if (!task.file.torch || task.torch || task::is_module(task) || options.no_oracle) return;
+  const auto& place = task.file.torch->second;
+  throw base::Error(base::Fault::bad_task,
+                    fmt::format("{}:{}: the torch line cannot be evaluated: {}\nMend it, or judge without it with --no-oracle.", task.file.name, place.line, task.no_oracle_reason));
 }
 
 outcome::Precision precision_of(const WorkbenchOptions& options, const task::Task& task) {

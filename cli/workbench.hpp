@@ -24,7 +24,8 @@ struct WorkbenchOptions {
   std::uint64_t seed = 1;
   double run_limit = 10, compile_limit = 30;  // seconds
   double gpu_budget = 250;                    // milliseconds
-  bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false, no_pytorch = false;
+  bool no_sandbox = false, no_sanitizer = false, no_counters = false, accept_degenerate = false, no_pytorch = false, no_oracle = false;
+  std::string require_oracle;                 // "torch", "shadow"; empty: none
   bool final_verdicts = true;                 // may be asked for
   std::string precision;                      // empty: as precise as the task's reference
   int trials = 2;                             // of the declared inputs
@@ -42,6 +43,9 @@ std::vector<std::string> baselines(const WorkbenchOptions& options, const task::
 
 // Says on what the variants are judged, and what was asked for in vain there.
 void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, const Console& console);
+
+// Throws base::Error(bad_task) for a torch line that cannot be evaluated, unless the options allow it.
+void require_known_torch_line(const WorkbenchOptions& options, const task::Task& task);
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
 outcome::Precision precision_of(const WorkbenchOptions& options, const task::Task& task);

@@ -61,7 +61,7 @@ void Judge::State::finish(outcome::Judgement& judgement, outcome::Level level, b
   judgement.step_seconds = std::exchange(steps, {});
   if (waited > 0) judgement.step_seconds["wait"] = std::exchange(waited, 0);
   judgement.predicted = facts.simulated && outcome::is_right(judgement.verdict);
-  if (reference_facts && !reference_facts->oracle) judgement.labels.insert(outcome::Label::no_oracle);
+  if (reference_facts && !reference_facts->oracle) judgement.labels.insert(reference_facts->shadow ? outcome::Label::shadow_oracle : outcome::Label::no_oracle);
   const auto* unsound = reference_facts ? unsound_finding(*reference_facts) : nullptr;
   if (unsound != nullptr && outcome::is_right(judgement.verdict)) {
     if (judgement.verdict == Verdict::faster) judgement.verdict = Verdict::inconclusive;

@@ -134,6 +134,16 @@ void Judge::State::judge_task(const std::vector<outcome::TaskFinding>& found, Re
   }
 }
 
+// For build pipelines: a task whose results nothing but its own kernel vouches for is refused.
+void Judge::State::require_oracle(const ReferenceFacts& result) const {
+  const bool enough = result.oracle || options.least_oracle == Options::Oracle::none || (options.least_oracle == Options::Oracle::shadow && result.shadow);
+  if (enough) return;
+  throw base::Error(base::Fault::bad_task,
+                    options.least_oracle == Options::Oracle::torch
+                        ? fmt::format("{}: --require-oracle torch: {}; write one, or let shadows count with --require-oracle shadow", task.file.name, task.no_oracle_reason)
+                        : fmt::format("{}: --require-oracle shadow: {}; write a torch line", task.file.name, result.note));
+}
+
 // PyTorch is the reference: nothing is compiled, and it has no predicted time.
 const ReferenceFacts& Judge::State::ensure_module_reference() {
   if (!options.against.empty())
@@ -191,14 +201,17 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   judge_task(findings, result);
   result.predicted = facts.simulated;
   result.oracle = reference_reply.oracle;
-  result.note = task.torch ? "the torch line in double precision" : task.no_oracle_reason;
+  result.shadow = !result.oracle && reference_reply.shadow;
+  result.note = task.torch ? "the torch line in double precision" : result.shadow ? reference_reply.shadow_note : task.no_oracle_reason;
+  if (!result.oracle && !result.shadow && !reference_reply.shadow_note.empty()) result.note += ", and " + reference_reply.shadow_note;
+  require_oracle(result);
   result.judgement = describe(reference, tunables);
   result.judgement.errors = reference_reply.errors;
   result.judgement.verdict = Verdict::equivalent;
   result.judgement.message = "the task's own kernel";
   result.judgement.speedup = outcome::Speedup{};
   result.judgement.predicted = facts.simulated;
-  if (!result.oracle) result.judgement.labels.insert(outcome::Label::no_oracle);
+  if (!result.oracle) result.judgement.labels.insert(result.shadow ? outcome::Label::shadow_oracle : outcome::Label::no_oracle);
 
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
     ReferenceFacts::Time time;

@@ -45,6 +45,8 @@ struct Options {
   int final_pairs = 24;               // of measurements for a final verdict, in each of its processes
   std::filesystem::path hangs;        // where to remember what did not end; empty: in this run only
   std::function<void(const std::string& text)> printed;  // takes what a variant says with printf, on the simulator
+  enum class Oracle { none, shadow, torch };
+  Oracle least_oracle = Oracle::none; // without one that is at least this, the task is refused
   bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up
 };
 
@@ -59,7 +61,8 @@ struct ReferenceFacts {
   };
   std::vector<Time> times;
   bool predicted = false;
-  bool oracle = false;                // false: NO_ORACLE
+  bool oracle = false;                // the torch line, or PyTorch
+  bool shadow = false;                // without it: SHADOW_ORACLE; else NO_ORACLE
   std::string note;                   // why there is no oracle, or how it was taken; one sentence
   outcome::Precision precision = outcome::Precision::fp32;
   std::vector<outcome::TaskFinding> findings;  // about the task itself

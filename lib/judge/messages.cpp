@@ -146,6 +146,7 @@ static json to(const Progress& reply) { return {{"executing", reply.executing}};
 static json to(const OpenReply& reply) { return {{"facts", to(reply.facts)}}; }
 static json to(const ReferenceReply& reply) {
   return {{"broken", reply.broken}, {"unsupported", reply.unsupported}, {"oracle", reply.oracle},
+          {"shadow", reply.shadow}, {"shadow_note", reply.shadow_note},
           {"cases", reply.cases},   {"dropped", reply.dropped},         {"errors", to(reply.errors)},
           {"findings", to_array(reply.findings)}};
 }
@@ -185,6 +186,8 @@ static void from(const json& value, ReferenceReply& reply) {
   value.at("broken").get_to(reply.broken);
   value.at("unsupported").get_to(reply.unsupported);
   value.at("oracle").get_to(reply.oracle);
+  value.at("shadow").get_to(reply.shadow);
+  value.at("shadow_note").get_to(reply.shadow_note);
   value.at("cases").get_to(reply.cases);
   value.at("dropped").get_to(reply.dropped);
   from(value.at("errors"), reply.errors);

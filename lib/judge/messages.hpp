@@ -122,6 +122,8 @@ struct ReferenceReply {
   std::string broken;                             // why the reference is not right; empty when it is
   bool unsupported = false;                       // … because the simulator lacks an instruction
   bool oracle = false;                            // every declared trial was compared with y64
+  bool shadow = false;                            // … or with the reference's shadows
+  std::string shadow_note;                        // how these were taken, or why not: one sentence
   int cases = 0;
   std::vector<std::string> dropped;               // trials that the reference itself does not survive
   std::vector<outcome::TaskFinding> findings;     // about the task

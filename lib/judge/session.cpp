@@ -107,6 +107,8 @@ ReferenceReply Session::reference(ReferenceJob job) {
     return reply;
   }
   reply.oracle = task_.torch.has_value();
+  shadows_ = task_.torch ? nullptr : std::make_unique<ShadowOracle>(task_, reference_.binary, seed_);
+  reply.shadow = shadows_ != nullptr;
   for (std::size_t size = 0; size < task_.checks.size(); ++size) {
     const verify::Program program{reference_module_.module.get(), &reference_.checks[size]};
     const verify::CaseOptions options = check_options(size);
@@ -116,6 +118,8 @@ ReferenceReply Session::reference(ReferenceJob job) {
       auto made = verify::make_case(*device_, task_, task_.checks[size], trial, program, random_, options);
       if (made) {
         reply.oracle = reply.oracle && made->oracle;
+        if (trial.pattern == reference::Pattern::declared) reply.shadow = reply.shadow && made->shadowed;
+        if (shadows_) shadows_->figures.refuted += made->refuted;
         note_errors(*made, reply.errors);
         cases_.push_back(*std::move(made));
         case_sizes_.push_back(size);
@@ -129,6 +133,7 @@ ReferenceReply Session::reference(ReferenceJob job) {
       reply.dropped.push_back(fmt::format("{} ({})", made.error(), label));
     }
   }
+  if (shadows_) reply.shadow_note = reply.shadow ? shadows_->note() : shadows_->why_not();
   reply.cases = static_cast<int>(cases_.size());
   reply.errors.trials = reply.cases;
   if (!base::defended(base::Defence::task_gate)) return reply;
@@ -142,11 +147,13 @@ ReferenceReply Session::reference(ReferenceJob job) {
   return reply;
 }
 
-verify::CaseOptions Session::check_options(std::size_t check) const {
+verify::CaseOptions Session::check_options(std::size_t check) {
   verify::CaseOptions options;
   options.assignment = task_.workloads.size() + check;
   options.precision = precision_;
   options.threads = threads_;
+  if (shadows_)
+    options.shadows = [this](const auto& workload, const auto& plan, const auto& inputs) { return shadows_->truth(workload, plan, inputs, precision_); };
   return options;
 }
 

@@ -3,6 +3,7 @@
 
 #include "judge/lent_sets.hpp"
 #include "judge/messages.hpp"
+#include "judge/shadow_oracle.hpp"
 #include "judge/simulated_truth.hpp"
 #include "judge/timed_arms.hpp"
 
@@ -40,7 +41,7 @@ class Session {
   void check_trials(const CheckJob& job, const device::Module& module, verify::Evidence& evidence);
   void check_on_fresh_inputs(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   void check_neighbours(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
-  verify::CaseOptions check_options(std::size_t check) const;
+  verify::CaseOptions check_options(std::size_t check);
   Loaded load(const outcome::Binary& binary);
   ReferenceReply take(const std::vector<reference::StoredCase>& stored);
   void note_errors(const verify::Case& subject, outcome::ErrorFigures& errors) const;
@@ -71,6 +72,7 @@ class Session {
   int threads_;
   Executable reference_;
   Loaded reference_module_;
+  std::unique_ptr<ShadowOracle> shadows_;                             // of a task without a torch line
   std::vector<verify::Case> cases_;                                   // at the check sizes
   std::vector<std::size_t> case_sizes_;                               // index of each case's check size
   std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<verify::Case>> full_cases_;

@@ -37,6 +37,7 @@ class ShadowOracle {
   };
   Figures figures;
   std::string note() const;                // how it was taken: one sentence
+  std::string why_not() const;             // where it was not: one sentence
 
  private:
   const task::Task& task_;

@@ -150,6 +150,7 @@ struct Judge::State {
   // Verification; the verdict stays inconclusive when nothing is wrong.
   std::optional<Rejected> check(DeviceHost& where, const Executable& executable, const std::string& key,
                                 CheckJob::Where on = CheckJob::Where::check_sizes);
+  void require_oracle(const ReferenceFacts& result) const;
   void judge_task(const std::vector<outcome::TaskFinding>& found, ReferenceFacts& reference_so_far) const;
   // The label SPECIALISED when sizes that nobody declared are too much for a variant that is right otherwise. Last of
   // all, because it may cost the worker.

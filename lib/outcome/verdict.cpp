@@ -27,11 +27,12 @@ constexpr std::array<std::pair<Verdict, std::string_view>, 16> verdicts{{
     {Verdict::faster, "FASTER"},
 }};
 
-constexpr std::array<std::pair<Label, std::string_view>, 7> labels{{
+constexpr std::array<std::pair<Label, std::string_view>, 8> labels{{
     {Label::launch_bound, "LAUNCH_BOUND"},
     {Label::throttled, "THROTTLED"},
     {Label::specialised, "SPECIALISED"},
     {Label::no_oracle, "NO_ORACLE"},
+    {Label::shadow_oracle, "SHADOW_ORACLE"},
     {Label::not_observable, "NOT_OBSERVABLE"},
     {Label::tenant_suspect, "TENANT_SUSPECT"},
     {Label::algebraic, "ALGEBRAIC"},

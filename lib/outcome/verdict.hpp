@@ -23,7 +23,7 @@ enum class Level { screening, final_ };
 std::string_view name(Level level);                              // "screening", "final"
 
 // Said beside a verdict.
-enum class Label { launch_bound, throttled, specialised, no_oracle, not_observable, tenant_suspect, algebraic };
+enum class Label { launch_bound, throttled, specialised, no_oracle, shadow_oracle, not_observable, tenant_suspect, algebraic };
 std::string_view name(Label label);
 std::optional<Label> parse_label(std::string_view name);
 

@@ -59,7 +59,7 @@ void headline(const store::Run& run, Document& out) {
       out.push_back(Paragraph{"No final verdict was taken; the number is a screening one.", Paragraph::Kind::warning});
   }
   if (!run.result.start.reference.oracle)
-    out.push_back(Paragraph{fmt::format("NO_ORACLE: {}", run.result.start.reference.note), Paragraph::Kind::warning});
+    out.push_back(Paragraph{fmt::format("{}: {}", run.result.start.reference.shadow ? "SHADOW_ORACLE" : "NO_ORACLE", run.result.start.reference.note), Paragraph::Kind::warning});
 }
 
 // Empty where no model counts any: the built-in one, a program.

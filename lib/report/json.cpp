@@ -78,6 +78,7 @@ json_value reference_value(const judge::ReferenceFacts& reference) {
     findings.push_back({{"verdict", outcome::name(finding.verdict)}, {"reason", finding.reason}});
   return {{"predicted", reference.predicted},
           {"oracle", reference.oracle},
+          {"shadow_oracle", reference.shadow},
           {"note", reference.note},
           {"precision", outcome::name(reference.precision)},
           {"findings", findings},

@@ -67,6 +67,7 @@ std::string_view explanation(outcome::Label label) {
     case Label::not_observable: return "without NVML, other programs on the GPU and held-down clocks go unseen";
     case Label::algebraic: return "faster than reading every input and doing the arithmetic as written would allow";
     case Label::specialised:
+    case Label::shadow_oracle:
     case Label::no_oracle: return "";
   }
   return "";

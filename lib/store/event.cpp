@@ -171,6 +171,7 @@ json body_json(const search::Start& start) {
            {{"times", std::move(times)},
             {"predicted", reference.predicted},
             {"oracle", reference.oracle},
+            {"shadow_oracle", reference.shadow},
             {"note", reference.note},
             {"precision", outcome::name(reference.precision)},
             {"findings", findings_json(reference.findings)},
@@ -186,6 +187,7 @@ search::Start start_from(const json& value) {
         {time.at("workload"), time.at("time_ms"), time.at("speed_of_light_ms"), time.at("limited_by")});
   start.reference.predicted = from.at("predicted");
   start.reference.oracle = from.at("oracle");
+  start.reference.shadow = from.value("shadow_oracle", false);
   start.reference.note = from.at("note");
   const auto precision = outcome::parse_precision(from.value("precision", "fp32"));
   if (precision) start.reference.precision = *precision;

@@ -131,6 +131,7 @@ void read_torch_line(Task& task) {
   // A derived line that the evaluator cannot read is nobody's mistake: PyTorch itself is the oracle.
   if (!graph && (is_module(task) || graph.error().severity == base::Diagnostic::Severity::warning)) {
     task.no_oracle_reason = graph.error().message;
+    if (graph.error().hint.starts_with("did you mean")) task.no_oracle_reason += fmt::format(" ({})", graph.error().hint);
     return;
   }
   task.torch = value_or_refuse(std::move(graph));

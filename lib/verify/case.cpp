@@ -135,6 +135,8 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
   const device::RunResult run = device.run(buffers.bind(*program.module), {options.checks, 0});
   if (run.status != device::RunResult::Status::ok) return tl::unexpected(failure(run));
 
+  CaseOptions::Shadows shadows;
+  if (!result.oracle && options.shadows) shadows = options.shadows(workload, *program.plan, result.inputs);
   std::size_t next = 0;
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
     if (program.plan->buffers[i].role == Role::input) continue;
@@ -147,8 +149,19 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
       const bool known = recorded && !expected.truth.empty();
       if (!known && !std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); }))
         return tl::unexpected(fmt::format("{} is not finite", expected.output));
-      if (!known) expected.truth = got;
       const std::size_t index = next - 1;
+      if (!known && shadows && tensor::is_floating(expected.dtype)) {
+        // Shadows that the kernel itself is far from are beside the point: it does something to the bits of its numbers.
+        if (!(*shadows)[index].truth.empty() && compare((*shadows)[index], got, declared_bounds(task.file, expected.output), own_leniency).right) {
+          expected = std::move((*shadows)[index]);
+          expected.reference = std::move(got);
+          result.shadowed = true;
+          result.operations = length;
+          continue;
+        }
+        ++result.refuted;
+      }
+      if (!known) expected.truth = got;
       if (!known && index < result.parts.size() && result.parts[index]) {
         if (auto why = stands_in(*result.parts[index], expected); !why.empty()) return tl::unexpected(why);
         continue;
@@ -169,6 +182,7 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
       return tl::unexpected(fmt::format("{} is not exact", expected.output));
     expected.reference = std::move(got);
   }
+  result.shadowed = result.shadowed && result.refuted == 0;
   result.oracle = result.oracle || (!result.parts.empty() && std::all_of(result.parts.begin(), result.parts.end(), [](const auto& part) { return part.has_value(); }));
   if (const std::string damage = buffers.damage(); !damage.empty()) return tl::unexpected(damage);
   if (base::defended(base::Defence::check_poison))

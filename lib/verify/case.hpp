@@ -9,6 +9,7 @@
 #include "task/task.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Case {
   // output, with a sigma that covers the errors of both. One per output where there are any.
   std::vector<std::optional<reference::Part>> parts;
   bool oracle = false;                         // truth is y64, at least of parts; false: the reference's own output
+  bool shadowed = false;                       // … or, of all outputs that are floats, what its shadows say
+  int refuted = 0;                             // outputs whose shadows the reference itself is too far from
   double operations = 1;                       // of the torch line behind one element of the outputs
   std::string label() const;                   // "N=33 M=70, normal inputs"
 };
@@ -41,6 +44,9 @@ struct CaseOptions {
   bool full_size = false;        // y64 in parts where all of it is too dear
   double relative_sigma = 0;     // of outputs at full size that cannot be taken in parts; 0: from the length of their sums
   int threads = 1;
+  // What is right for a task without an oracle, of the outputs that are floats; the others' truth stays empty.
+  using Shadows = std::optional<std::vector<reference::Expected>>;
+  std::function<Shadows(const task::Workload&, const kernel::Plan&, const std::vector<reference::Bytes>& inputs)> shadows;
 };
 
 // Runs the reference on a trial and sets beside it what is right. The message of an unexpected result says how the

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shadow_truth CUDAL1 TASK… : what the simulator's shadows say is right (judge/shadow_oracle.hpp) beside what the torch line says, and what
 // a run with shadows costs beside a plain one. One JSON object per task and check size.
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "compile/compiler.hpp"
 #include "judge/candidate.hpp"
@@ -11,7 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <ctime>
 #include <exception>
 #include <vector>
 
@@ -23,15 +22,22 @@ using nlohmann::json;
 
 namespace {
 
+// Of this process, so that what else the machine does is left out.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 double seconds_of(device::Device& device, reference::Buffers& buffers, const device::Module& module, const std::optional<sim::ShadowMode>& mode) {
   double least = HUGE_VAL;
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int turn = 0; turn < 5; ++turn) {
     buffers.restore_inouts();
     buffers.poison(reference::Buffers::Fill::nan);
-    const base::Seconds began = base::now();
+    const double began = processor_seconds();
     if (mode) sim::run_shadowed(device, buffers.bind(module), *mode, 1);
-    else device.run(buffers.bind(module), {});
-    least = std::min(least, (base::now() - began).count());
+    else device.run(buffers.bind(module), {.checks = false});
+    least = std::min(least, processor_seconds() - began);
   }
   return least;
 }

@@ -315,7 +315,7 @@ void note_element(Allocation& memory, std::size_t offset, tensor::Dtype dtype, S
 
 }  // namespace
 
-ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed) {
+ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed, std::uint64_t instruction_budget) {
   ShadowLaunches shadows{mode, seed, {}, 0, 0};
   for (auto& [base, memory] : memory_->all()) memory->shadow = std::make_shared<ShadowCells>(memory->bytes);
   const auto& buffers = plan.plan->buffers;
@@ -328,6 +328,7 @@ ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode
   shadows_ = &shadows;
   device::RunOptions options;
   options.checks = false;
+  options.instruction_budget = instruction_budget;
   ShadowRun run;
   run.result = this->run(plan, options);
   shadows_ = nullptr;
@@ -359,8 +360,8 @@ void SimDevice::shadow(Launch& launch, const Program& plain) {
     if (!memory->shadow) memory->shadow = std::make_shared<ShadowCells>(memory->bytes);
 }
 
-ShadowRun run_shadowed(device::Device& simulator, const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed) {
-  return dynamic_cast<SimDevice&>(simulator).run_shadowed(plan, mode, seed);
+ShadowRun run_shadowed(device::Device& simulator, const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed, std::uint64_t instruction_budget) {
+  return dynamic_cast<SimDevice&>(simulator).run_shadowed(plan, mode, seed, instruction_budget);
 }
 
 }  // namespace cudal1::sim

@@ -47,7 +47,7 @@ inline void read_values(const Warp& w, u32 offset, Element type, unsigned plane,
 }
 
 // The same of their shadows; where there is none, the value.
-inline void read_shadows(const Warp& w, u32 offset, Element type, unsigned plane, ShadowMode mode, bool halves, Lanes& out) {
+inline void read_shadows(const Warp& w, u32 offset, Element type, unsigned plane, ShadowMode mode, Lanes& out) {
   read_values(w, offset, type, plane, out);
   if (mode == ShadowMode::terms) CUDAL1_LANES out.of[l] = out.of[l] == 0 ? 0.0 : 1.0;
   const Planes p = planes(w, offset).at(plane);
@@ -55,10 +55,6 @@ inline void read_shadows(const Warp& w, u32 offset, Element type, unsigned plane
     case Element::f32: {
       const u32* bits = row<const u32>(w, offset);
       CUDAL1_LANES out.of[l] = p.tags[l] == bits[l] ? p.values[l] : out.of[l];
-      if (halves) {  // a bf16 with 16 zeros behind it is the same number
-        const Planes upper = p.at(1);
-        CUDAL1_LANES out.of[l] = p.tags[l] != bits[l] && (bits[l] & 0xffffu) == 0 && upper.tags[l] == (half_tag | bits[l] >> 16) ? upper.values[l] : out.of[l];
-      }
       return;
     }
     case Element::f64: {
@@ -217,7 +213,6 @@ inline bool rounds(Op operation) {
 void shadow_arithmetic(Warp& w, const Instruction& i) {
   const Shadowed& s = shadowed_of(w, i);
   const ShadowMode mode = mode_of(w);
-  const bool halves = w.worker->launch->program->shadow->halves;
   const bool packed = s.type == Element::f16x2 || s.type == Element::bf16x2;
   const unsigned parts = packed ? 2 : 1;
   const u32 sources[3] = {i.a, i.b, i.c};
@@ -231,7 +226,7 @@ void shadow_arithmetic(Warp& w, const Instruction& i) {
         const bool pair = s.operation == Op::convert && s.operands == 2;
         const u32 source = pair ? sources[1 - part] : sources[k];
         const unsigned plane = pair || !packed ? 0 : part;
-        if (shadows) read_shadows(w, source, type, plane, mode, halves, operand[k]);
+        if (shadows) read_shadows(w, source, type, plane, mode, operand[k]);
         else read_values(w, source, type, plane, operand[k]);
       }
     };
@@ -281,10 +276,9 @@ inline bool holds(unsigned comparison, double a, double b) {
 void shadow_compare(Warp& w, const Instruction& i) {
   const Shadowed& s = shadowed_of(w, i);
   if (mode_of(w) != ShadowMode::exact) return run_real(w, i, s);
-  const bool halves = w.worker->launch->program->shadow->halves;
   Lanes a, b;
-  read_shadows(w, i.a, s.from, 0, ShadowMode::exact, halves, a);
-  read_shadows(w, i.b, s.from, 0, ShadowMode::exact, halves, b);
+  read_shadows(w, i.a, s.from, 0, ShadowMode::exact, a);
+  read_shadows(w, i.b, s.from, 0, ShadowMode::exact, b);
   run_real(w, i, s);
   u32 otherwise = 0;
   for (int l = 0; l < 32; ++l) otherwise |= static_cast<u32>(holds(s.comparison, a.of[l], b.of[l])) << l;
@@ -297,7 +291,7 @@ void shadow_to_integer(Warp& w, const Instruction& i) {
   const Shadowed& s = shadowed_of(w, i);
   if (mode_of(w) != ShadowMode::exact) return run_real(w, i, s);
   Lanes shadow, value;
-  read_shadows(w, i.a, s.from, 0, ShadowMode::exact, w.worker->launch->program->shadow->halves, shadow);
+  read_shadows(w, i.a, s.from, 0, ShadowMode::exact, shadow);
   read_values(w, i.a, s.from, 0, value);
   run_real(w, i, s);
   u64 turned = 0;
@@ -373,12 +367,24 @@ void shadow_select(Warp& w, const Instruction& i) {
   }
 }
 
+// A bf16 with 16 zeros behind it is the same number as a float.
+inline void widen_bfloat(const Warp& w, u32 offset) {
+  const Planes lower = planes(w, offset), upper = lower.at(1);
+  const u32* bits = row<const u32>(w, offset);
+  for (int l = 0; l < 32; ++l) {
+    if (!(w.mask >> l & 1) || (bits[l] & 0xffffu) != 0 || upper.tags[l] != (half_tag | bits[l] >> 16)) continue;
+    lower.values[l] = upper.values[l];
+    lower.tags[l] = bits[l];
+  }
+}
+
 void shadow_pack(Warp& w, const Instruction& i) {
   const Shadowed& s = shadowed_of(w, i);
   run_real(w, i, s);
   const unsigned half = planes_of(s.width) / 2;
   for (unsigned k = 0; k < half; ++k) copy_plane(w, planes(w, i.d).at(k), planes(w, i.a).at(k));
   for (unsigned k = 0; k < half; ++k) copy_plane(w, planes(w, i.d).at(half + k), planes(w, i.b).at(k));
+  if (s.width == 4) widen_bfloat(w, i.d);
 }
 
 // `width` is of the part, `part` its place.
@@ -415,6 +421,7 @@ void shadow_bits_up(Warp& w, const Instruction& i) {
   const Shadowed& s = shadowed_of(w, i);
   run_real(w, i, s);
   copy_plane(w, planes(w, i.d).at(1), planes(w, i.a));
+  widen_bfloat(w, i.d);
 }
 
 inline u32 data_row_of(const Warp& w, const Instruction& i, unsigned count, unsigned k) {

@@ -34,7 +34,8 @@ struct ShadowRun {
   std::vector<Output> outputs;         // one per buffer of the plan
   std::uint64_t turned = 0;            // comparisons of floats, and conversions to integers, that shadows would have decided otherwise
 };
-ShadowRun run_shadowed(device::Device& simulator, const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed);
+ShadowRun run_shadowed(device::Device& simulator, const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed,
+                       std::uint64_t instruction_budget = 0);
 
 std::vector<std::string> gpu_names();
 const outcome::DeviceFacts& gpu(const std::string& name);  // throws base::Error(usage) with the nearest name

@@ -65,7 +65,7 @@ class SimDevice : public device::Device {
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override;
   tl::expected<std::vector<PlanPart>, device::RunResult> profile(const device::BoundPlan& plan);
-  ShadowRun run_shadowed(const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed);
+  ShadowRun run_shadowed(const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed, std::uint64_t instruction_budget);
 
  private:
   friend class HostedDevice;

@@ -291,7 +291,8 @@ TEST_CASE("without a torch line the verdict carries the label") {
   const auto judgement = court.judge.screen(scale_fast, "answer.cu");
   INFO(line(judgement));
   CHECK(judgement.verdict == Verdict::faster);
-  CHECK(judgement.labels.contains(outcome::Label::no_oracle));
+  CHECK(judgement.labels.contains(outcome::Label::shadow_oracle));
+  CHECK_FALSE(judgement.labels.contains(outcome::Label::no_oracle));
 }
 
 TEST_CASE("a device worker that cannot start is the tool's failure, not a verdict") {

@@ -69,6 +69,8 @@ class Bench {
     if (!predicted || !*predicted) throw std::runtime_error(predicted ? predicted->error().message : "no prediction");
     return **predicted;
   }
+  // Of the plan that ran last.
+  device::BoundPlan bound() const { return {module_.get(), &plan, regions_}; }
   template <class T>
   std::vector<T> read(std::size_t index) {
     std::vector<T> values(regions_.at(index).bytes / sizeof(T));

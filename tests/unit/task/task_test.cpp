@@ -68,6 +68,8 @@ TEST_CASE("an unknown torch function leaves the task without an oracle and says 
   const auto task = task::from_source(task_text("//@ size N = 64, M = 32\n", "C = torch.frobnicate(A) @ B"), "x.cu");
   CHECK_FALSE(task.torch);
   CHECK_THAT(task.no_oracle_reason, containing("torch.frobnicate is not known to the evaluator"));
+  const auto near = task::from_source(task_text("//@ size N = 64, M = 32\n", "C = torch.daig(A) @ B"), "x.cu");
+  CHECK_THAT(near.no_oracle_reason, containing("(did you mean torch.diag?)"));
 }
 
 TEST_CASE("a torch line whose shape differs from the declared output is refused") {

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What says what is right: the torch line, the task's own kernel in double precision, or its kernel alone."""
+import unittest
+
+from fixture import CliTest, reply
+
+SIM = ("--device", "sim", "--quick")
+
+# One accumulator for 4096 positive terms: its own error is near the bound that other orders of summing are held to.
+NAIVE = """\
+//@ task    row_total
+//@ size    N = 8, M = 4096
+//@ check   N = 8, M = 4096
+//@ input   A: float32[N, M] ~ uniform(1, 2)
+//@ output  S: float32[N]
+//@ launch  total<<<1, 32>>>(A, S, N, M)
+__global__ void total(const float* A, float* S, int N, int M) {
+  int row = threadIdx.x;
+  if (row >= N) return;
+  float sum = 0;
+  for (int i = 0; i < M; ++i) sum += A[row * M + i];
+  S[row] = sum;
+}
+"""
+
+TREE = """\
+//@ launch  tree<<<N, 256>>>(A, S, M)
+__global__ void tree(const float* A, float* S, int M) {
+  __shared__ float part[256];
+  float sum = 0;
+  for (int i = threadIdx.x; i < LAST; i += 256) sum += A[blockIdx.x * M + i];
+  part[threadIdx.x] = sum;
+  for (int s = 128; s > 0; s /= 2) {
+    __syncthreads();
+    if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s];
+  }
+  if (threadIdx.x == 0) S[blockIdx.x] = part[0];
+}
+"""
+
+# Its bits are no number that was computed, and integers are compared as they are.
+COUNT = """\
+//@ task    bits
+//@ size    N = 256
+//@ check   N = 40
+//@ input   A: float32[N]
+//@ output  C: int32[N]
+//@ launch  bits<<<ceil_div(N, 64), 64>>>(A, C, N)
+__global__ void bits(const float* A, int* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = __popc(__float_as_int(A[i]));
+}
+"""
+
+
+class Oracle(CliTest):
+    def says(self, result, *texts):
+        for text in texts:
+            self.assertIn(text, result.out + result.err)
+
+    def test_the_own_kernel_in_double_precision_says_what_is_right(self):
+        self.write("task.cu", NAIVE)
+        self.write("tree.cu", TREE.replace("LAST", "M"))
+        self.write("drops.cu", TREE.replace("LAST", "M - 1"))
+        judged = self.run_cli("verify", "task.cu", "tree.cu", *SIM, "--json", "--require-oracle", "shadow").json()
+        self.assertFalse(judged["oracle"])
+        self.assertTrue(judged["shadow_oracle"])
+        judgement = judged["variants"][0]["judgement"]
+        self.assertIn("SHADOW_ORACLE", judgement["labels"])
+        # The variant is nearer to the truth than the kernel that it is compared with, which nobody but the shadows can tell.
+        errors = judgement["errors"]
+        self.assertLess(2 * errors["relative_l2"], errors["reference_relative_l2"])
+        result = self.run_cli("verify", "task.cu", "drops.cu", *SIM, code=10)
+        self.says(result, "WRONG_RESULT", "SHADOW_ORACLE: the task's own kernel in double precision on the simulator")
+
+    def test_the_report_says_it(self):
+        self.write("task.cu", NAIVE)
+        self.write("replies/1.md", "## Performance Analysis\nshorter\n\n## Algorithm Design\ntree\n\n## Code\n```cuda\n" + TREE.replace("LAST", "M") + "```\n")
+        self.run_cli("optimize", "task.cu", "--device", "sim", "--model", "replay:replies", "--rounds", "1", "--samples", "1", "-o", "best.cu", "--run", "run")
+        self.assertIn("SHADOW\\_ORACLE", self.read("run/report.md").replace("SHADOW_ORACLE", "SHADOW\\_ORACLE"))
+
+    def test_without_any_float_there_is_no_shadow(self):
+        self.write("task.cu", COUNT)
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM), "NO_ORACLE: the task has no torch line, and none of its outputs comes of operations on floats")
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "shadow", code=6), "--require-oracle shadow", "write a torch line")
+
+    def test_a_torch_line_that_cannot_be_evaluated_is_an_error(self):
+        self.write("task.cu", NAIVE.replace("//@ size", "//@ torch   S = torch.summ(A, dim=1)\n//@ size"))
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, code=6), "task.cu:2: the torch line cannot be evaluated: torch.summ", "did you mean torch.sum?", "--no-oracle")
+        self.says(self.run_cli("optimize", "task.cu", "--device", "sim", "--run", "run", code=6), "did you mean torch.sum?")
+        self.assertFalse((self.folder / "run").exists())
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--no-oracle"), "right in", "SHADOW_ORACLE")
+
+    def test_a_pipeline_may_require_a_torch_line(self):
+        self.write("task.cu", NAIVE)
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "torch", code=6), "--require-oracle torch: the task has no torch line", "--require-oracle shadow")
+        self.write("torch.cu", NAIVE.replace("//@ size", "//@ torch   S = A.sum(dim=1)\n//@ size"))
+        self.says(self.run_cli("verify", "torch.cu", "torch.cu", *SIM, "--require-oracle", "torch"), "right in")
+
+
+if __name__ == "__main__":
+    unittest.main()
