@@ -145,7 +145,7 @@ __global__ void copy(const float* A, float* C, int m) {
 
     def test_right_without_an_oracle_says_so(self):
         self.write("task.cu", TASK.replace("C = A + 1", "C = torch.nothing_known(A)"))
-        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick", code=6), "torch.nothing_known is not known to the evaluator", "--no-oracle")
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick", code=10), "torch.nothing_known is not known to the evaluator", "--no-oracle")
         self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick", "--no-oracle"), "SHADOW_ORACLE")
 
 

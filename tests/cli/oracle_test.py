@@ -38,6 +38,19 @@ __global__ void tree(const float* A, float* S, int M) {
 }
 """
 
+SCALE = """\
+//@ task    scale
+//@ size    N = 4096
+//@ check   N = 4096
+//@ input   A: float32[N]
+//@ output  C: float32[N]
+//@ launch  scale<<<ceil_div(N, 64), 64>>>(A, C, N)
+__global__ void scale(const float* A, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = A[i] * 3.0f + 1.0f;
+}
+"""
+
 # Its bits are no number that was computed, and integers are compared as they are.
 COUNT = """\
 //@ task    bits
@@ -54,10 +67,6 @@ __global__ void bits(const float* A, int* C, int N) {
 
 
 class Oracle(CliTest):
-    def says(self, result, *texts):
-        for text in texts:
-            self.assertIn(text, result.out + result.err)
-
     def test_the_own_kernel_in_double_precision_says_what_is_right(self):
         self.write("task.cu", NAIVE)
         self.write("tree.cu", TREE.replace("LAST", "M"))
@@ -69,31 +78,41 @@ class Oracle(CliTest):
         self.assertIn("SHADOW_ORACLE", judgement["labels"])
         # The variant is nearer to the truth than the kernel that it is compared with, which nobody but the shadows can tell.
         errors = judgement["errors"]
-        self.assertLess(2 * errors["relative_l2"], errors["reference_relative_l2"])
-        result = self.run_cli("verify", "task.cu", "drops.cu", *SIM, code=10)
+        self.assertLess(1.2 * errors["relative_l2"], errors["reference_relative_l2"])
+        result = self.run_cli("verify", "task.cu", "drops.cu", *SIM, code=6)
         self.says(result, "WRONG_RESULT", "SHADOW_ORACLE: the task's own kernel in double precision on the simulator")
+
+    def test_an_error_beyond_rounding_is_seen_where_no_sum_explains_it(self):
+        # Beside 4096 elements one might think of sums of 4096 terms, whose rounding explains five millionths.
+        self.write("task.cu", SCALE)
+        variant = "".join(line + "\n" for line in SCALE.splitlines() if not line.startswith(("//@ task", "//@ size", "//@ check", "//@ input", "//@ output")))
+        self.write("same.cu", variant)
+        self.write("off.cu", variant.replace("A[i] * 3.0f", "A[i] * 3.000015f"))
+        self.says(self.run_cli("verify", "task.cu", "same.cu", *SIM), "right in", "SHADOW_ORACLE")
+        self.says(self.run_cli("verify", "task.cu", "off.cu", *SIM, code=6), "WRONG_RESULT")
 
     def test_the_report_says_it(self):
         self.write("task.cu", NAIVE)
-        self.write("replies/1.md", "## Performance Analysis\nshorter\n\n## Algorithm Design\ntree\n\n## Code\n```cuda\n" + TREE.replace("LAST", "M") + "```\n")
-        self.run_cli("optimize", "task.cu", "--device", "sim", "--model", "replay:replies", "--rounds", "1", "--samples", "1", "-o", "best.cu", "--run", "run")
-        self.assertIn("SHADOW\\_ORACLE", self.read("run/report.md").replace("SHADOW_ORACLE", "SHADOW\\_ORACLE"))
+        self.write("replies/r01-s01.md", reply(TREE.replace("LAST", "M")))
+        self.run_cli("optimize", "task.cu", "--device", "sim", "--model", "replay:replies", "--rounds", "1", "--samples", "1", "--no-repair", "--out", "run")
+        self.says(self.run_cli("report", "run"), "SHADOW_ORACLE: the task's own kernel in double precision")
+        self.assertTrue(self.run_cli("report", "run", "--format", "json").json()["reference"]["shadow_oracle"])
 
     def test_without_any_float_there_is_no_shadow(self):
         self.write("task.cu", COUNT)
         self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM), "NO_ORACLE: the task has no torch line, and none of its outputs comes of operations on floats")
-        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "shadow", code=6), "--require-oracle shadow", "write a torch line")
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "shadow", code=10), "--require-oracle shadow", "write a torch line")
 
     def test_a_torch_line_that_cannot_be_evaluated_is_an_error(self):
         self.write("task.cu", NAIVE.replace("//@ size", "//@ torch   S = torch.summ(A, dim=1)\n//@ size"))
-        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, code=6), "task.cu:2: the torch line cannot be evaluated: torch.summ", "did you mean torch.sum?", "--no-oracle")
-        self.says(self.run_cli("optimize", "task.cu", "--device", "sim", "--run", "run", code=6), "did you mean torch.sum?")
-        self.assertFalse((self.folder / "run").exists())
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, code=10), "task.cu:2: the torch line cannot be evaluated: torch.summ", "did you mean torch.sum?", "--no-oracle")
+        self.says(self.run_cli("optimize", "task.cu", "--device", "sim", "--out", "run", code=10), "did you mean torch.sum?")
+        self.assertFalse((self.work / "run").exists())
         self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--no-oracle"), "right in", "SHADOW_ORACLE")
 
     def test_a_pipeline_may_require_a_torch_line(self):
         self.write("task.cu", NAIVE)
-        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "torch", code=6), "--require-oracle torch: the task has no torch line", "--require-oracle shadow")
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "torch", code=10), "--require-oracle torch: the task has no torch line", "--require-oracle shadow")
         self.write("torch.cu", NAIVE.replace("//@ size", "//@ torch   S = A.sum(dim=1)\n//@ size"))
         self.says(self.run_cli("verify", "torch.cu", "torch.cu", *SIM, "--require-oracle", "torch"), "right in")
 
