@@ -37,7 +37,7 @@ class ShadowOracle {
   };
   Figures figures;
   std::string note() const;                // how it was taken: one sentence
-  std::string why_not() const;             // where it was not: one sentence
+  std::string why_not() const;             // where it was not: one sentence; empty where something else says what is right
 
  private:
   const task::Task& task_;

@@ -208,16 +208,16 @@ class Reader {
 
 bool has_halves(const Program& program) {
   for (const std::string* name : program.operations)
-    if (name->find("f16") != std::string::npos || name->find("_ld.shared.2") == 0 || name->starts_with("_ldmatrix") || name->starts_with("_wmma") || name->starts_with("_mma")) return true;
+    if (name->find("f16") != std::string::npos || name->starts_with("_ldmatrix") || name->starts_with("_wmma") || name->starts_with("_mma")) return true;
   return false;
 }
 
 }  // namespace
 
-Program shadowed(const Program& plain) {
+Program shadowed(const Program& plain, bool halves) {
   Program result = plain;
   auto shadow = std::make_shared<ShadowProgram>();
-  shadow->halves = has_halves(plain);
+  shadow->halves = halves || has_halves(plain);
   shadow->of.resize(plain.instructions.size());
   shadow->values = (plain.slab_bytes + 63) / 64 * 64;
   shadow->tags = shadow->values + plain.slab_bytes / 2 * 8;
@@ -316,11 +316,12 @@ void note_element(Allocation& memory, std::size_t offset, tensor::Dtype dtype, S
 }  // namespace
 
 ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode, std::uint64_t seed, std::uint64_t instruction_budget) {
-  ShadowLaunches shadows{mode, seed, {}, 0, 0};
+  ShadowLaunches shadows{mode, seed, false, {}, 0, 0};
   for (auto& [base, memory] : memory_->all()) memory->shadow = std::make_shared<ShadowCells>(memory->bytes);
   const auto& buffers = plan.plan->buffers;
   const auto elements = [&](std::size_t i) { return is_real(buffers[i].dtype) ? buffers[i].bytes / tensor::size_of(buffers[i].dtype) : 0; };
   using Role = kernel::PlanBuffer::Role;
+  for (const auto& buffer : buffers) shadows.halves |= tensor::size_of(buffer.dtype) == 2 && is_real(buffer.dtype);
   for (std::size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].role == Role::input || buffers[i].role == Role::inout)
       for (std::size_t k = 0; k < elements(i); ++k)
@@ -352,7 +353,7 @@ ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode
 void SimDevice::shadow(Launch& launch, const Program& plain) {
   if (shadows_ == nullptr) return;
   const auto [entry, fresh] = shadows_->programs.try_emplace(&plain);
-  if (fresh) entry->second = shadowed(plain);
+  if (fresh) entry->second = shadowed(plain, shadows_->halves);
   launch.program = &entry->second;
   launch.shadow_mode = shadows_->mode;
   launch.shadow_seed = shadows_->seed + 0x9e3779b97f4a7c15u * ++shadows_->launches;

@@ -59,8 +59,8 @@ struct ShadowProgram {
 // The comparisons of setp, in the order of Shadowed::comparison.
 inline constexpr const char* shadow_comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 
-// The program with a shadow beside each operation that has one.
-Program shadowed(const Program& plain);
+// The program with a shadow beside each operation that has one. `halves`: it may move 16-bit floats that it does not compute with.
+Program shadowed(const Program& plain, bool halves);
 
 // Shadows of the constants and parameters of a warp, when its registers are made ready.
 void prepare_shadows(Warp& warp);

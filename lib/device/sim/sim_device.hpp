@@ -102,6 +102,7 @@ class SimDevice : public device::Device {
   struct ShadowLaunches {
     ShadowMode mode{};
     std::uint64_t seed = 0;
+    bool halves = false;               // a buffer of the plan holds 16-bit floats
     std::map<const Program*, Program> programs;
     std::uint64_t turned = 0, launches = 0;
   };
