@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel/expression.hpp"
-#include "kernel/index_ranges.hpp"
+#include "kernel/kernel_facts.hpp"
 
 #include <map>
 #include <optional>

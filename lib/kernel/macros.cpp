@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/index_ranges.hpp"
+#include "kernel/macros.hpp"
 
 #include "kernel/source_lexer.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace cudal1::kernel {

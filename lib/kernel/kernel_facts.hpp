@@ -43,7 +43,4 @@ struct KnownLaunch {
 KernelFacts kernel_facts(std::string_view source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
                          const std::optional<KnownLaunch>& launch, const std::optional<std::array<std::int64_t, 3>>& block = std::nullopt);
 
-// The source with its own #define macros put in, for reading alone.
-std::string with_macros(std::string_view source);
-
 }  // namespace cudal1::kernel

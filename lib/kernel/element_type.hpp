@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel/parameter_type.hpp"
+#include "kernel/source_lexer.hpp"
+#include "tensor/dtype.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudal1::kernel {
+
+// The element type that a task gives a buffer or a scalar of this C++ type; empty where it has none.
+std::optional<tensor::Dtype> dtype_of(const std::string& type, const TypeNames& names);
+
+// Element type and number of a vector type, or of a structure of the source whose members are all of one plain type.
+std::optional<std::pair<tensor::Dtype, std::int64_t>> elements_of(const std::string& type, const std::string& source,
+                                                                  const std::vector<SourceToken>& tokens, const TypeNames& aliases);
+
+}  // namespace cudal1::kernel
