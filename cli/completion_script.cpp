@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "completion_script.hpp"
 
+#include "help.hpp"
+#include "model_options.hpp"
+
+#include "sim/sim.hpp"
+
 #include <cctype>
 #include <string_view>
 #include <vector>
@@ -25,6 +30,8 @@ struct Completed {
 struct Command {
   std::string path, description;
   std::vector<std::string> commands;  // below it
+  std::vector<std::string> words;     // what its argument may be, when it is one of a few
+  enum class Argument { any_file, task, folder } argument = Argument::any_file;
   std::vector<Completed> options;
 };
 
@@ -45,6 +52,18 @@ std::vector<std::string> fixed_words(std::string_view text) {
   return words;
 }
 
+// Values of an option whose own text does not list them.
+std::vector<std::string> known_values(const CLI::Option& option) {
+  const std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
+  std::vector<std::string> words;
+  if (name == "gpu") words = sim::gpu_names();
+  if (name == "baseline") words = {"best", "eager", "compile", "reduce-overhead", "graph"};
+  if (name == "model") {
+    for (const model::Provider& provider : all_providers(nullptr)) words.push_back(provider.prefix);
+  }
+  return words;
+}
+
 Completed completed(const CLI::Option& option) {
   Completed result;
   for (const auto& name : option.get_snames()) result.names.push_back("-" + name);
@@ -52,8 +71,16 @@ Completed completed(const CLI::Option& option) {
   result.description = option.get_description();
   result.takes_value = option.get_items_expected_max() > 0;
   result.words = fixed_words(option.get_option_text());
+  if (result.words.empty()) result.words = known_values(option);
   result.file = option.get_option_text() == "FILE" || option.get_option_text() == "DIR";
   return result;
+}
+
+// Topics, and the commands beside `help`.
+std::vector<std::string> help_topics(const CLI::App& help) {
+  std::vector<std::string> words = topic_names();
+  for (const CLI::App* command : help.get_parent()->get_subcommands([](const CLI::App*) { return true; })) words.push_back(command->get_name());
+  return words;
 }
 
 std::vector<Completed> options_of(const CLI::App& command) {
@@ -67,7 +94,13 @@ std::vector<Completed> options_of(const CLI::App& command) {
 }
 
 void collect(const CLI::App& app, const std::string& path, std::vector<Command>& all) {
-  Command command{path, app.get_description(), {}, options_of(app)};
+  Command command{path, app.get_description(), {}, {}, Command::Argument::any_file, options_of(app)};
+  if (path == "completion") command.words = {"bash", "zsh", "fish"};
+  if (path == "help") command.words = help_topics(app);
+  for (const std::string_view one : {"optimize", "verify", "bench", "prompt", "compile", "init"})
+    if (path == one) command.argument = Command::Argument::task;
+  for (const std::string_view one : {"report", "runs", "sweep"})
+    if (path == one) command.argument = Command::Argument::folder;
   const auto below = app.get_subcommands([](const CLI::App*) { return true; });
   for (const CLI::App* sub : below) command.commands.push_back(sub->get_name());
   all.push_back(command);
@@ -109,12 +142,16 @@ _cudal1() {
   for (const auto& command : commands) {
     std::vector<std::string> names;
     for (const auto& option : command.options) names.insert(names.end(), option.names.begin(), option.names.end());
-    text += fmt::format("    \"{}\") local options=\"{}\" commands=\"{}\" ;;\n", command.path, fmt::join(names, " "),
-                        fmt::join(command.commands, " "));
+    const char* const argument = command.argument == Command::Argument::task ? "task" : command.argument == Command::Argument::folder ? "folder" : "file";
+    text += fmt::format("    \"{}\") local options=\"{}\" commands=\"{}\" argument={} ;;\n", command.path, fmt::join(names, " "),
+                        fmt::join(command.commands.empty() ? command.words : command.commands, " "), argument);
   }
   text += R"(  esac
   if [[ $current == -* ]]; then mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
   elif [[ -n $commands ]]; then mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+  elif [[ $argument == folder ]]; then mapfile -t COMPREPLY < <(compgen -d -- "$current")
+  elif [[ $argument == task ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -X '!*.cu' -- "$current"; compgen -f -X '!*.py' -- "$current"; compgen -d -- "$current")
   else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
 }
 complete -o filenames -F _cudal1 cudal1
@@ -133,7 +170,7 @@ std::string zsh_text(const std::string& text) {
   return result;
 }
 
-std::string zsh_function(const Command& command) {
+std::string zsh_function(const Command& command, const std::vector<Command>& all) {
   std::string name = "_cudal1";
   for (const char c : command.path.empty() ? "" : "_" + command.path) name += c == ' ' ? '_' : c;
   std::string text = fmt::format("{}() {{\n  local context state line\n  _arguments -C \\\n", name);
@@ -145,8 +182,18 @@ std::string zsh_function(const Command& command) {
       else if (option.takes_value) value = ":value: ";
       text += fmt::format("    '{}[{}]{}' \\\n", option_name, zsh_text(option.description), value);
     }
-  if (command.commands.empty()) return text + "    '*:file:_files'\n}\n";
-  text += fmt::format("    '1:command:({})' \\\n    '*::argument:->argument'\n", fmt::join(command.commands, " "));
+  if (command.commands.empty()) {
+    if (!command.words.empty()) return text + fmt::format("    '1:value:({})'\n}}\n", fmt::join(command.words, " "));
+    const char* const files = command.argument == Command::Argument::task     ? "_files -g \"*.(cu|py)\""
+                              : command.argument == Command::Argument::folder ? "_files -/"
+                                                                              : "_files";
+    return text + fmt::format("    '*:file:{}'\n}}\n", files);
+  }
+  std::string described;
+  for (const auto& sub : command.commands)
+    for (const auto& other : all)
+      if (other.path == (command.path.empty() ? sub : command.path + " " + sub)) described += fmt::format(" {}\\:\"{}\"", sub, zsh_text(other.description));
+  text += fmt::format("    '1:command:(({}))' \\\n    '*::argument:->argument'\n", described);
   text += "  case $state in argument) case $words[1] in\n";
   for (const auto& sub : command.commands) text += fmt::format("    {}) {}_{} ;;\n", sub, name, sub);
   return text + "  esac ;; esac\n}\n";
@@ -154,7 +201,7 @@ std::string zsh_function(const Command& command) {
 
 std::string zsh(const std::vector<Command>& commands) {
   std::string text = "#compdef cudal1\n# zsh completion of cudal1, written by `cudal1 completion zsh`\n";
-  for (const auto& command : commands) text += zsh_function(command);
+  for (const auto& command : commands) text += zsh_function(command, commands);
   return text + "if [ \"$funcstack[1]\" = _cudal1 ]; then _cudal1 \"$@\"; else compdef _cudal1 cudal1; fi\n";
 }
 
@@ -188,6 +235,7 @@ std::string fish(const std::vector<Command>& commands) {
       for (const auto& other : commands)
         if (other.path == (command.path.empty() ? sub : command.path + " " + sub))
           text += fmt::format("complete -c cudal1 -n {} -f -a {} -d {}\n", condition, sub, fish_quoted(other.description));
+    if (!command.words.empty()) text += fmt::format("complete -c cudal1 -n {} -f -a {}\n", condition, fish_quoted(fmt::format("{}", fmt::join(command.words, " "))));
     for (const auto& option : command.options) {
       text += fmt::format("complete -c cudal1 -n {}", condition);
       for (const auto& name : option.names)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "help.hpp"
+
 #include "command_line.hpp"
 #include "help_text.hpp"
 #include "settings.hpp"
 #include "suggestion.hpp"
 
 #include "base/error.hpp"
+#include "tensor/function.hpp"
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +71,26 @@ std::string option_rows(const CLI::App& root) {
   return text;
 }
 
+// Each function once, with all its spellings' names under the module that has it.
+std::string torch_functions() {
+  std::map<std::string, std::set<std::string>> by_module;
+  for (const std::string& spelling : tensor::all_spellings()) {
+    const std::size_t dot = spelling.rfind('.');
+    if (dot != std::string::npos) by_module[dot == 0 ? "methods of tensors" : spelling.substr(0, dot)].insert(spelling.substr(dot + 1));
+  }
+  std::string text;
+  for (const auto& [module, names] : by_module) {
+    text += fmt::format("\n{}:\n", module == "F" ? "F, which is torch.nn.functional" : module);
+    std::string line = " ";
+    for (const std::string& name : names) {
+      if (line.size() + 1 + name.size() > 78) text += line + "\n", line = " ";
+      line += " " + name;
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
 struct Topic {
   const char* name;
   const char* summary;
@@ -78,6 +102,7 @@ constexpr Topic topics[] = {
     {"exit-codes", "how commands end", [](const CLI::App&) { return embedded("exit-codes.txt") + exit_code_rows(); }},
     {"environment", "variables, and which setting wins",
      [](const CLI::App& root) { return embedded("environment.txt") + environment_rows(root); }},
+    {"torch", "the functions that a torch line may use", [](const CLI::App&) { return embedded("torch.txt") + torch_functions(); }},
     {"options", "every option of every command, for programs", option_rows},
 };
 
@@ -107,9 +132,15 @@ ExitCode run(const Options& options, const CommandLine& line) {
 
 }  // namespace
 
+std::vector<std::string> topic_names() {
+  std::vector<std::string> names;
+  for (const auto& topic : topics) names.emplace_back(topic.name);
+  return names;
+}
+
 void add_help(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("help", "A command, or a topic: kernel-file, exit-codes, environment", surroundings_group,
+  Arguments app = line.add("help", "A command, or a topic: kernel-file, torch, exit-codes, environment", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_option("TOPIC", options->topic, "A topic or a command");

@@ -153,6 +153,9 @@ Job job_of(const Request& request, const SourceNames& names, const NvrtcIdentity
   std::string arch = request.arch;
   if (!request.cubin && arch.starts_with("sm_")) arch.replace(0, 3, "compute_");
   job.options = {"-arch=" + arch, "-lineinfo", "--pre-include=math.h"};  // INFINITY is there under nvcc, too
+  // nvcc's own headers bring these along, so that files use them without an include.
+  if (request.source.find("std::") != std::string::npos)
+    for (const char* header : {"cmath", "limits", "type_traits"}) job.options.push_back(std::string("--pre-include=") + header);
   if (request.cubin) job.options.emplace_back("--ptxas-options=-v");
   if (!has_option(request.options, {"-std", "--std"})) job.options.emplace_back("-std=c++17");
   job.options.insert(job.options.end(), request.options.begin(), request.options.end());

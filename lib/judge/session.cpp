@@ -7,6 +7,7 @@
 #include "cuda/cuda.hpp"
 #include "judge/input_file.hpp"
 #include "judge/watched_device.hpp"
+#include "kernel/checker.hpp"
 #include "sim/sim.hpp"
 #include "verify/task_gate.hpp"
 #include "task/module.hpp"
@@ -106,8 +107,8 @@ ReferenceReply Session::reference(ReferenceJob job) {
     reply.unsupported = reference_module_.failure->status == Status::unsupported;
     return reply;
   }
-  reply.oracle = task_.torch.has_value();
-  shadows_ = task_.torch ? nullptr : std::make_unique<ShadowOracle>(task_, reference_.binary, seed_);
+  reply.oracle = task_.torch.has_value() || kernel::checker(task_.file);
+  shadows_ = reply.oracle ? nullptr : std::make_unique<ShadowOracle>(task_, reference_.binary, seed_);
   reply.shadow = shadows_ != nullptr;
   for (std::size_t size = 0; size < task_.checks.size(); ++size) {
     const verify::Program program{reference_module_.module.get(), &reference_.checks[size]};
@@ -117,7 +118,7 @@ ReferenceReply Session::reference(ReferenceJob job) {
     for (const reference::Trial& trial : trials) {
       auto made = verify::make_case(*device_, task_, task_.checks[size], trial, program, random_, options);
       if (made) {
-        reply.oracle = reply.oracle && made->oracle;
+        reply.oracle = reply.oracle && (made->oracle || !task_.torch);
         if (trial.pattern == reference::Pattern::declared) reply.shadow = reply.shadow && made->shadowed;
         if (shadows_) shadows_->figures.refuted += made->refuted;
         note_errors(*made, reply.errors);

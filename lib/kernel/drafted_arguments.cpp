@@ -9,8 +9,6 @@
 
 namespace cudal1::kernel {
 
-using Kind = SourceToken::Kind;
-
 std::optional<std::string> Drafter::add_argument(const HostLaunch& launch, TokenRange range, const Signature& signature, const Parameter& parameter, const TypeNames& types) {
   if (range.from >= range.to) return std::nullopt;
   if (parameter.pointer) return pointer_argument(launch, range, signature, parameter, types);
@@ -22,7 +20,7 @@ std::optional<std::string> Drafter::add_argument(const HostLaunch& launch, Token
   if (tensor::is_floating(*dtype)) return real_argument(launch, range, parameter, *dtype);
   const auto expression = translator_.translate(range, launch.function, launch.at, true);
   if (expression) return expression->text();
-  if (range.to == range.from + 1 && host_.tokens[range.from].kind == Kind::identifier) return bare_size(std::string(host_.tokens[range.from].text));
+  if (range.to == range.from + 1 && host_.tokens[range.from].kind == SourceToken::Kind::identifier) return bare_size(std::string(host_.tokens[range.from].text));
   return bare_size(parameter.name);
 }
 
@@ -38,7 +36,7 @@ std::optional<std::string> Drafter::real_argument(const HostLaunch& launch, Toke
   const auto literal = Expression::parse(raw(range));
   if (literal && literal->names().empty()) return literal->text();
   std::string wanted = parameter.name, value;
-  if (range.to == range.from + 1 && host_.tokens[range.from].kind == Kind::identifier) {
+  if (range.to == range.from + 1 && host_.tokens[range.from].kind == SourceToken::Kind::identifier) {
     wanted = std::string(host_.tokens[range.from].text);
     if (const auto found = translator_.definition(wanted, launch.function, launch.at)) {
       const auto expression = Expression::parse(raw(*found));
@@ -62,7 +60,7 @@ std::optional<std::string> Drafter::pointer_argument(const HostLaunch& launch, T
   while (from + 1 < range.to && (tokens[from].is("thrust") || tokens[from].is("::") || tokens[from].is("raw_pointer_cast") || tokens[from].is("&") || tokens[from].is("("))) ++from;
   const bool null = range.to == range.from + 1 && (tokens[range.from].is("nullptr") || tokens[range.from].is("NULL") || tokens[range.from].text == "0");
   if (null) return "0";
-  if (from >= range.to || tokens[from].kind != Kind::identifier || tokens[from].is("nullptr") || tokens[from].is("NULL")) {
+  if (from >= range.to || tokens[from].kind != SourceToken::Kind::identifier || tokens[from].is("nullptr") || tokens[from].is("NULL")) {
     note(fmt::format("parameter {} of {} is given `{}`: pass a buffer", parameter.name, signature.name, raw(range)));
     return std::nullopt;
   }
@@ -74,7 +72,7 @@ std::optional<std::string> Drafter::pointer_argument(const HostLaunch& launch, T
       const std::size_t close = std::min(matching_bracket(tokens, rest), range.to);
       key += "_" + source_text(source_, tokens, rest + 1, close);
       rest = close + 1;
-    } else if (rest + 1 < range.to && (tokens[rest].is("->") || tokens[rest].is(".")) && tokens[rest + 1].kind == Kind::identifier && !(rest + 2 < range.to && (tokens[rest + 2].is("(") || tokens[rest + 2].is("<")))) {
+    } else if (rest + 1 < range.to && (tokens[rest].is("->") || tokens[rest].is(".")) && tokens[rest + 1].kind == SourceToken::Kind::identifier && !(rest + 2 < range.to && (tokens[rest + 2].is("(") || tokens[rest + 2].is("<")))) {
       key = std::string(tokens[rest + 1].text);
       rest += 2;
     } else {

@@ -12,8 +12,6 @@
 
 namespace cudal1::kernel {
 
-using Kind = SourceToken::Kind;
-
 namespace {
 
 // "d_A", "dev_out", "a_d", "x_gpu" → what the author means.
@@ -109,7 +107,7 @@ void Drafter::infer_shape(const HostLaunch& launch, const std::string& key) {
     const auto arguments = split_arguments(tokens, open + 1, matching_bracket(tokens, open));
     if (arguments.size() < 2 || arguments[0].to == arguments[0].from || !tokens[arguments[0].to - 1].is(key)) continue;
     TokenRange bytes = arguments[1];
-    if (bytes.to == bytes.from + 1 && tokens[bytes.from].kind == Kind::identifier)
+    if (bytes.to == bytes.from + 1 && tokens[bytes.from].kind == SourceToken::Kind::identifier)
       if (const auto found = translator_.definition(tokens[bytes.from].text, launch.function, i)) bytes = *found;
     if (const auto count = element_count(bytes, launch, i)) buffer->shape = "[" + *count + "]";
     return;

@@ -67,7 +67,7 @@ std::string Drafter::kernel_text(const HostLaunch& launch, const Signature& sign
     if (argument.empty()) {
       argument = parameter.type ? "float" : "1";
       remark(fmt::format("{}'s template argument {} is taken for {}", signature.name, parameter.name, argument));
-    } else if (argument == "scalar_t" || (parameter.type && argument.size() <= 2)) {
+    } else if (argument == "scalar_t" || (parameter.type && (argument.size() <= 2 || !names_a_type(argument)))) {
       argument = "float";
       remark(fmt::format("{}'s template argument {} is taken for float", signature.name, parameter.name));
     } else if (!parameter.type && Expression::parse(argument) && !Expression::parse(argument)->names().empty()) {
@@ -80,6 +80,19 @@ std::string Drafter::kernel_text(const HostLaunch& launch, const Signature& sign
     arguments.push_back(argument);
   }
   return fmt::format("{}<{}>", signature.name, fmt::join(arguments, ", "));
+}
+
+// Whether the file or the language has a type of that name; the parameter of a template around the launch is none.
+bool Drafter::names_a_type(const std::string& words) const {
+  if (dtype_of(words, aliases_) || elements_of(words, source_, host_.tokens, aliases_)) return true;
+  const std::string name = words.substr(0, words.find_first_of("<: *&"));
+  for (std::size_t i = 0; i + 2 < host_.tokens.size(); ++i) {
+    const SourceToken &word = host_.tokens[i], &next = host_.tokens[i + 1], &after = host_.tokens[i + 2];
+    if ((word.is("struct") || word.is("class")) && next.is(name) && (after.is("{") || after.is(":"))) return true;
+    if (word.is("using") && next.is(name) && after.is("=")) return true;
+    if (next.is(name) && after.is(";") && word.kind == SourceToken::Kind::identifier) return true;  // a typedef's end
+  }
+  return words.find("::") != std::string::npos;
 }
 
 std::optional<std::int64_t> Drafter::translated_constant(const std::string& text, const HostLaunch& launch) {

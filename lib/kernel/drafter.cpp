@@ -2,6 +2,7 @@
 #include "kernel/drafter.hpp"
 
 #include "base/text.hpp"
+#include "kernel/constant_values.hpp"
 #include "kernel/names.hpp"
 
 #include <algorithm>
@@ -9,6 +10,19 @@
 #include <fmt/format.h>
 
 namespace cudal1::kernel {
+
+namespace {
+
+// Headers of constants that come along with the host's, which are taken out.
+std::string missing_includes(const std::string& code) {
+  std::string text;
+  const auto has = [&](std::string_view word) { return code.find(word) != std::string::npos; };
+  if ((has("FLT_MAX") || has("FLT_MIN") || has("FLT_EPSILON") || has("DBL_MAX")) && !has("<cfloat>") && !has("<float.h>")) text += "#include <cfloat>\n";
+  if ((has("INT_MAX") || has("INT_MIN") || has("UINT_MAX")) && !has("<climits>") && !has("<limits.h>")) text += "#include <climits>\n";
+  return text;
+}
+
+}  // namespace
 
 Drafter::Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels, const std::string& expanded, DraftChoice choice)
     : source_(source), name_(name), host_(host), signatures_(kernels), expanded_(expanded), choice_(std::move(choice)), translator_(host_) {
@@ -33,7 +47,10 @@ Draft Drafter::run() {
   for (const auto& [atom, value] : index_sizes_) task_.unvalued_sizes.push_back(value);
   std::sort(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end());
   task_.unvalued_sizes.erase(std::unique(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end()), task_.unvalued_sizes.end());
-  draft_.text = draft_directives(task_, name_) + "\n" + kept_code();
+  std::vector<std::string> constants;
+  const std::string code = with_constant_values(kept_code(), expanded_, aliases_, constants);
+  for (const std::string& name : constants) task_.guessed.push_back(fmt::format("values of __constant__ {}: host code fills it", name));
+  draft_.text = draft_directives(task_, name_) + "\n" + code;
   draft_.to_complete = std::move(task_.to_complete);
   draft_.guessed = std::move(task_.guessed);
   draft_.remarks = std::move(task_.remarks);
@@ -99,7 +116,7 @@ std::string Drafter::kept_code() const {
     blank = base::trim(line).empty() ? blank + 1 : 0;
     if (blank <= 1) out += line + "\n";
   }
-  return out;
+  return missing_includes(out) + out;
 }
 
 }  // namespace cudal1::kernel

@@ -69,6 +69,8 @@ class Drafter {
   const Signature* base_signature(const HostLaunch& launch) const;
   // Template arguments as a directive can write them: constants resolved, deduced types taken for float.
   std::string kernel_text(const HostLaunch& launch, const Signature& signature, TypeNames& types);
+  // Whether the file or the language has a type of that name; the parameter of a template around the launch is none.
+  bool names_a_type(const std::string& words) const;
   std::optional<std::int64_t> translated_constant(const std::string& text, const HostLaunch& launch);
   void add_launch(const HostLaunch& launch);
   bool unvalued(const Expression& part) const;

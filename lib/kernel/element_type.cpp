@@ -6,8 +6,6 @@
 
 namespace cudal1::kernel {
 
-using Kind = SourceToken::Kind;
-
 std::optional<tensor::Dtype> dtype_of(const std::string& type, const TypeNames& names) {
   const auto scalar = scalar_type(type, names);
   if (!scalar) return std::nullopt;
@@ -28,7 +26,8 @@ std::optional<std::pair<tensor::Dtype, std::int64_t>> elements_of(const std::str
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (!tokens[i].is("struct")) continue;
     std::size_t open = i + 1;
-    while (open < tokens.size() && !tokens[open].is("{") && !tokens[open].is(";") && !tokens[open].is(")")) ++open;
+    while (open < tokens.size() && !tokens[open].is("{") && !tokens[open].is(";") && !tokens[open].is(")"))
+      open = (tokens[open].is("(") ? matching_bracket(tokens, open) : open) + 1;  // an attribute's brackets: `struct __align__(8) Pair {`
     if (open >= tokens.size() || !tokens[open].is("{")) continue;
     const std::size_t close = matching_bracket(tokens, open);
     if (!tokens[open - 1].is(type) && !(close + 1 < tokens.size() && tokens[close + 1].is(type))) continue;
@@ -39,14 +38,14 @@ std::optional<std::pair<tensor::Dtype, std::int64_t>> elements_of(const std::str
       std::size_t end = k;
       while (end < close && !tokens[end].is(";")) ++end;
       std::size_t name = k;
-      while (name + 1 < end && tokens[name + 1].kind == Kind::identifier) ++name;
+      while (name + 1 < end && tokens[name + 1].kind == SourceToken::Kind::identifier) ++name;
       const auto dtype = dtype_of(source_text(source, tokens, k, name), aliases);
       if (!dtype || (element && *element != *dtype)) return std::nullopt;
       element = dtype;
       for (std::size_t m = name; m < end; ++m) {
         if (tokens[m].is("(") || tokens[m].is("*") || tokens[m].is("=")) return std::nullopt;
         if (tokens[m].is("[")) return std::nullopt;
-        if (tokens[m].kind == Kind::identifier) ++members;
+        if (tokens[m].kind == SourceToken::Kind::identifier) ++members;
       }
       k = end + 1;
     }

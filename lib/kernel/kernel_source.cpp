@@ -7,8 +7,6 @@
 
 namespace cudal1::kernel {
 
-using Kind = SourceToken::Kind;
-
 const SourceToken& KernelSource::token(std::size_t i) const {
   static const SourceToken none;
   return i < tokens_.size() ? tokens_[i] : none;
@@ -38,7 +36,7 @@ std::optional<FunctionText> KernelSource::function_at(std::size_t i) const {
     if (fallback) continue;
     if (token(k).is("*") || token(k).is("[")) pointer = true;
     half |= token(k).is("half") || token(k).is("__half") || token(k).is("nv_bfloat16") || token(k).is("__nv_bfloat16");
-    if (token(k).kind == Kind::identifier) name = std::string(token(k).text);
+    if (token(k).kind == SourceToken::Kind::identifier) name = std::string(token(k).text);
   }
   return function;
 }
@@ -58,7 +56,7 @@ std::optional<FunctionText> KernelSource::kernel(std::string_view name) const {
 std::optional<FunctionText> KernelSource::device_function(std::string_view name, std::size_t parameters) const {
   for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
     const SourceToken& before = tokens_[i - 1];
-    if (!tokens_[i].is(name) || !(before.kind == Kind::identifier || before.is("*") || before.is("&") || before.is(">"))) continue;
+    if (!tokens_[i].is(name) || !(before.kind == SourceToken::Kind::identifier || before.is("*") || before.is("&") || before.is(">"))) continue;
     if (auto function = function_at(i); function && function->parameters.size() >= parameters) return function;
   }
   return std::nullopt;
@@ -86,9 +84,9 @@ std::optional<std::int64_t> KernelSource::literal(std::size_t from, std::size_t 
 
 std::optional<std::int64_t> KernelSource::constant(std::string_view name) const {
   for (std::size_t i = 1; i + 2 < tokens_.size(); ++i) {
-    if (!tokens_[i].is(name) || !tokens_[i + 1].is("=") || tokens_[i - 1].kind != Kind::identifier) continue;
+    if (!tokens_[i].is(name) || !tokens_[i + 1].is("=") || tokens_[i - 1].kind != SourceToken::Kind::identifier) continue;
     std::size_t begin = i;
-    while (begin > 0 && tokens_[begin - 1].kind == Kind::identifier) --begin;
+    while (begin > 0 && tokens_[begin - 1].kind == SourceToken::Kind::identifier) --begin;
     bool is_constant = false;
     for (std::size_t k = begin; k < i; ++k) is_constant |= tokens_[k].is("const") || tokens_[k].is("constexpr");
     std::size_t to = i + 2;

@@ -129,6 +129,7 @@ const std::vector<DirectiveKind>& directive_kinds() {
       {"output",    false, true,  parse_buffer,    nothing},
       {"tolerance", false, true,  parse_tolerance, print_tolerances},
       {"expect",    false, true,  parse_expect,    print_expectations},
+      {"checker",   true,  true,  parse_checker,   print_checker},
       {"include",   true,  true,  parse_include,   print_includes},
       {"option",    true,  true,  parse_option,    print_options},
       {"tune",      false, false, parse_tune,      print_tunables},

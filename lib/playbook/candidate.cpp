@@ -148,6 +148,26 @@ std::vector<Candidate> own_kernel_candidates(const task::Task& task) {
   return result;
 }
 
+// Integer outputs in the types that the task declares: PyTorch's sum is int64 where a kernel counts in int32. True where
+// there is any such.
+bool cast_outputs(const task::Task& task, const std::vector<tensor::Type>& types, tensor::Graph& line) {
+  bool any = false;
+  if (task::is_module(task)) return any;
+  for (auto& [name, node] : line.outputs)
+    for (const kernel::Buffer& buffer : task.file.buffers) {
+      const tensor::Dtype made = types[static_cast<std::size_t>(node)].dtype;
+      if (buffer.name != name || buffer.role == kernel::Buffer::Role::input || buffer.dtype == made || tensor::is_floating(made) || tensor::is_floating(buffer.dtype)) continue;
+      tensor::Node cast;
+      cast.function = "cast";
+      cast.operands = {node};
+      cast.attributes = {{"dtype", std::string(tensor::name(buffer.dtype))}};
+      line.nodes.push_back(std::move(cast));
+      node = static_cast<tensor::NodeId>(line.nodes.size()) - 1;
+      any = true;
+    }
+  return any;
+}
+
 }  // namespace
 
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
@@ -169,7 +189,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
     return result;
   }
   const auto sizes = task.assignments();
-  const auto types = tensor::infer(*task.torch, task.input_types(), sizes);
+  auto types = tensor::infer(*task.torch, task.input_types(), sizes);
+  tensor::Graph line = *task.torch;
+  if (types && cast_outputs(task, *types, line)) types = tensor::infer(line, task.input_types(), sizes);
   if (!types) {
     result.refusal = types.error().message;
     return result;
@@ -184,7 +206,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
     const bool as_written = variant == Variant{} || !variant.fused;
     algebra::LowerOptions options;
     options.attention = variant.attention == Variant::Attention::one_kernel;
-    const auto lowered = algebra::lower(*task.torch, *types, sizes, options);
+    const auto lowered = algebra::lower(line, *types, sizes, options);
     if (!lowered) {
       result.refusal = lowered.error();
       continue;

@@ -24,7 +24,9 @@ bool own_unrolling(const task::Task&, OwnDraft& draft) {
       if (is_loop(base::trim(lines[k]))) innermost = false;
     }
     const bool marked = i > 0 && base::trim(lines[i - 1]).rfind("#pragma", 0) == 0;
-    if (innermost && !marked && text.find("__syncthreads") == std::string::npos) {
+    // A directive cannot stand within a macro's definition.
+    const bool macro = lines[i].ends_with('\\') || (i > 0 && lines[i - 1].ends_with('\\'));
+    if (innermost && !marked && !macro && text.find("__syncthreads") == std::string::npos) {
       result += fmt::format("#pragma unroll {}\n", steps);
       any = true;
     }

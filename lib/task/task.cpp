@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "kernel/checker.hpp"
 #include "kernel/expectation.hpp"
 #include "kernel/plan.hpp"
 #include "kernel/workload.hpp"
@@ -99,6 +100,20 @@ std::string extent_list(const tensor::Shape& shape, std::size_t assignment) {
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
+std::string extent_texts(const tensor::Shape& shape) {
+  std::vector<std::string> parts;
+  for (const auto& extent : shape) parts.push_back(extent.text);
+  return fmt::format("[{}]", fmt::join(parts, ", "));
+}
+
+// Where two shapes that are not the same have other extents.
+std::size_t differing_assignment(const tensor::Shape& made, const tensor::Shape& declared) {
+  const std::size_t count = made.empty() ? 0 : made.front().values.size();
+  for (std::size_t i = 0; i < count; ++i)
+    if (extent_list(made, i) != extent_list(declared, i)) return i;
+  return 0;
+}
+
 // The torch line must produce what the interface declares, at every assignment.
 void require_shapes(const Task& task, const tensor::Graph& graph) {
   const auto types = value_or_refuse(tensor::infer(graph, task.input_types(), task.assignments()));
@@ -108,18 +123,29 @@ void require_shapes(const Task& task, const tensor::Graph& graph) {
     if (it == declared.end()) continue;
     const auto& made = types[static_cast<std::size_t>(node)].shape;
     if (made == it->second.shape) continue;
-    refuse(fmt::format("{}:{}: the torch line gives {} the shape {}, but it is declared as {} (at {})", task.file.name,
-                       task.file.torch->second.line, name, extent_list(made, 0), extent_list(it->second.shape, 0),
-                       task.workloads.front().label()));
+    // At sizes where they differ: [W, H] and [H, W] are the same where both are 64.
+    const std::size_t assignment = differing_assignment(made, it->second.shape);
+    const Workload& workload = assignment < task.workloads.size() ? task.workloads[assignment] : task.checks[assignment - task.workloads.size()];
+    const std::string texts = extent_texts(made) == extent_texts(it->second.shape) ? "" : fmt::format(": {} and {}", extent_texts(made), extent_texts(it->second.shape));
+    refuse(fmt::format("{}:{}: the torch line gives {} the shape {}, but it is declared as {} (at {}){}", task.file.name,
+                       task.file.torch->second.line, name, extent_list(made, assignment), extent_list(it->second.shape, assignment),
+                       workload.label(), texts));
   }
 }
 
 void read_torch_line(Task& task) {
   if (!task.file.torch) {
+    if (const auto checker = kernel::checker(task.file)) {  // it says what is right
+      if (!std::filesystem::exists(checker->path))
+        throw base::Error(base::Fault::missing, fmt::format("{}:{}: there is no checker {}", task.file.name, checker->place.line, checker->path.string()));
+      return;
+    }
     task.no_oracle_reason = kernel::expectations(task.file).empty() ? "the task has no torch line"
                                                            : "the task has no torch line: outputs are compared with recorded ones, and for other inputs with its own kernel's";
     return;
   }
+  if (const auto checker = kernel::checker(task.file))
+    refuse(fmt::format("{}:{}: a task has a torch line or a checker, not both", task.file.name, checker->place.line));
   const auto& [text, place] = *task.file.torch;
   std::vector<std::string> inputs, outputs, sizes;
   for (const auto& buffer : task.file.buffers) {

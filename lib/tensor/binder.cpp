@@ -308,6 +308,12 @@ Value Binder::attribute(const Value& object, const std::string& text) {
   if (object.is(Kind::list) && (text == "values" || text == "indices") && object.items.size() == 2)
     return object.items[text == "values" ? 0 : 1];
   if (object.is(Kind::scalar)) return attribute(tensor(node_of(object)), text);
+  // `torch.fft.fft`: a function of a module that is not known, which the call says.
+  if (object.is(Kind::callable) && object.text.starts_with("torch.") && object.items.empty()) {
+    value.kind = Kind::callable;
+    value.text = object.text + "." + text;
+    return value;
+  }
   if (!object.is(Kind::tensor)) fail(fmt::format("{} has no attribute {}", kind_name(object), text));
   if (text == "shape") {
     value.kind = Kind::shape;

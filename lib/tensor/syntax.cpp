@@ -25,6 +25,7 @@ class Reader {
     while (peek().kind != Token::Kind::end) {
       if (accept(";")) continue;
       statement();
+      if (peek().is("=")) fail("only a name can be assigned to, not a part of a tensor; write the whole, with torch.cat, torch.where or torch.stack");
       if (peek().kind != Token::Kind::end && !accept(";")) fail("expected an operator, \";\" or the end of the line");
     }
     return std::move(syntax_);

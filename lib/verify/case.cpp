@@ -3,7 +3,9 @@
 
 #include "base/defence.hpp"
 #include "reference/buffers.hpp"
+#include "kernel/checker.hpp"
 #include "reference/expectations.hpp"
+#include "verify/checker.hpp"
 #include "verify/compare.hpp"
 
 #include <algorithm>
@@ -137,6 +139,9 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
 
   CaseOptions::Shadows shadows;
   if (!result.oracle && options.shadows) shadows = options.shadows(workload, *program.plan, result.inputs);
+  if (const auto checker = kernel::checker(task.file))
+    if (auto why = ask(*checker, task.file, workload, result.inputs, buffers); !why.empty()) return tl::unexpected(std::move(why));
+
   std::size_t next = 0;
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
     if (program.plan->buffers[i].role == Role::input) continue;

@@ -2,6 +2,8 @@
 #include "verify/check.hpp"
 
 #include "base/defence.hpp"
+#include "kernel/checker.hpp"
+#include "verify/checker.hpp"
 #include "verify/compare.hpp"
 
 #include <algorithm>
@@ -72,6 +74,13 @@ Evidence compare_outputs(const kernel::File& task, const Buffers& buffers, const
                          const Case& subject) {
   Evidence evidence;
   evidence.errors.trials = 1;
+  if (const auto checker = kernel::checker(task)) {
+    if (auto why = ask(*checker, task, subject.workload, subject.inputs, buffers); !why.empty()) {
+      evidence.fault = Verdict::wrong_result;
+      evidence.message = fmt::format("{} ({})", why, subject.label());
+    }
+    return evidence;
+  }
   std::size_t next = 0;
   for (std::size_t i = 0; i < task.buffers.size(); ++i) {
     if (plan.buffers[i].role == Role::input) continue;

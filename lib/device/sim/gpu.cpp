@@ -46,8 +46,8 @@ struct Gpu {
   outcome::DeviceFacts facts;
 };
 
-const std::array<Gpu, 6>& records() {
-  static const std::array<Gpu, 6> all{{
+const std::array<Gpu, 9>& records() {
+  static const std::array<Gpu, 9> all{{
       // NVIDIA H100 Tensor Core GPU datasheet (SXM): 80 GB, 3.35 TB/s; FP64 34, FP32 67, TF32 989 and FP16 1,979 TFLOPS, the last
       // two with sparsity, so half of them here. H100 white paper: 132 SMs, 50 MB L2, 256 KB L1 per SM of which 228 KB shared,
       // 2,048 threads. 67 TFLOPS are 132 SMs of 128 lanes at 1,980 MHz, the maximum that the driver reports.
@@ -68,6 +68,15 @@ const std::array<Gpu, 6>& records() {
       // NVIDIA H20, a Hopper chip sold under this data: 96 GB HBM3, 4.0 TB/s; FP64 1, FP32 44, TF32 74, FP16 148 TFLOPS dense; 78
       // SMs, 60 MB L2. NVIDIA publishes no clock; 1,980 MHz is the H100's, and the FP32 rate would need 2.2 GHz.
       {"H20", record("H20", 9, 0, 78, 1.98e9, std::size_t{96} << 30, 4.0e12, 60 * mib, 228 * kib, 2048, 32, 44e12, 1e12, 148e12, 74e12)},
+      // NVIDIA A10 datasheet: 24 GB GDDR6, 600 GB/s; FP32 31.2, TF32 62.5, FP16 125 TFLOPS dense. GA102 white paper: 72 SMs of 128
+      // lanes at 1,695 MHz are 31.2 TFLOPS, 6,144 KB L2, the rest as the RTX 3090's.
+      {"A10", record("A10", 8, 6, 72, 1.695e9, std::size_t{24} << 30, 600e9, 6 * mib, 100 * kib, 1536, 16, 31.2e12, 0.488e12, 125e12, 62.5e12)},
+      // NVIDIA L4 datasheet: 24 GB GDDR6, 300 GB/s; FP32 30.3, TF32 120 and FP16 242 TFLOPS with sparsity, so half of them here. Ada
+      // white paper: 58 SMs of 128 lanes, 48 MB L2, FP64 at 1/64. 30.3 TFLOPS are 2,040 MHz.
+      {"L4", record("L4", 8, 9, 58, 2.04e9, std::size_t{24} << 30, 300e9, 48 * mib, 100 * kib, 1536, 24, 30.3e12, 0.473e12, 121e12, 60e12)},
+      // NVIDIA Ada GPU Architecture white paper, GeForce RTX 4090: 128 SMs, 2,520 MHz, 24 GB GDDR6X at 1,008 GB/s, 82.6 TFLOPS FP32,
+      // 165.2 FP16 (FP32 sums) and 82.6 TF32 tensor TFLOPS dense, 72 MB L2, FP64 at 1/64.
+      {"RTX4090", record("GeForce RTX 4090", 8, 9, 128, 2.52e9, std::size_t{24} << 30, 1008e9, 72 * mib, 100 * kib, 1536, 24, 82.6e12, 1.29e12, 165.2e12, 82.6e12)},
   }};
   return all;
 }

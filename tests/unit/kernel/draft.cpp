@@ -269,3 +269,44 @@ TEST_CASE("a kernel file is left as it is") {
   const std::string source = "//@ task k\n__global__ void k() {}\n";
   CHECK(draft(source, "k.cu").text == source);
 }
+
+TEST_CASE("constant memory that host code fills gets values, marked as guesses") {
+  const Draft drafted = draft(R"(
+#define TAPS 3
+typedef unsigned char byte;
+__constant__ float taps[TAPS][2];
+__constant__ byte mask[2], other[2];
+__constant__ int table[2] = {1, 2};
+__constant__ float gain;
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = x[i] * taps[1][0] * gain + table[0];
+}
+)", "t.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("__constant__ float taps[TAPS][2] = {0.0625f, -0.375f, 0.6875f, -0.1875f, 0.5f, -0.8125f};  // guessed: host code fills it\n") != std::string::npos);
+  CHECK(drafted.text.find("__constant__ byte mask[2], other[2];\n") != std::string::npos);  // several names: left alone
+  CHECK(drafted.text.find("table[2] = {1, 2};\n") != std::string::npos);
+  CHECK(drafted.text.find("__constant__ float gain = 1.0;") != std::string::npos);
+  CHECK(mentions(drafted.guessed, "values of __constant__ taps"));
+  whole(drafted);
+}
+
+TEST_CASE("a template around a launch names no type, and constants of headers that are taken out stay known") {
+  const Draft drafted = draft(R"(#include <THC/THC.h>
+template <typename Dtype> __global__ void largest(const int n, const Dtype* in, const Dtype slope, Dtype* out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] > -FLT_MAX ? in[i] * slope : Dtype(0);
+}
+template <typename Dtype> void Layer<Dtype>::forward(const Blob<Dtype>* bottom, Dtype slope) {
+  const Dtype* in = bottom->gpu_data();
+  Dtype* out = bottom->mutable_gpu_data();
+  const int count = bottom->count();
+  largest<Dtype><<<(count + 511) / 512, 512>>>(count, in, slope, out);
+}
+)", "t.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("//@ launch  largest<float><<<ceil_div(count, 512), 512>>>(count, in, slope, out)\n") != std::string::npos);
+  CHECK(drafted.text.find("#include <cfloat>\n") != std::string::npos);
+  whole(drafted);
+}
