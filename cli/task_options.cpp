@@ -106,7 +106,8 @@ void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<p
 
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm) {
   const bool simulated = choice.device == "sim";
-  const std::size_t memory_bytes = simulated ? host_memory_bytes() : choice.facts.memory_bytes;
+  // On the simulator what is right, in double precision, lies beside the buffers.
+  const std::size_t memory_bytes = simulated ? host_memory_bytes() / (pytorch::is_module(options.task) ? 1 : 2) : choice.facts.memory_bytes;
   const auto set = overrides(options.set);
   OpenTask open;
   open.python = options.python;

@@ -100,7 +100,7 @@ struct Compiler::State {
     key.add(std::to_string(job.options.size()));
     for (const std::string& option : job.options) key.add(option);
     for (const std::string& kernel : job.kernels) key.add(kernel);
-    for (const std::string_view name : embedded_headers()) key.add(embedded_text(name).value_or(""));
+    for (const std::string_view name : embedded_headers()) key.add(embedded_text(name.substr(name.rfind('/') + 1)).value_or(""));
     std::error_code code;
     key.add(fmt::format("{} {}.{} {}", identity.library.string(), identity.major, identity.minor, fs::file_size(identity.library, code)));
     return add_headers(key, request) ? key.digest() : std::string();

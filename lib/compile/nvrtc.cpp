@@ -101,7 +101,7 @@ Product Nvrtc::compile(const Job& job, const std::set<std::string>& left_out) co
   const Functions& f = *functions_;
   std::vector<const char*> texts, names, options;
   for (const std::string_view name : embedded_headers())
-    if (const auto text = embedded_text(name)) {
+    if (const auto text = embedded_text(name.substr(name.rfind('/') + 1))) {
       texts.push_back(text->data());  // both end with a null character: literals and generated arrays
       names.push_back(name.data());
     }

@@ -180,8 +180,8 @@ std::string analysis(const task::Task& task, const Candidate& candidate, const m
   std::vector<std::string> names;
   for (const auto& technique : candidate.techniques)
     if (names.size() < 4) names.push_back(technique.name());
-  text += fmt::format("\n\nBottleneck: {}. Method: {}. Plan: {} launch{}{}.", bottleneck, fmt::join(names, ", "),
-                      candidate.kernels, candidate.kernels == 1 ? "" : "es",
+  const std::string launches = candidate.kernels == 0 ? "the task's own launches" : fmt::format("{} launch{}", candidate.kernels, candidate.kernels == 1 ? "" : "es");
+  text += fmt::format("\n\nBottleneck: {}. Method: {}. Plan: {}{}.", bottleneck, fmt::join(names, ", "), launches,
                       expected > 0 ? fmt::format(", {:.3g} ms", expected) : "");
   return text + "\n";
 }

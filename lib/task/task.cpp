@@ -106,6 +106,18 @@ std::string extent_texts(const tensor::Shape& shape) {
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
+// "x: [rows * cols], w: [cols]"
+std::string declared_shapes(const Task& task) {
+  std::vector<std::string> parts;
+  for (const auto& buffer : task.file.buffers) {
+    if (buffer.role == Role::output) continue;
+    std::vector<std::string> extents;
+    for (const auto& extent : buffer.shape) extents.push_back(extent.text());
+    parts.push_back(fmt::format("{}: [{}]", buffer.name, fmt::join(extents, ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 // Where two shapes that are not the same have other extents.
 std::size_t differing_assignment(const tensor::Shape& made, const tensor::Shape& declared) {
   const std::size_t count = made.empty() ? 0 : made.front().values.size();
@@ -116,7 +128,16 @@ std::size_t differing_assignment(const tensor::Shape& made, const tensor::Shape&
 
 // The torch line must produce what the interface declares, at every assignment.
 void require_shapes(const Task& task, const tensor::Graph& graph) {
-  const auto types = value_or_refuse(tensor::infer(graph, task.input_types(), task.assignments()));
+  auto inferred = tensor::infer(graph, task.input_types(), task.assignments());
+  if (!inferred) {
+    base::Diagnostic& error = inferred.error();
+    const kernel::Place& place = task.file.torch->second;
+    error.file = task.file.name;
+    error.line = place.line;
+    error.column += place.column - 1;
+    if (error.hint.empty() && error.message.find("dim") != std::string::npos) error.hint = "declared: " + declared_shapes(task);
+  }
+  const auto types = value_or_refuse(std::move(inferred));
   const auto declared = task.output_types();
   for (const auto& [name, node] : graph.outputs) {
     const auto it = declared.find(name);
