@@ -142,7 +142,8 @@ ReferenceReply Session::reference(ReferenceJob job) {
       verify::observe(*device_, task_, task_.checks.front(),
                       {reference_module_.module.get(), &reference_.checks.front()}, seed_, random_);
   for (const verify::Case& subject : cases_)
-    if (subject.trial.pattern == reference::Pattern::declared)
+    // Without an oracle sigma is assumed from lengths, not observed.
+    if (subject.oracle && subject.trial.pattern == reference::Pattern::declared)
       figures.rounding = std::max(figures.rounding, verify::rounding_of(subject, precision_));
   reply.findings = verify::examine(figures);
   return reply;

@@ -20,7 +20,7 @@ namespace cudal1::kernel {
 // bounds, and each access through a pointer parameter is noted. A loop's body is read once, with what it changes unknown.
 class BodyReader {
  public:
-  BodyReader(std::string_view source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
+  BodyReader(const KernelSource& source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
              const std::optional<KnownLaunch>& launch, const std::optional<std::array<std::int64_t, 3>>& block);
 
   KernelFacts run();
@@ -118,7 +118,7 @@ class BodyReader {
   void simple(std::size_t from, std::size_t to);
   void declare(std::size_t name, std::size_t end, bool shared, bool pointer, const std::string& words);
 
-  KernelSource code_;
+  const KernelSource& code_;
   const std::vector<SourceToken>& tokens_;
   std::map<std::string, P> constants_;
   std::optional<KnownLaunch> launch_;

@@ -74,9 +74,9 @@ std::string value(tensor::Dtype dtype, bool is_unsigned, std::int64_t i) {
 
 }  // namespace
 
-std::string with_constant_values(const std::string& code, const std::string& expanded, const TypeNames& aliases, std::vector<std::string>& filled) {
+std::string with_constant_values(const std::string& code, const KernelSource& expanded, const TypeNames& aliases, std::vector<std::string>& filled) {
   if (code.find("__constant__") == std::string::npos) return code;
-  const KernelSource source(code), whole(expanded);
+  const KernelSource source(code);
   const auto& tokens = source.tokens();
   std::string result;
   std::size_t copied = 0;
@@ -85,7 +85,7 @@ std::string with_constant_values(const std::string& code, const std::string& exp
     const auto declared = declared_at(source, i);
     if (!declared) continue;
     const auto dtype = dtype_of(declared->type, aliases);
-    const auto count = count_of(whole, declared->name);
+    const auto count = count_of(expanded, declared->name);
     if (!dtype || !count || *dtype == tensor::Dtype::float16 || *dtype == tensor::Dtype::bfloat16) continue;
     const auto scalar = scalar_type(declared->type, aliases);
     const bool is_unsigned = scalar && scalar->kind == ScalarType::Kind::unsigned_integer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernel/kernel_source.hpp"
 #include "kernel/parameter_type.hpp"
 
 #include <string>
@@ -12,6 +13,6 @@ namespace cudal1::kernel {
 // Gives `__constant__` variables of plain types, which only host code fills, values of their own: a plan has no copy to a
 // symbol, and zeros make most kernels compute nothing. `expanded` is the code with its macros put in; `filled` gets the
 // names. Large arrays and those with an initialiser stay as they are.
-std::string with_constant_values(const std::string& code, const std::string& expanded, const TypeNames& aliases, std::vector<std::string>& filled);
+std::string with_constant_values(const std::string& code, const KernelSource& expanded, const TypeNames& aliases, std::vector<std::string>& filled);
 
 }  // namespace cudal1::kernel

@@ -53,7 +53,8 @@ Draft draft(const std::string& given, const std::string& name, const std::string
     throw base::Error(base::Fault::usage, fmt::format("--kernel {}: there is no such kernel in {}{}; its kernels are {}", kernel, name,
                                                       near ? fmt::format(" (did you mean {}?)", *near) : "", kernel_list(names)));
   }
-  const std::string expanded = with_macros(source);
+  const std::string text = with_macros(source);
+  const KernelSource expanded(text);
 
   std::vector<DraftChoice> choices;
   if (kernel.empty()) {

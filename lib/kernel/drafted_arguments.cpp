@@ -99,7 +99,7 @@ DraftedBuffer* Drafter::parameter_buffer(const std::string& key, const std::stri
     note(fmt::format("parameter {} of {} is an array of pointers, which a plan cannot pass", parameter.name, signature.name));
     return nullptr;
   }
-  DraftedBuffer* buffer = buffer_for(key, signature, parameter, types);
+  DraftedBuffer* buffer = buffer_for(key, signature, parameter, types, !offset.terms().empty());
   if (buffer != nullptr && seen_ != nullptr) seen_->buffers[parameter_name] = {key, offset};
   return buffer;
 }

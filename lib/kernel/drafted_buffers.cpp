@@ -25,10 +25,10 @@ std::string plain_name(std::string name) {
 
 }  // namespace
 
-DraftedBuffer* Drafter::buffer_for(const std::string& key, const Signature& signature, const Parameter& parameter, const TypeNames& types) {
+DraftedBuffer* Drafter::buffer_for(const std::string& key, const Signature& signature, const Parameter& parameter, const TypeNames& types, bool behind_start) {
   for (DraftedBuffer& buffer : task_.buffers)
     if (buffer.key == key) {
-      use(buffer, signature, parameter);
+      use(buffer, signature, parameter, behind_start);
       return &buffer;
     }
   DraftedBuffer buffer;
@@ -52,11 +52,11 @@ DraftedBuffer* Drafter::buffer_for(const std::string& key, const Signature& sign
     return nullptr;
   }
   task_.buffers.push_back(buffer);
-  use(task_.buffers.back(), signature, parameter);
+  use(task_.buffers.back(), signature, parameter, behind_start);
   return &task_.buffers.back();
 }
 
-void Drafter::use(DraftedBuffer& buffer, const Signature& signature, const Parameter& parameter) {
+void Drafter::use(DraftedBuffer& buffer, const Signature& signature, const Parameter& parameter, bool behind_start) {
   const bool constant = parameter.type.substr(0, parameter.type.find('*')).find("const") != std::string::npos;
   const PointerUsage usage = pointer_usage(host_.tokens, signature.name, parameter.name);
   const KernelFacts& all = facts_of(signature);
@@ -69,10 +69,10 @@ void Drafter::use(DraftedBuffer& buffer, const Signature& signature, const Param
     reads = true;
     if (buffer.values.empty() || buffer.values == "randint(0, 8)") buffer.values = "zeros";
   }
-  if (writes && !reads && seen && facts.written && !facts.certain && !buffer.output) {
+  if (writes && !reads && seen && facts.written && (!facts.certain || behind_start) && !buffer.output) {
     reads = true;
     buffer.values = "zeros";
-    remark(fmt::format("{} is written only where data says so: drafted as inout", buffer.name));
+    remark(fmt::format("{} is written only {}: drafted as inout", buffer.name, facts.certain ? "behind its first elements" : "where data says so"));
   }
   // A later launch that reads what an earlier one wrote makes it a buffer between the two.
   if (reads && buffer.output && !buffer.input) buffer.scratch = true;

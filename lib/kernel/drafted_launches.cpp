@@ -129,6 +129,10 @@ void Drafter::add_launch(const HostLaunch& launch) {
   KnownLaunch known;
   for (std::size_t i = 0; i < std::min<std::size_t>(launch.configuration.size(), 3); ++i) {
     auto dimensions = i < 2 ? translator_.translate_dim3(launch.configuration[i], launch.function, launch.at) : shared_bytes(launch, i);
+    // A number of blocks that sizes a buffer as well is that size: `partial<<<blocks, 256>>>` fills `float[blocks]`.
+    const TokenRange& written = launch.configuration[i];
+    if (dimensions && i == 0 && written.to == written.from + 1 && translator_.sizes().contains(std::string(host_.tokens[written.from].text)))
+      if (const auto name = Expression::parse(host_.tokens[written.from].text)) dimensions = HostTranslator::Dimensions{{*name}};
     // Threads that are nobody's number: a variable that a macro defines.
     const bool open = dimensions && i == 1 && std::any_of(dimensions->parts.begin(), dimensions->parts.end(), [&](const Expression& part) { return !part.names().empty() && unvalued(part); });
     if ((!dimensions || open) && i < 2) {
@@ -295,7 +299,7 @@ std::string Drafter::guessed_template_value(const std::string& name) {
 }
 
 bool Drafter::uses_block(const std::string& kernel, std::size_t axis) const {
-  const auto tokens = lex_code(expanded_);
+  const auto& tokens = expanded_.tokens();
   const std::size_t colon = kernel.rfind("::");
   const std::string name = colon == std::string::npos ? kernel : kernel.substr(colon + 2);
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {

@@ -24,7 +24,7 @@ std::string missing_includes(const std::string& code) {
 
 }  // namespace
 
-Drafter::Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels, const std::string& expanded, DraftChoice choice)
+Drafter::Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels, const KernelSource& expanded, DraftChoice choice)
     : source_(source), name_(name), host_(host), signatures_(kernels), expanded_(expanded), choice_(std::move(choice)), translator_(host_) {
   for (const auto& [alias, type] : type_aliases(source)) aliases_.emplace(alias, type);
   aliases_.emplace("scalar_t", "float");  // what AT_DISPATCH macros call the element type

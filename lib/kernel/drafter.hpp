@@ -41,7 +41,7 @@ class Drafter {
  public:
   // `expanded` is the source with its macros put in. All must outlive it.
   Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels,
-          const std::string& expanded, DraftChoice choice);
+          const KernelSource& expanded, DraftChoice choice);
 
   Draft run();
 
@@ -97,8 +97,8 @@ class Drafter {
   DraftedBuffer* parameter_buffer(const std::string& key, const std::string& parameter_name, const Signature& signature, const Parameter& parameter, const TypeNames& types, const Polynomial& offset);
 
   // drafted_buffers.cpp
-  DraftedBuffer* buffer_for(const std::string& key, const Signature& signature, const Parameter& parameter, const TypeNames& types);
-  void use(DraftedBuffer& buffer, const Signature& signature, const Parameter& parameter);
+  DraftedBuffer* buffer_for(const std::string& key, const Signature& signature, const Parameter& parameter, const TypeNames& types, bool behind_start);
+  void use(DraftedBuffer& buffer, const Signature& signature, const Parameter& parameter, bool behind_start);
   const KernelFacts& facts_of(const Signature& signature);
   // cudaMalloc(&d_A, N * M * sizeof(float)) in the same function.
   void infer_shape(const HostLaunch& launch, const std::string& key);
@@ -115,7 +115,7 @@ class Drafter {
   const std::string& name_;
   const HostSource& host_;
   const std::vector<Signature>& signatures_;
-  const std::string& expanded_;  // with its macros put in
+  const KernelSource& expanded_;  // with its macros put in
   DraftChoice choice_;
   HostTranslator translator_;
   std::map<std::string, KernelFacts> facts_;

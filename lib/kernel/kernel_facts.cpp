@@ -18,7 +18,7 @@ std::string_view unqualified(std::string_view name) {
 
 }  // namespace
 
-BodyReader::BodyReader(std::string_view source, std::string_view kernel, const std::map<std::string, P>& constants,
+BodyReader::BodyReader(const KernelSource& source, std::string_view kernel, const std::map<std::string, P>& constants,
                        const std::optional<KnownLaunch>& launch, const std::optional<std::array<std::int64_t, 3>>& block)
     : code_(source),
       tokens_(code_.tokens()),
@@ -108,7 +108,7 @@ BodyReader::Value BodyReader::thread_value(const std::string& what, const std::s
   return number(P::atom(name));
 }
 
-KernelFacts kernel_facts(std::string_view source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
+KernelFacts kernel_facts(const KernelSource& source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
                          const std::optional<KnownLaunch>& launch, const std::optional<std::array<std::int64_t, 3>>& block) {
   return BodyReader(source, kernel, constants, launch, block).run();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernel/kernel_source.hpp"
 #include "kernel/polynomial.hpp"
 
 #include <array>
@@ -40,7 +41,7 @@ struct KnownLaunch {
 
 // Reads the body of `kernel` in `source`: index arithmetic, guards, loops and pointers made of the parameters. `constants`
 // are template arguments and parameters whose values are known; `block` are the threads of a launch whose blocks are not. What it cannot follow is unknown, never guessed.
-KernelFacts kernel_facts(std::string_view source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
+KernelFacts kernel_facts(const KernelSource& source, std::string_view kernel, const std::map<std::string, Polynomial>& constants,
                          const std::optional<KnownLaunch>& launch, const std::optional<std::array<std::int64_t, 3>>& block = std::nullopt);
 
 }  // namespace cudal1::kernel

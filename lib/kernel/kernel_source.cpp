@@ -7,6 +7,11 @@
 
 namespace cudal1::kernel {
 
+KernelSource::KernelSource(std::string_view source) : source_(source), tokens_(lex_code(source)) {
+  for (std::size_t i = 1; i + 2 < tokens_.size(); ++i)
+    if (tokens_[i].kind == SourceToken::Kind::identifier && tokens_[i + 1].is("=")) assigned_.emplace(tokens_[i].text, i);
+}
+
 const SourceToken& KernelSource::token(std::size_t i) const {
   static const SourceToken none;
   return i < tokens_.size() ? tokens_[i] : none;
@@ -83,8 +88,9 @@ std::optional<std::int64_t> KernelSource::literal(std::size_t from, std::size_t 
 }
 
 std::optional<std::int64_t> KernelSource::constant(std::string_view name) const {
-  for (std::size_t i = 1; i + 2 < tokens_.size(); ++i) {
-    if (!tokens_[i].is(name) || !tokens_[i + 1].is("=") || tokens_[i - 1].kind != SourceToken::Kind::identifier) continue;
+  for (auto [at, end] = assigned_.equal_range(name); at != end; ++at) {
+    const std::size_t i = at->second;
+    if (tokens_[i - 1].kind != SourceToken::Kind::identifier) continue;
     std::size_t begin = i;
     while (begin > 0 && tokens_[begin - 1].kind == SourceToken::Kind::identifier) --begin;
     bool is_constant = false;

@@ -25,7 +25,9 @@ struct FunctionText {
 // A file's device code as tokens, and where its functions and statements begin and end. The source must outlive it.
 class KernelSource {
  public:
-  explicit KernelSource(std::string_view source) : source_(source), tokens_(lex_code(source)) {}
+  explicit KernelSource(std::string_view source);
+  KernelSource(const KernelSource&) = delete;
+  KernelSource& operator=(const KernelSource&) = delete;
 
   const std::vector<SourceToken>& tokens() const { return tokens_; }
   const SourceToken& token(std::size_t i) const;
@@ -53,6 +55,7 @@ class KernelSource {
 
   std::string_view source_;
   std::vector<SourceToken> tokens_;
+  std::multimap<std::string_view, std::size_t> assigned_;  // names in front of `=`
 };
 
 }  // namespace cudal1::kernel

@@ -48,6 +48,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return keep(cudaSuccess); }
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) { return *value = limit == cudaLimitStackSize ? 1024 : 8 << 20, keep(cudaSuccess); }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return keep(cudaSuccess); }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) { return *config = cudaFuncCachePreferNone, keep(cudaSuccess); }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return keep(cudaSuccess); }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) { return *config = cudaSharedMemBankSizeFourByte, keep(cudaSuccess); }
+cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) { return keep(cudaSuccess); }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, keep(cudaSuccess); }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return keep(cudaErrorInvalidDevice); }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = 0, keep(cudaSuccess); }

@@ -310,3 +310,30 @@ template <typename Dtype> void Layer<Dtype>::forward(const Blob<Dtype>* bottom, 
   CHECK(drafted.text.find("#include <cfloat>\n") != std::string::npos);
   whole(drafted);
 }
+
+TEST_CASE("blocks that size a buffer are that size, and what is written behind a border is an inout") {
+  const Draft drafted = draft(R"(
+#define RADIUS 3
+__global__ void reduce(const float* x, float* sums, int n) {
+  if (threadIdx.x == 0) sums[blockIdx.x] = x[blockIdx.x * 256];
+}
+__global__ void shift(const float* sums, float* out, int n) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < n) out[i] = sums[i];
+}
+int main() {
+  const int blocks = 640;
+  const int n = blocks * 256;
+  float *x, *sums, *out;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&sums, blocks * sizeof(float));
+  cudaMalloc(&out, (blocks + 2 * RADIUS) * sizeof(float));
+  reduce<<<blocks, 256>>>(x, sums, n);
+  shift<<<(blocks + 127) / 128, 128>>>(sums, out + RADIUS, blocks);
+}
+)", "t.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("//@ launch  reduce<<<blocks, 256>>>(x, sums, n)\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ inout   out: float32[blocks + 2 * RADIUS] ~ zeros\n") != std::string::npos);
+  whole(drafted);
+}
