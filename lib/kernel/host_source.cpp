@@ -37,6 +37,12 @@ bool is_host_word(std::string_view word) {
   return words.contains(word);
 }
 
+// What device code has of the namespace std.
+bool is_device_name(std::string_view name) {
+  return name == "numeric_limits" || name == "size_t" || name == "min" || name == "max" || name == "is_same" || name == "conditional" || name == "enable_if" ||
+         name == "isnan" || name == "isinf" || name == "swap";
+}
+
 class Splitter {
  public:
   explicit Splitter(std::string_view source) {
@@ -152,8 +158,12 @@ class Splitter {
       put_aside(from, end, fmt::format("host function {}", name));
     } else if (parameters && !body && !contains(from, end, "using") && !contains(from, end, "typedef") && !contains(from, end, "static_assert")) {
       put_aside(from, end, fmt::format("declaration of {}", name_before(*parameters, from)));
-    } else if (contains_host_word(from, end)) {
+    } else if (contains_host_word(from, end) || (aggregate && contains(from, end, "virtual") && !contains(from, end, "__device__"))) {
       put_aside(from, end, "host declaration");
+    } else if (token(from).is("namespace")) {  // an alias: `namespace cg = cooperative_groups;` is one of device code
+      if (!contains(from, end, "cooperative_groups") && !contains(from, end, "nvcuda") && !contains(from, end, "cuda") && !contains(from, end, "cub")) put_aside(from, end, "namespace alias");
+    } else if (token(from).is("using") && token(from + 1).is("std") && !is_device_name(token(end - 1).text)) {
+      put_aside(from, end, "using declaration");
     } else if (token(from).is("using") && token(from + 1).is("namespace")) {
       if (!contains(from, end, "nvcuda") && !contains(from, end, "cooperative_groups") && !contains(from, end, "wmma")) put_aside(from, end, "using directive");
     } else if (!aggregate && !token(from).is("using") && !token(from).is("typedef") && !token(from).is("template") && !token(from).is("namespace") &&

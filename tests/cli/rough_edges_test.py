@@ -36,7 +36,7 @@ class TorchLines(CliTest):
         self.refused("x.T", "gives y the shape [33, 20], but it is declared as [20, 33] (at W=33 H=20): [W, H] and [H, W]")
 
     def test_a_dimension_that_is_not_there_points_at_the_declaration(self):
-        self.refused("torch.softmax(x, dim=2)", "task.cu:1:17: error: softmax: dim 2 is outside a tensor with 2 dimensions", "declared: x: [H, W]")
+        self.refused("torch.softmax(x, dim=2)", "task.cu:1:23: error: softmax: dim 2 is outside a tensor with 2 dimensions", "declared: x: [H, W]")
 
     def test_the_functions_are_listed(self):
         self.says(self.run_cli("help", "torch"), "F, which is torch.nn.functional:", "methods of tensors:", " softmax", "NO_ORACLE")

@@ -337,3 +337,21 @@ int main() {
   CHECK(drafted.text.find("//@ inout   out: float32[blocks + 2 * RADIUS] ~ zeros\n") != std::string::npos);
   whole(drafted);
 }
+
+TEST_CASE("what only the host has is set aside: aliases of its namespaces, names of std, classes with virtual functions") {
+  const Draft drafted = draft(R"(
+namespace gflags = google;
+namespace cg = cooperative_groups;
+using std::fstream;
+using std::numeric_limits;
+template <typename T> class Filler { public: explicit Filler(const Parameter& p) {} virtual void fill(Blob<T>* blob) = 0; };
+struct Pair { float a, b; };
+__global__ void k(const Pair* p, float* y, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = p[i].a + p[i].b;
+}
+)", "t.cu");
+  CAPTURE(drafted.text);
+  for (const char* gone : {"gflags", "fstream", "Filler"}) CHECK(drafted.text.find(gone) == std::string::npos);
+  for (const char* kept : {"namespace cg = cooperative_groups;", "using std::numeric_limits;", "struct Pair"}) CHECK(drafted.text.find(kept) != std::string::npos);
+}
