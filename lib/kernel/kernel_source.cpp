@@ -8,8 +8,13 @@
 namespace cudal1::kernel {
 
 KernelSource::KernelSource(std::string_view source) : source_(source), tokens_(lex_code(source)) {
-  for (std::size_t i = 1; i + 2 < tokens_.size(); ++i)
-    if (tokens_[i].kind == SourceToken::Kind::identifier && tokens_[i + 1].is("=")) assigned_.emplace(tokens_[i].text, i);
+  for (std::size_t i = 1; i + 2 < tokens_.size(); ++i) {
+    if (tokens_[i].kind != SourceToken::Kind::identifier) continue;
+    if (tokens_[i + 1].is("=")) assigned_.emplace(tokens_[i].text, i);
+    const SourceToken& before = tokens_[i - 1];
+    const bool typed = before.kind == SourceToken::Kind::identifier || before.is("*") || before.is("&") || before.is(">");
+    if (typed && tokens_[i + 1].is("(") && token(matching_bracket(tokens_, i + 1) + 1).is("{")) defined_.emplace(tokens_[i].text, i);
+  }
 }
 
 const SourceToken& KernelSource::token(std::size_t i) const {
@@ -59,11 +64,8 @@ std::optional<FunctionText> KernelSource::kernel(std::string_view name) const {
 }
 
 std::optional<FunctionText> KernelSource::device_function(std::string_view name, std::size_t parameters) const {
-  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-    const SourceToken& before = tokens_[i - 1];
-    if (!tokens_[i].is(name) || !(before.kind == SourceToken::Kind::identifier || before.is("*") || before.is("&") || before.is(">"))) continue;
-    if (auto function = function_at(i); function && function->parameters.size() >= parameters) return function;
-  }
+  for (auto [at, end] = defined_.equal_range(name); at != end; ++at)
+    if (auto function = function_at(at->second); function && function->parameters.size() >= parameters) return function;
   return std::nullopt;
 }
 

@@ -56,6 +56,7 @@ class KernelSource {
   std::string_view source_;
   std::vector<SourceToken> tokens_;
   std::multimap<std::string_view, std::size_t> assigned_;  // names in front of `=`
+  std::multimap<std::string_view, std::size_t> defined_;   // names of functions in front of their bodies
 };
 
 }  // namespace cudal1::kernel
