@@ -36,6 +36,19 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.assertEqual(self.complete("cudal1 optimize --sampling b"), ["buckets"])
         self.assertEqual(self.complete("cudal1 report --format m"), ["markdown"])
 
+    def test_names_that_the_program_knows_are_completed(self):
+        self.assertEqual(sorted(self.complete("cudal1 optimize --gpu RTX")), ["RTX3090", "RTX4090"])
+        self.assertEqual(self.complete("cudal1 optimize --model anth"), ["anthropic/"])
+        self.assertEqual(self.complete("cudal1 bench --baseline red"), ["reduce-overhead"])
+        self.assertEqual(self.complete("cudal1 help tor"), ["torch"])
+        self.assertEqual(self.complete("cudal1 completion z"), ["zsh"])
+
+    def test_what_can_be_no_task_and_no_run_is_not_offered(self):
+        self.write("notes.txt", "")
+        self.write("runs/notes.txt", "")
+        self.assertEqual(self.complete("cudal1 optimize no"), [])
+        self.assertEqual(self.complete("cudal1 report r"), ["runs"])
+
     def test_files_are_completed_where_a_task_stands(self):
         self.write("kernel.cu", "")
         self.assertEqual(self.complete("cudal1 optimize ker"), ["kernel.cu"])
