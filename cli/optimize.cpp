@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
+#include "compile/own_headers.hpp"
 #include "estimate.hpp"
 #include "first_prompt.hpp"
 #include "interruption.hpp"
@@ -151,7 +152,7 @@ bool improved(const store::Run& run) {
 std::string output_text(const Options& options, const task::Task& task, const store::Run& run) {
   if (improved(run) && !run.best_file.empty()) return base::read_file(run.best_file);
   const bool own = options.allow_no_improvement && !task::is_module(task) && !goes_on(run.result.stopped_because);
-  return own ? kernel::output_file(task.file, task.file, {}) : "";
+  return own ? compile::with_own_headers(kernel::output_file(task.file, task.file, {})) : "";
 }
 
 // Says what became of -o. What cannot be written any more (a full disk) is no reason to keep the report back.

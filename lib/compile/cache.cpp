@@ -19,16 +19,16 @@ using Json = nlohmann::json;
 
 // A file is this line, the SHA-256 of the rest and a newline, and the rest as CBOR. Change it with the format
 // and with the rules for device code: what is found here is not looked at again.
-constexpr std::string_view magic = "cudal1 compiled 2\n";
+constexpr std::string_view magic = "cudal1 compiled 3\n";
 constexpr std::size_t digest_size = 64;
 
 Json to_json(const outcome::ResourceFacts& f) {
   return {f.kernel, f.registers, f.shared_bytes, f.local_bytes, f.spill_store_bytes, f.spill_load_bytes, f.constant_bytes,
-          f.max_threads_per_block};
+          f.max_threads_per_block, f.serialized_wgmma};
 }
 
 outcome::ResourceFacts facts_from(const Json& j) {
-  return {j.at(0), j.at(1), j.at(2), j.at(3), j.at(4), j.at(5), j.at(6), j.at(7)};
+  return {j.at(0), j.at(1), j.at(2), j.at(3), j.at(4), j.at(5), j.at(6), j.at(7), j.at(8)};
 }
 
 Json to_json(const base::Diagnostic& d) {

@@ -3,6 +3,7 @@
 
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "compile/architecture.hpp"
 #include "compile/assemble.hpp"
 #include "compile/cache.hpp"
 #include "compile/child.hpp"
@@ -135,7 +136,9 @@ Compiler::Compiler(CompilerOptions options) : state_(std::make_unique<State>(std
 
 Compiler::~Compiler() = default;
 
-tl::expected<Compiled, Rejection> Compiler::compile(const Request& request) {
+tl::expected<Compiled, Rejection> Compiler::compile(const Request& asked) {
+  Request request = asked;
+  request.arch = target_of(asked);
   const std::vector<fs::path> folders = real_folders(request, state_->identity);
   if (auto bad = find_bad_include(request.source, request.name, folders)) {
     Rejection rejection;

@@ -70,6 +70,12 @@ std::optional<Diagnostic> front_end(std::string_view line) {
 // "ptxas error   : message", "ptxas application ptx input, line 53; error   : message", "nvrtc: error: message".
 std::optional<Diagnostic> back_end(std::string_view line) {
   if (!line.starts_with("ptxas") && !line.starts_with("nvrtc")) return std::nullopt;
+  if (const std::size_t remark = line.find("Potential Performance Loss: "); remark != std::string_view::npos) {
+    Diagnostic diagnostic;
+    diagnostic.severity = Severity::warning;
+    diagnostic.message = "ptxas: " + base::printable(base::trim(line.substr(remark)));
+    return diagnostic;
+  }
   if (line.starts_with("ptxas info") || line.starts_with("ptxas fatal   : Ptx assembly aborted")) return std::nullopt;
   const std::size_t word = std::min({line.find(" error"), line.find(" fatal"), line.find(" warning")});
   if (word == std::string_view::npos) return std::nullopt;
@@ -156,7 +162,32 @@ base::Diagnostics parse_diagnostics(std::string_view log, const std::string& sou
   return errors;
 }
 
+namespace {
+
+// "ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to … in the function '_Z3kPf'",
+// which stands in front of what is said of the entry.
+std::map<std::string, std::string> serialized_wgmma(std::string_view log) {
+  constexpr std::string_view remark = "wgmma.mma_async instructions are serialized";
+  std::map<std::string, std::string> reasons;
+  for (const std::string& line : base::split_lines(log)) {
+    const std::size_t at = line.find(remark);
+    if (!line.starts_with("ptxas") || at == std::string::npos) continue;
+    std::string_view rest = std::string_view(line).substr(at + remark.size());
+    const std::string symbol(between_quotes(rest, "function '"));
+    rest = base::trim(rest.substr(0, std::min(rest.find(" in the function '"), rest.find(" in function '"))));
+    if (rest.starts_with("due to ")) rest.remove_prefix(7);
+    std::string reason;
+    for (const char c : rest)
+      if (c != ' ' || (!reason.empty() && reason.back() != ' ')) reason += c;
+    reasons.emplace(symbol, base::printable(reason.empty() ? "ptxas does not say why" : reason));
+  }
+  return reasons;
+}
+
+}  // namespace
+
 std::map<std::string, outcome::ResourceFacts> parse_resources(std::string_view log) {
+  const std::map<std::string, std::string> serialized = serialized_wgmma(log);
   std::map<std::string, outcome::ResourceFacts> entries;
   outcome::ResourceFacts* current = nullptr;
   bool own = false;  // "Function properties" are also told of functions that are not inlined
@@ -167,6 +198,7 @@ std::map<std::string, outcome::ResourceFacts> parse_resources(std::string_view l
       symbol = name;
       current = &entries[symbol];
       *current = {};
+      if (const auto found = serialized.find(symbol); found != serialized.end()) current->serialized_wgmma = found->second;
       own = false;
     } else if (const std::size_t at = line.find("Function properties for "); at != std::string::npos) {
       own = base::trim(std::string_view(line).substr(at + 24)) == symbol;

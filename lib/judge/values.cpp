@@ -44,6 +44,9 @@ json to(const kernel::PlanStep& step) {
   for (const kernel::Argument& argument : launch.arguments) {
     if (const auto* buffer = std::get_if<kernel::BufferArgument>(&argument)) {
       arguments.push_back({{"buffer", buffer->buffer}, {"offset", buffer->byte_offset}});
+    } else if (const auto* map = std::get_if<kernel::TensorMapArgument>(&argument)) {
+      arguments.push_back({{"buffer", map->buffer}, {"offset", map->byte_offset}, {"element", static_cast<int>(map->element)}, {"size", map->element_bytes},
+                           {"extents", map->extents}, {"strides", map->strides}, {"box", map->box}, {"swizzle", map->swizzle}});
     } else {
       const auto& scalar = std::get<kernel::ScalarArgument>(argument);
       arguments.push_back(bytes(scalar.bytes.data(), scalar.size));
@@ -76,6 +79,17 @@ void from(const json& value, kernel::PlanStep& step) {
       scalar.size = std::min(content.size(), scalar.bytes.size());
       std::memcpy(scalar.bytes.data(), content.data(), scalar.size);
       launch.arguments.emplace_back(scalar);
+    } else if (argument.contains("extents")) {
+      kernel::TensorMapArgument map;
+      argument.at("buffer").get_to(map.buffer);
+      argument.at("offset").get_to(map.byte_offset);
+      map.element = static_cast<kernel::TensorMapArgument::Element>(argument.at("element").get<int>());
+      argument.at("size").get_to(map.element_bytes);
+      argument.at("extents").get_to(map.extents);
+      argument.at("strides").get_to(map.strides);
+      argument.at("box").get_to(map.box);
+      argument.at("swizzle").get_to(map.swizzle);
+      launch.arguments.emplace_back(std::move(map));
     } else {
       kernel::BufferArgument buffer;
       argument.at("buffer").get_to(buffer.buffer);
@@ -110,6 +124,7 @@ json to(const outcome::ResourceFacts& facts) {
           {"shared", facts.shared_bytes},
           {"local", facts.local_bytes},
           {"spill_store", facts.spill_store_bytes},
+          {"serialized_wgmma", facts.serialized_wgmma},
           {"spill_load", facts.spill_load_bytes},
           {"constant", facts.constant_bytes},
           {"max_threads", facts.max_threads_per_block}};
@@ -121,6 +136,7 @@ void from(const json& value, outcome::ResourceFacts& facts) {
   value.at("shared").get_to(facts.shared_bytes);
   value.at("local").get_to(facts.local_bytes);
   value.at("spill_store").get_to(facts.spill_store_bytes);
+  value.at("serialized_wgmma").get_to(facts.serialized_wgmma);
   value.at("spill_load").get_to(facts.spill_load_bytes);
   value.at("constant").get_to(facts.constant_bytes);
   value.at("max_threads").get_to(facts.max_threads_per_block);

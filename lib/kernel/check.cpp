@@ -7,6 +7,7 @@
 #include "kernel/input_values.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
+#include "kernel/tensor_map.hpp"
 
 #include <algorithm>
 #include <map>
@@ -142,6 +143,12 @@ class Checker {
   // `C`, `C + N*M`, `N`: a buffer may only stand first in a sum.
   void check_argument(const Expression& argument, const std::set<Noun>& nouns) {
     const Node* node = argument.root();
+    if (is_tensor_map(*node)) {
+      check_argument(Expression(node->children[0]), nouns);
+      for (std::size_t i = 1; i < node->children.size(); ++i)
+        if (node->children[i]->text != "type") check_node(*node->children[i], nouns, "a size, scalar or tunable");
+      return;
+    }
     while (node->kind == Node::Kind::binary && (node->text == "+" || node->text == "-")) {
       check_node(*node->children[1], nouns, "a size, scalar or tunable");
       node = node->children[0].get();

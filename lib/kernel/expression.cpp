@@ -92,6 +92,7 @@ Value evaluate_binary(const Node& node, const Environment& environment) {
 }
 
 Value evaluate_call(const Node& node, const Environment& environment) {
+  if (node.text == "tensor_map") fail(node, "tensor_map stands only as a whole argument of a launch");
   std::vector<Value> values;
   for (const auto& child : node.children) values.push_back(evaluate_node(*child, environment));
   if (node.text == "sqrt") {
@@ -126,6 +127,7 @@ Value look_up(const Node& node, const Environment& environment) {
 
 void collect_names(const Node& node, std::vector<std::string>& names) {
   if (node.kind == Kind::name && std::find(names.begin(), names.end(), node.text) == names.end()) names.push_back(node.text);
+  if (node.kind == Kind::call && node.text == "type") return;  // of a tensor map: a word
   for (const auto& child : node.children) collect_names(*child, names);
 }
 

@@ -159,7 +159,30 @@ class Parser {
     return call(at);
   }
 
+  // tensor_map(B, axes(K, N), box(32, 128), swizzle(128), type(tf32), strides(K)): its parts in any order behind the buffer.
+  Node::Pointer tensor_map(const Token& at) {
+    stream_.take();
+    std::vector<Node::Pointer> parts{conditional()};
+    while (stream_.accept(",")) {
+      const Token part = stream_.expect_name("axes, box, strides, swizzle or type");
+      static constexpr std::string_view known[] = {"axes", "box", "strides", "swizzle", "type"};
+      if (std::find(std::begin(known), std::end(known), part.text) == std::end(known))
+        stream_.fail_at(part, fmt::format("a tensor map has no `{}`; expected axes, box, strides, swizzle or type", part.text));
+      for (const auto& earlier : parts)
+        if (earlier->kind == Kind::call && earlier->text == part.text) stream_.fail_at(part, fmt::format("a second `{}`", part.text));
+      stream_.expect("(", fmt::format("after {}", part.text));
+      std::vector<Node::Pointer> values;
+      do values.push_back(conditional());
+      while (stream_.accept(","));
+      stream_.expect(")", fmt::format("after the values of {}", part.text));
+      parts.push_back(make(Kind::call, part, part.text, std::move(values)));
+    }
+    stream_.expect(")", "after the parts of tensor_map");
+    return make(Kind::call, at, at.text, std::move(parts));
+  }
+
   Node::Pointer call(const Token& at) {
+    if (at.text == "tensor_map") return tensor_map(at);
     const auto& functions = function_names();
     if (std::find(functions.begin(), functions.end(), at.text) == functions.end()) {
       const auto near = base::nearest(at.text, functions);

@@ -5,6 +5,7 @@
 #include "kernel/parameter_type.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
+#include "kernel/tensor_map.hpp"
 #include "kernel/workload.hpp"
 
 #include <algorithm>
@@ -41,6 +42,36 @@ namespace cudal1_host {
 template <typename T>
 __global__ void fill(T* data, long long count, T bits) {
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) data[i] = bits;
+}
+}  // namespace cudal1_host
+#endif
+)";
+
+constexpr const char* map_helper = R"(#include <cuda.h>
+#ifndef CUDAL1_TENSOR_MAP
+#define CUDAL1_TENSOR_MAP
+namespace cudal1_host {
+// The driver's own encoder, without linking to the driver.
+inline cudaError_t tensor_map(CUtensorMap* map, CUtensorMapDataType type, unsigned rank, const void* address, const unsigned long long* extents,
+                              const unsigned long long* strides, const unsigned* box, CUtensorMapSwizzle swizzle) {
+  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                              CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+  void* encode = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+#else
+  cudaError_t status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
+#endif
+  if (status != cudaSuccess) return status;
+  if (found != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
+  cuuint64_t wide_extents[5], wide_strides[5];
+  cuuint32_t sides[5], ones[5] = {1, 1, 1, 1, 1};
+  for (unsigned i = 0; i < rank; ++i) wide_extents[i] = extents[i], wide_strides[i] = strides[i], sides[i] = box[i];
+  return ((Encode)encode)(map, type, rank, (void*)address, wide_extents, wide_strides, sides, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                          CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS
+             ? cudaSuccess
+             : cudaErrorInvalidValue;
 }
 }  // namespace cudal1_host
 #endif
@@ -84,6 +115,7 @@ class Writer {
     if (uses(tensor::Dtype::float16)) out += "#include <cuda_fp16.h>\n";
     if (uses(tensor::Dtype::bfloat16)) out += "#include <cuda_bf16.h>\n";
     for (const std::string& name : macros_in_the_way()) out += fmt::format("#undef {}\n", name);
+    if (maps_ > 0) out += map_helper;
     if (needs_pointer_) out += pointer_helper;
     if (needs_fill_) out += fill_helper;
     out += fmt::format("\n// Issues the plan on `stream`. Pointers are device pointers; the call returns before the work is done.\n"
@@ -308,8 +340,52 @@ class Writer {
                      arguments.empty() ? "" : ", ", arguments));
   }
 
+  // Declares and encodes a tensor map in front of the launch; returns its name.
+  std::string map_argument(const Node& node) {
+    const std::string name = fmt::format("cudal1_map_{}", maps_++);
+    const Expression from(node.children[0]);
+    const Node* buffer = from.root();
+    while (buffer->kind == Node::Kind::binary) buffer = buffer->children[0].get();
+    tensor::Dtype dtype = tensor::Dtype::float32;
+    for (const Buffer& each : file_.buffers)
+      if (each.name == buffer->text) dtype = each.dtype;
+    for (const Scratch& each : file_.scratches)
+      if (each.name == buffer->text) dtype = each.dtype;
+    const auto values = [&](const Node* part) {
+      std::vector<std::string> texts;
+      for (const auto& child : part->children) texts.push_back(text(Expression(child)));
+      return texts;
+    };
+    const std::vector<std::string> axes = values(tensor_map_part(node, "axes")), box = values(tensor_map_part(node, "box"));
+    const Node *strides = tensor_map_part(node, "strides"), *type = tensor_map_part(node, "type"), *swizzle = tensor_map_part(node, "swizzle");
+    std::vector<std::string> apart;
+    std::string product = fmt::format("{}ULL", tensor::size_of(dtype));
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      product += fmt::format(" * ({})", axes[i]);
+      apart.push_back(strides != nullptr ? fmt::format("{}ULL * ({})", tensor::size_of(dtype), values(strides)[i]) : product);
+    }
+    const auto list = [](const std::string& of, const std::vector<std::string>& texts) {
+      std::vector<std::string> cast;
+      for (const std::string& one : texts) cast.push_back(fmt::format("({})({})", of, one));
+      return fmt::format("{}", fmt::join(cast, ", "));
+    };
+    const std::string span = swizzle != nullptr ? text(Expression(swizzle->children[0])) : "0";
+    line(fmt::format("  CUtensorMap {};", name));
+    line("  {");
+    line(fmt::format("    const unsigned long long cudal1_extents[5] = {{{}}}, cudal1_strides[5] = {{{}}};", list("unsigned long long", axes), list("unsigned long long", apart)));
+    line(fmt::format("    const unsigned cudal1_box[5] = {{{}}};", list("unsigned", box)));
+    line(fmt::format("    const long long cudal1_span = {};", span));
+    line(fmt::format("    cudal1_status = cudal1_host::tensor_map(&{}, {}, {}, {}, cudal1_extents, cudal1_strides, cudal1_box,", name,
+                     tensor_map_type(type != nullptr ? type->children[0]->text : "", dtype), axes.size(), text(from)));
+    line("      cudal1_span == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : cudal1_span == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : cudal1_span == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : CU_TENSOR_MAP_SWIZZLE_NONE);");
+    line("  }");
+    line("  if (cudal1_status != cudaSuccess) return cudal1_status;");
+    return name;
+  }
+
   std::string argument(const LaunchStep& launch, std::size_t index, const Signature* signature) {
     const Expression& expression = launch.arguments[index];
+    if (is_tensor_map(*expression.root())) return map_argument(*expression.root());
     const Node* node = expression.root();
     while (node->kind == Node::Kind::binary && (node->text == "+" || node->text == "-")) node = node->children[0].get();
     std::optional<tensor::Dtype> dtype;
@@ -425,6 +501,7 @@ class Writer {
   std::set<std::string> real_scalars_, functions_, repeat_variables_;
   std::string body_;
   int nesting_ = 0;
+  int maps_ = 0;
   bool needs_pointer_ = false, needs_fill_ = false;
 };
 

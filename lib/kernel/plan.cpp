@@ -8,6 +8,7 @@
 #include "kernel/parameter_type.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
+#include "kernel/tensor_map.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -268,6 +269,15 @@ class Resolver {
   Argument resolve_argument(const Expression& argument, const Parameter& parameter, const std::string& kernel, const TypeNames& types) const {
     const Node& at = start(argument);
     const std::string named = parameter.name.empty() ? "an unnamed parameter" : fmt::format("parameter {}", parameter.name);
+    const bool takes_map = !parameter.pointer && parameter.type.find("CUtensorMap") != std::string::npos;
+    if (is_tensor_map(*argument.root())) {
+      if (!takes_map || parameter.type.find("__grid_constant__") == std::string::npos)
+        fail(at, fmt::format("a tensor map is given, but {} of {} is {}", named, kernel, parameter.type), "declare it as const __grid_constant__ CUtensorMap");
+      const auto buffer = buffer_argument(Expression(argument.root()->children[0]));
+      if (!buffer) fail(*argument.root()->children[0], "tensor_map begins with a buffer, as in tensor_map(B, axes(K, N), box(32, 128))");
+      return tensor_map(*argument.root(), *buffer, plan_.buffers[buffer->buffer], environment_);
+    }
+    if (takes_map) fail(at, fmt::format("{} of {} is a tensor map", named, kernel), "pass tensor_map(B, axes(K, N), box(32, 128), swizzle(128))");
     if (const auto buffer = buffer_argument(argument)) {
       const std::string& name = plan_.buffers[buffer->buffer].name;
       bool pointer = parameter.pointer;

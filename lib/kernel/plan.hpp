@@ -36,7 +36,19 @@ struct ScalarArgument {
   std::array<std::byte, 8> bytes{};
   std::size_t size = 0;  // 1, 2, 4 or 8
 };
-using Argument = std::variant<BufferArgument, ScalarArgument>;
+// `tensor_map(B, axes(K, N), box(32, 128), swizzle(128))`: what cuTensorMapEncodeTiled is given. The first axis is the innermost.
+struct TensorMapArgument {
+  enum class Element { uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, tf32 };
+  std::size_t buffer = 0;
+  std::int64_t byte_offset = 0;
+  Element element = Element::float32;
+  std::size_t element_bytes = 4;
+  std::vector<std::uint64_t> extents;
+  std::vector<std::uint64_t> strides;   // bytes, of the second axis on
+  std::vector<std::uint32_t> box;
+  std::uint32_t swizzle = 0;            // bytes: 0, 32, 64 or 128
+};
+using Argument = std::variant<BufferArgument, ScalarArgument, TensorMapArgument>;
 
 using Dim3 = std::array<std::uint32_t, 3>;
 

@@ -126,7 +126,7 @@ std::optional<WrongElement> wrong_from(const json& value) {
 }
 
 json resources_json(const ResourceFacts& facts) {
-  return {{"kernel", facts.kernel},
+  json value{{"kernel", facts.kernel},
           {"registers", facts.registers},
           {"shared_bytes", facts.shared_bytes},
           {"local_bytes", facts.local_bytes},
@@ -134,12 +134,14 @@ json resources_json(const ResourceFacts& facts) {
           {"spill_load_bytes", facts.spill_load_bytes},
           {"constant_bytes", facts.constant_bytes},
           {"max_threads_per_block", facts.max_threads_per_block}};
+  if (!facts.serialized_wgmma.empty()) value["serialized_wgmma"] = facts.serialized_wgmma;
+  return value;
 }
 
 ResourceFacts resources_from(const json& value) {
   return {value.at("kernel"),           value.at("registers"),        value.at("shared_bytes"),
           value.at("local_bytes"),      value.at("spill_store_bytes"), value.at("spill_load_bytes"),
-          value.at("constant_bytes"),   value.at("max_threads_per_block")};
+          value.at("constant_bytes"),   value.at("max_threads_per_block"), value.value("serialized_wgmma", std::string())};
 }
 
 json baseline_json(const BaselineTiming& baseline) {

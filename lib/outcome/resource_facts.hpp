@@ -15,6 +15,7 @@ struct ResourceFacts {
   std::size_t spill_store_bytes = 0, spill_load_bytes = 0;
   std::size_t constant_bytes = 0;
   int max_threads_per_block = 0;  // 0: unknown
+  std::string serialized_wgmma;   // why ptxas makes its wgmma wait for each other; empty: it does not
   bool operator==(const ResourceFacts&) const = default;
 };
 

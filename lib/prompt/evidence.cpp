@@ -46,6 +46,8 @@ std::string resources(const outcome::Judgement& judgement) {
     if (kernel.spill_store_bytes + kernel.spill_load_bytes > 0)
       text += fmt::format(", spills {} stored and {} loaded", bytes(static_cast<double>(kernel.spill_store_bytes)),
                           bytes(static_cast<double>(kernel.spill_load_bytes)));
+    if (!kernel.serialized_wgmma.empty())
+      text += fmt::format("; ptxas lets its wgmma run only one after another: {}. Touch accumulators only after `wgmma.wait_group`, and call no function that is not inlined between `wgmma.fence` and the wait", kernel.serialized_wgmma);
     text += '\n';
   }
   if (judgement.occupancy > 0) {

@@ -94,6 +94,9 @@ void append_resources(const outcome::Judgement& judgement, Document& out) {
                           bytes(static_cast<double>(facts.spill_store_bytes + facts.spill_load_bytes)),
                           facts.max_threads_per_block > 0 ? std::to_string(facts.max_threads_per_block) : ""});
   out.push_back(std::move(table));
+  for (const auto& facts : judgement.resources)
+    if (!facts.serialized_wgmma.empty())
+      out.push_back(Paragraph{fmt::format("ptxas lets the wgmma of {} run only one after another: {}.", facts.kernel, facts.serialized_wgmma)});
   if (judgement.occupancy > 0)
     out.push_back(Paragraph{fmt::format("Occupancy {}, limited by {}.", percent(judgement.occupancy), judgement.occupancy_limited_by)});
   if (!judgement.tunables.empty()) out.push_back(Paragraph{fmt::format("Tunables: {}.", sizes(judgement.tunables))});

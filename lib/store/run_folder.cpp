@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "compile/own_headers.hpp"
 #include "kernel/output.hpp"
 #include "model/reply_folder.hpp"
 #include "store/differences.hpp"
@@ -143,7 +144,7 @@ struct RunFolder::State {
     if (!answer) return;
     kernel::Environment tunables;
     for (const auto& [name, value] : best->judgement.tunables) tunables[name] = value;  // what was confirmed, too
-    base::write_file(path, kernel::output_file(task.file, *answer, tunables));
+    base::write_file(path, compile::with_own_headers(kernel::output_file(task.file, *answer, tunables)));
   }
 };
 

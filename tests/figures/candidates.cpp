@@ -36,7 +36,9 @@ json steps_of(const kernel::Plan& plan) {
         arguments.push_back({{"buffer", buffer->buffer}, {"offset", buffer->byte_offset}});
         continue;
       }
-      const auto& scalar = std::get<kernel::ScalarArgument>(argument);
+      const auto* given = std::get_if<kernel::ScalarArgument>(&argument);
+      if (given == nullptr) continue;  // tensor maps are for their own figures
+      const auto& scalar = *given;
       std::string bytes;
       for (std::size_t i = 0; i < scalar.size; ++i) bytes += fmt::format("{:02x}", std::to_integer<int>(scalar.bytes[i]));
       arguments.push_back({{"bytes", bytes}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/prepared_plan.hpp"
 
+#include "cuda/tensor_map.hpp"
 #include "tensor/dtype.hpp"
 
 #include <algorithm>
@@ -78,13 +79,18 @@ tl::expected<PreparedPlan, std::string> PreparedPlan::make(
         driver().func_set_attribute(launch.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     }
     for (const kernel::Argument& argument : asked.arguments) {
-      auto& bytes = launch.arguments.emplace_back();
+      auto& bytes = launch.arguments.emplace_back().bytes;
       if (const auto* buffer = std::get_if<kernel::BufferArgument>(&argument)) {
         const CUdeviceptr pointer =
             address(plan.buffers[buffer->buffer]) + static_cast<CUdeviceptr>(buffer->byte_offset);
         std::memcpy(bytes.data(), &pointer, sizeof pointer);
+      } else if (const auto* map = std::get_if<kernel::TensorMapArgument>(&argument)) {
+        const auto encoded = encode(*map, address(plan.buffers[map->buffer]) + static_cast<CUdeviceptr>(map->byte_offset));
+        if (!encoded) return tl::unexpected(fmt::format("kernel {}: {}", asked.kernel, encoded.error()));
+        std::memcpy(bytes.data(), &*encoded, sizeof *encoded);
       } else {
-        bytes = std::get<kernel::ScalarArgument>(argument).bytes;
+        const auto& scalar = std::get<kernel::ScalarArgument>(argument).bytes;
+        std::memcpy(bytes.data(), scalar.data(), scalar.size());
       }
     }
     result.steps_.push_back({std::nullopt, std::move(launch)});
@@ -96,7 +102,7 @@ CUresult PreparedPlan::queue(Step& step, CUstream stream) {
   if (step.launch) {
     Launch& launch = *step.launch;
     std::vector<void*> arguments;
-    for (auto& argument : launch.arguments) arguments.push_back(argument.data());
+    for (auto& argument : launch.arguments) arguments.push_back(argument.bytes.data());
     launch.config.hStream = stream;
     launch.config.attrs = launch.attributes.data();
     return driver().launch_kernel_ex(&launch.config, launch.function, arguments.data(), nullptr);

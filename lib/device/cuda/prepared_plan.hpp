@@ -65,7 +65,10 @@ class PreparedPlan {
     CUfunction function = nullptr;
     CUlaunchConfig config{};
     std::array<CUlaunchAttribute, 2> attributes{};
-    std::vector<std::array<std::byte, 8>> arguments;
+    struct alignas(64) Argument {
+      std::array<std::byte, sizeof(CUtensorMap)> bytes{};
+    };
+    std::vector<Argument> arguments;
   };
   struct Step {
     std::optional<Fill> fill;

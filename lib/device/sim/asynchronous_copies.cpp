@@ -2,11 +2,14 @@
 // cp.async: the bytes are copied at once, but their words count as in flight until the warp waits for their group, so that a
 // read before the wait is seen. And mbarrier, which threads and copies arrive at.
 #include "sim/access.hpp"
+#include "sim/asynchrony.hpp"
 #include "sim/families.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include <fmt/format.h>
 
 namespace cudal1::sim {
 
@@ -106,11 +109,12 @@ MemoryBarrier* barrier_at(Warp& w, const Instruction& i, int lane) {
   return reinterpret_cast<MemoryBarrier*>(place.host);
 }
 
-void complete(Warp& w, MemoryBarrier& barrier) {
+void complete(Block& block, MemoryBarrier& barrier) {
+  block.idle_tests = 0;
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   barrier.pending = barrier.expected;
   barrier.phase ^= 1;
-  ++w.block->epoch;  // what was written before is ordered before what follows a wait
+  ++block.epoch;  // what was written before is ordered before what follows a wait
 }
 
 void barrier_init(Warp& w, const Instruction& i) {
@@ -143,8 +147,27 @@ void barrier_arrive(Warp& w, const Instruction& i) {
     }
     barrier->pending -= arrivals & 0xfffff;
     if (i.extra == 5) barrier->expected -= arrivals & 0xfffff;
-    if (arrivals) complete(w, *barrier);
+    if (arrivals) complete(*w.block, *barrier);
   }
+}
+
+// `bytes` wraps around: copies may be done before their bytes are expected.
+void count_bytes(Block& block, u32 offset, u32 bytes) {
+  MemoryBarrier& barrier = *reinterpret_cast<MemoryBarrier*>(block.shared + offset);
+  barrier.bytes -= bytes & 0x7fffff;
+  complete(block, barrier);
+}
+
+constexpr u32 most_idle_tests = 1 << 20;
+
+// Every warp that runs asks for barriers that nothing changes any more.
+void report_never(Warp& w, const Instruction& i, int lane, const MemoryBarrier& barrier) {
+  const u32 open = barrier.bytes;
+  const std::string bytes = open == 0 ? "" : open < 0x400000 ? fmt::format(", {} bytes that are expected and never copied", open)
+                                                             : fmt::format(", and {} bytes more are copied than expected", 0x800000 - open);
+  report(w, i, outcome::Finding::Kind::divergent_barrier, lane, row<const u64>(w, i.a)[lane] + static_cast<u64>(i.immediate),
+         fmt::format("an mbarrier's phase never completes: {} of {} arrivals are missing{}", static_cast<u32>(barrier.pending), static_cast<u32>(barrier.expected), bytes));
+  w.worker->launch->aborted = true;
 }
 
 // d: predicate, b: the phase arrived at, or (extra) its parity.
@@ -153,8 +176,13 @@ void barrier_test(Warp& w, const Instruction& i) {
   for (u32 rest = w.mask; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const MemoryBarrier* barrier = barrier_at(w, i, lane);
+    // A copy arrives as late as it can: when somebody asks.
+    if (barrier && w.block->asynchrony) deliver_arrivals(*w.block, static_cast<u32>(reinterpret_cast<const std::byte*>(barrier) - w.block->shared), &count_bytes);
     const u64 phase = (i.extra ? row<const u32>(w, i.b)[lane] : row<const u64>(w, i.b)[lane]) & 1;
-    done |= static_cast<u32>(!barrier || barrier->phase != phase) << lane;
+    const bool over = !barrier || barrier->phase != phase;
+    done |= static_cast<u32>(over) << lane;
+    if (over) w.block->idle_tests = 0;
+    else if (++w.block->idle_tests > most_idle_tests && !w.worker->launch->program->waits_for_blocks) report_never(w, i, lane, *barrier);
   }
   u32* p = row<u32>(w, i.d);
   *p = (*p & ~w.mask) | done;

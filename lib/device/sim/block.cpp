@@ -87,6 +87,7 @@ void release(Block& block) {
     for (Warp& warp : block.warps) {
       if (warp.state != Warp::State::at_barrier || warp.barrier != id) continue;
       warp.state = Warp::State::ready;
+      block.idle_tests = 0;
       if (warp.barrier_reduction == 0 || warp.barrier_result == nowhere) continue;
       if (warp.barrier_reduction == 1) {
         fill_row<std::uint32_t>(warp.rows, warp.barrier_result, barrier.popcount);
@@ -155,6 +156,8 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
   block.index = {static_cast<std::uint32_t>(number % launch.grid[0]), static_cast<std::uint32_t>(number / launch.grid[0] % launch.grid[1]),
                  static_cast<std::uint32_t>(number / launch.grid[0] / launch.grid[1])};
   block.executed = 0;
+  block.idle_tests = 0;
+  block.asynchrony.reset();
   block.barriers = {};
   std::fill(block.shared_written.begin(), block.shared_written.end(), WordFlags{0});
   if (program.local_bytes) std::fill(block.local_written.begin(), block.local_written.end(), WordFlags{0});
@@ -191,6 +194,7 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
     warp.turns = 0;
     warp.impatient = false;
     warp.slept_ns = 0;
+    warp.watched = false;
     set_mask(warp, warp.live);
     for (const SpecialRow& special : program.specials) {
       if (!changes_with_block(special.special)) continue;

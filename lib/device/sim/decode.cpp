@@ -416,6 +416,7 @@ Program Decoder::run() {
     state.first_register = registers;
     registers += static_cast<std::uint32_t>(state.function->registers.size());
   }
+  program_.registers = registers;
   for (const std::string& name : order_) body(functions_.at(name));
   for (const Jump& jump : jumps_) {
     // A label may stand behind the last statement of its run: the segment that starts there or next.

@@ -20,7 +20,7 @@ Instruction& Decoder::emit(const std::string& name) {
 }
 
 void Decoder::ordinary(const Opcode& opcode) {
-  if (memory(opcode) || tensor(opcode) || element(opcode)) return;
+  if (asynchronous_proxy(opcode) || memory(opcode) || tensor(opcode) || element(opcode)) return;
   unknown();
 }
 

@@ -25,7 +25,7 @@ struct Opcode {
 Opcode split_opcode(const std::string& text);
 
 // The work behind decode(): one for an entry. Functions and control in decode.cpp, operands in decode_operand.cpp, memory in
-// decode_memory.cpp, everything element-wise in decode_element.cpp, tensor operations in decode_tensor.cpp.
+// decode_memory.cpp, everything element-wise in decode_element.cpp, tensor operations in decode_tensor.cpp, Hopper's in decode_asynchronous.cpp.
 class Decoder {
  public:
   struct Refused {
@@ -113,6 +113,13 @@ class Decoder {
   void memory_barrier(const Opcode& opcode);
   std::uint32_t new_site(SiteFacts::Kind kind);
   static SiteFacts::Kind site_kind(Space space, bool store);
+
+  // decode_asynchronous.cpp
+  bool asynchronous_proxy(const Opcode& opcode);
+  void warpgroup_multiply(const Opcode& opcode);
+  void bulk_copy(const Opcode& opcode);
+  void tensor_copy(const Opcode& opcode);
+  std::uint32_t plain_address(const Operand& operand, Space space, std::int64_t& offset);
 
   // decode_tensor.cpp
   bool tensor(const Opcode& opcode);

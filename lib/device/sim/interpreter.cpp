@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/interpreter.hpp"
 
+#include "sim/asynchrony.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -78,6 +80,16 @@ bool gather(Warp& w, const Segment* segments) {
   return false;
 }
 
+// The same, with a look at each statement's registers before it runs.
+void run_watched(Warp& w, const Instruction* i, const Instruction* last, std::size_t variant) {
+  std::uint32_t seen = nowhere;
+  for (; i != last; ++i) {
+    if (i->statement != seen && w.mask != 0) watch(w, *i);
+    seen = i->statement;
+    i->run[variant](w, *i);
+  }
+}
+
 }  // namespace
 
 void set_mask(Warp& w, std::uint32_t mask) {
@@ -126,7 +138,9 @@ Stop run_warp(Warp& w, std::int64_t slice) {
     slice -= segment.weight;
     const Instruction* i = instructions + segment.first;
     const Instruction* const last = instructions + segment.last;
-    for (; i != last; ++i) i->run[variant](w, *i);
+    if (__builtin_expect(w.watched, 0)) run_watched(w, i, last, variant);
+    else
+      for (; i != last; ++i) i->run[variant](w, *i);
     std::uint32_t next = pc + 1;
     switch (segment.end) {
       case Segment::End::fall: break;

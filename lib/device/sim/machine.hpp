@@ -25,6 +25,7 @@ struct Block;
 struct Worker;
 struct Launch;
 class Ordering;
+struct Asynchrony;
 
 inline constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
 
@@ -71,6 +72,7 @@ struct alignas(64) Warp {
   std::uint32_t turns = 0;                // of loops that ask for what others may write
   bool impatient = false;                 // it yielded because it may spin on what its own lanes have to do
   double slept_ns = 0;
+  bool watched = false;                   // it has issued wgmma: what touches its registers is looked at
 
   enum class State : std::uint8_t { ready, at_barrier, finished };
   State state = State::ready;
@@ -116,6 +118,8 @@ struct Block {
   };
   std::array<Barrier, 16> barriers{};
   std::uint64_t executed = 0;
+  std::uint32_t idle_tests = 0;             // of mbarriers, in a row, that found nothing new
+  std::shared_ptr<Asynchrony> asynchrony;   // none until an asynchronous operation is issued
   Recording* recording = nullptr;
 };
 

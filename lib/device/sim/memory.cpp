@@ -36,7 +36,10 @@ void set_written(WordFlags* flags, std::size_t offset, std::size_t bytes) {
     return;
   }
   // Two blocks may write different bytes of one word at the same time.
-  each_word(offset, bytes, [&](std::size_t word, WordFlags bits) { __atomic_fetch_or(flags + word, bits, __ATOMIC_RELAXED); });
+  each_word(offset, bytes, [&](std::size_t word, WordFlags bits) {
+    const WordFlags before = __atomic_fetch_or(flags + word, bits, __ATOMIC_RELAXED);
+    if (before & ~(word_written | word_in_flight)) __atomic_fetch_and(flags + word, word_written | word_in_flight, __ATOMIC_RELAXED);
+  });
 }
 
 void clear_written(WordFlags* flags, std::size_t offset, std::size_t bytes) {

@@ -67,7 +67,8 @@ void classify(StatementFacts& facts) {
   static constexpr std::array controls = {"bra", "ret", "exit", "bar", "barrier", "call", "trap", "nanosleep", "membar", "fence"};
   static constexpr std::array specials = {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt"};
   const auto among = [&](const auto& list) { return std::find(list.begin(), list.end(), m) != list.end(); };
-  if (among(controls)) facts.work = Work::control;
+  if (among(controls) || (m == "wgmma" && !opcode.has("mma_async"))) facts.work = Work::control;
+  else if (m == "wgmma") facts.work = Work::tensor, facts.flops = tensor_flops(opcode) / 4;  // four warps run it together
   else if (opcode.has("mma")) facts.work = Work::tensor, facts.flops = tensor_flops(opcode);
   else if (m == "mma") facts.work = Work::tensor, facts.flops = tensor_flops(opcode);
   else if (m == "ld" || m == "st" || m == "atom" || m == "red" || m == "cp" || m == "ldmatrix" || m == "wmma" || m == "stmatrix") facts.work = opcode.has("param") ? Work::move : Work::memory;

@@ -29,6 +29,7 @@ Operations build() {
   add_warp_operations(table);
   add_atomics(table);
   add_asynchronous_copies(table);
+  add_bulk_copies(table);
   add_system_operations(table);
   add_ordering(table);
   add_tensor_operations(table);

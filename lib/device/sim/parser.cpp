@@ -3,6 +3,10 @@
 
 #include "sim/parser_state.hpp"
 
+#include <map>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 namespace cudal1::sim {
@@ -111,12 +115,20 @@ void Parser::settle_lines() {
   for (const auto& [index, path] : module_.files)
     own[index] = kernel_file_.empty() || base_name(path) == base_name(kernel_file_);
   if (own.size() == 1) own.begin()->second = true;
+  // A function that is inlined into an inlined one names that one's place, which the line before has led back to the kernel file.
+  std::map<std::pair<int, int>, int> led_back;
+  std::vector<int> lines;
+  for (const Location& location : locations_) {
+    int line = 0;
+    if (own[location.file]) line = location.line;
+    else if (location.inlined_file && own[location.inlined_file]) line = location.inlined_line;
+    else if (const auto found = led_back.find({location.inlined_file, location.inlined_line}); location.inlined_file && found != led_back.end()) line = found->second;
+    led_back[{location.file, location.line}] = line;
+    lines.push_back(line);
+  }
   for (std::size_t f = 0; f < module_.functions.size(); ++f)
-    for (Statement& statement : module_.functions[f].body) {
-      const Location* location = statement.source_line ? &locations_[static_cast<std::size_t>(statement.source_line) - 1] : nullptr;
-      if (!location) continue;
-      statement.source_line = own[location->file] ? location->line : location->inlined_file && own[location->inlined_file] ? location->inlined_line : 0;
-    }
+    for (Statement& statement : module_.functions[f].body)
+      if (statement.source_line) statement.source_line = lines[static_cast<std::size_t>(statement.source_line) - 1];
 }
 
 Module Parser::run() {

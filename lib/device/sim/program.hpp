@@ -104,6 +104,7 @@ struct Program {
   std::vector<ParameterRow> parameters;
   std::vector<SpecialRow> specials;
   std::uint32_t slab_bytes = 0;
+  std::uint32_t registers = 0;                  // of all functions, as StatementFacts numbers them
   std::vector<Variable> parameter_variables;    // of the entry, with offsets below
   std::vector<std::uint32_t> parameter_offsets;
   std::uint32_t parameter_bytes = 0;

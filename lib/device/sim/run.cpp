@@ -3,6 +3,7 @@
 #include "sim/predict.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
+#include "sim/tensor_map.hpp"
 
 #include "base/defence.hpp"
 #include "base/text.hpp"
@@ -45,6 +46,21 @@ void append_printed(const std::vector<std::unique_ptr<Worker>>& workers, std::st
   std::map<std::uint64_t, std::string_view> blocks;
   for (const auto& worker : workers) blocks.insert(worker->printed.begin(), worker->printed.end());
   for (const auto& [block, words] : blocks) text += base::printable(words.substr(0, most_printed - std::min(most_printed, text.size())));
+}
+
+TensorMapHandle handle_of(const kernel::TensorMapArgument& map, std::uint64_t address) {
+  TensorMapHandle handle;
+  handle.address = address;
+  handle.rank = static_cast<std::uint8_t>(map.extents.size());
+  handle.element_bytes = static_cast<std::uint8_t>(map.element_bytes);
+  handle.swizzle_pieces = static_cast<std::uint8_t>(map.swizzle == 0 ? 1 : map.swizzle / 16);
+  handle.rounds_to_tf32 = map.element == kernel::TensorMapArgument::Element::tf32;
+  for (std::size_t i = 0; i < map.extents.size() && i < handle.extent.size(); ++i) {
+    handle.extent[i] = static_cast<std::uint32_t>(std::min<std::uint64_t>(map.extents[i], 0xffffffff));
+    handle.box[i] = static_cast<std::uint16_t>(map.box[i]);
+  }
+  std::copy_n(map.strides.begin(), std::min(map.strides.size(), handle.stride.size()), handle.stride.begin());
+  return handle;
 }
 
 // Tags for the buffers that a launch may write.
@@ -102,6 +118,12 @@ tl::expected<void, std::string> SimDevice::bind(const device::BoundPlan& plan, c
       const std::uint64_t address = allocation(region).base + region.offset + static_cast<std::uint64_t>(buffer->byte_offset);
       if (size != 8) return tl::unexpected(fmt::format("argument {} of {} is a buffer, the parameter has {} bytes", i + 1, step.kernel, size));
       std::memcpy(into, &address, 8);
+    } else if (const auto* map = std::get_if<kernel::TensorMapArgument>(&step.arguments[i])) {
+      const device::Region& region = plan.buffers.at(map->buffer);
+      if (size != 128) return tl::unexpected(fmt::format("argument {} of {} is a tensor map, the parameter has {} bytes", i + 1, step.kernel, size));
+      if (facts_.major < 9) return tl::unexpected(fmt::format("{} has no tensor maps: they need compute capability 9.0", facts_.name));
+      const TensorMapHandle handle = handle_of(*map, allocation(region).base + region.offset + static_cast<std::uint64_t>(map->byte_offset));
+      std::memcpy(into, &handle, sizeof handle);
     } else {
       const auto& scalar = std::get<kernel::ScalarArgument>(step.arguments[i]);
       if (scalar.size != size) return tl::unexpected(fmt::format("argument {} of {} has {} bytes, the parameter has {}", i + 1, step.kernel, scalar.size, size));

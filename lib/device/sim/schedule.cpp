@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/schedule.hpp"
 
+#include "sim/asynchrony.hpp"
 #include "sim/block.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ bool spend(Launch& launch, Block& block, std::uint64_t& counted) {
   return false;
 }
 
-void note_longest(Worker& worker, const Block& block) {
+void note_end(Worker& worker, Block& block) {
+  finish(block);
   double longest = 0;
   for (const Warp& warp : block.warps) longest = std::max(longest, static_cast<double>(warp.executed) + warp.slept_ns);
   if (block.recording) {
@@ -55,7 +57,7 @@ void run_each(Worker& worker, Block& block, std::uint64_t number) {
   std::uint64_t counted = 0;
   for (;;) {
     const Progress progress = advance(block, long_slice);
-    if (!spend(launch, block, counted) || progress == Progress::finished) return note_longest(worker, block);
+    if (!spend(launch, block, counted) || progress == Progress::finished) return note_end(worker, block);
     if (progress == Progress::stuck) {
       report_stuck(block);
       return;
@@ -81,7 +83,7 @@ void run_in_turns(Worker& worker, const std::vector<std::uint64_t>& numbers, std
       const Progress progress = advance(*turn.block, short_slice);
       if (!spend(launch, *turn.block, turn.counted)) return;
       if (progress == Progress::stuck) report_stuck(*turn.block);
-      if (progress == Progress::finished) note_longest(worker, *turn.block);
+      if (progress == Progress::finished) note_end(worker, *turn.block);
       if (progress == Progress::waiting) turns.push_back(std::move(turn));
       else spare.push_back(std::move(turn.block));
     }

@@ -22,6 +22,8 @@ struct TensorFacts {
   Part part = Part::a;
   bool column_major = false, transposed = false;
   unsigned matrices = 1;
+  // wgmma, with `transposed` for A
+  bool transposed_b = false, negate_a = false, negate_b = false;
 
   Element element(Part which) const { return which == Part::a ? a : which == Part::b ? b : which == Part::c ? c : d; }
   unsigned rows(Part which) const { return which == Part::b ? k : m; }

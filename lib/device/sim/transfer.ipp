@@ -51,11 +51,11 @@ inline bool flags_full(const WordFlags* flags, u64 words) {
   for (; k + 8 <= words; k += 8) {
     u64 v;
     std::memcpy(&v, flags + k, 8);
-    all &= v ^ (v & 0xf0f0f0f0f0f0f0f0ull ? ~u64{0} : 0);
+    all &= v ^ (v & 0x8080808080808080ull ? ~u64{0} : 0);  // in flight
   }
   bool rest = true;
-  for (; k < words; ++k) rest &= flags[k] == word_written;
-  return rest && all == 0x0f0f0f0f0f0f0f0full;
+  for (; k < words; ++k) rest &= (flags[k] & (word_written | word_in_flight)) == word_written;
+  return rest && (all & 0x0f0f0f0f0f0f0f0full) == 0x0f0f0f0f0f0f0f0full;
 }
 
 inline bool run_written(const Landing& at, u64 address, u64 bytes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/compiler.hpp"
+#include "compile/own_headers.hpp"
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -334,4 +335,22 @@ TEST_CASE("the task's options reach the compiler") {
   const auto result = compiled(one);
   REQUIRE(result);
   CHECK(has(result->binary.ptx, "div.approx"));
+}
+
+TEST_CASE("what needs Hopper's own target is compiled for it, and the header's text may stand in its place") {
+  const std::string source = "#include \"hopper.cuh\"\n__global__ void k(float* a) { hopper::product_fence(); if (hopper::elected()) a[0] = 1; }\n";
+  compile::Request one = request(source);
+  one.arch = "sm_90";
+  const auto result = compiled(one);
+  if (!result) FAIL(text(result.error()));
+  CHECK(result->binary.arch == "sm_90a");
+  CHECK(has(result->binary.ptx, ".target sm_90a"));
+  one.source = copy;
+  CHECK(compiled(one)->binary.arch == "sm_90");
+  const std::string whole = compile::with_own_headers(source);
+  CHECK(!has(whole, "#include \"hopper.cuh\""));
+  one.source = whole;
+  const auto again = compiled(one);
+  if (!again) FAIL(text(again.error()));
+  CHECK(again->binary.arch == "sm_90a");
 }

@@ -115,3 +115,23 @@ TEST_CASE("includes of stand-ins and angle names pass, includes of files do not"
   CHECK(find_bad_include("#include", "k.cu", {}));
   CHECK(find_bad_include("#include <../x.h>", "k.cu", {}));
 }
+
+TEST_CASE("a remark that wgmma is serialised becomes a warning and a fact of its kernel") {
+  const std::string log =
+      "ptxas info    : (C7517) warpgroup.wait is injected in around line 422 by compiler to allow use of registers defined by GMMA in function '_Z3badPf'\n"
+      "ptxas info    : (C7514) Potential Performance Loss: wgmma.mma_async instructions are serialized due to non wgmma instructions reading accumulator "
+      "registers of  a wgmma between start and end of the pipeline stage in the function '_Z3badPf'\n"
+      "ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function '_Z3badPf' for 'sm_90a'\nptxas info    : Function properties for _Z3badPf\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 34 registers, used 0 barriers\n"
+      "ptxas info    : Compiling entry function '_Z4goodPf' for 'sm_90a'\nptxas info    : Function properties for _Z4goodPf\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 30 registers, used 0 barriers\n";
+  const auto found = parse(log);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].severity == base::Diagnostic::Severity::warning);
+  CHECK(found[0].message.starts_with("ptxas: Potential Performance Loss: wgmma.mma_async instructions are serialized due to non wgmma instructions"));
+  const auto resources = parse_resources(log);
+  CHECK(resources.at("_Z3badPf").serialized_wgmma ==
+        "non wgmma instructions reading accumulator registers of a wgmma between start and end of the pipeline stage");
+  CHECK(resources.at("_Z3badPf").registers == 34);
+  CHECK(resources.at("_Z4goodPf").serialized_wgmma.empty());
+}

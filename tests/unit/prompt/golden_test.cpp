@@ -56,7 +56,7 @@ outcome::Judgement right(double score) {
   timing.share_of_limit = 0.1 * score;
   timing.limited_by = "memory bandwidth";
   judgement.workloads = {timing};
-  judgement.resources = {{"scale", 18, 1024, 0, 0, 0, 380, 1024}};
+  judgement.resources = {{"scale", 18, 1024, 0, 0, 0, 380, 1024, ""}};
   judgement.occupancy = 0.75;
   judgement.occupancy_limited_by = "registers";
   judgement.tunables = {{"BLOCK", 256}};

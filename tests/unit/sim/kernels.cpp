@@ -396,11 +396,11 @@ TEST_CASE("reading what nobody wrote is found") {
 TEST_CASE("unknown instructions are refused at load with their place") {
   auto device = sim::open({});
   outcome::Binary binary;
-  binary.ptx = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n\twgmma.fence.sync.aligned;\n\tret;\n}\n";
+  binary.ptx = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n\ttcgen05.wait::ld.sync.aligned;\n\tret;\n}\n";
   const auto loaded = device->load(binary);
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().status == Status::unsupported);
-  CHECK_THAT(loaded.error().message, containing("sim does not know \"wgmma.fence.sync.aligned\""));
+  CHECK_THAT(loaded.error().message, containing("sim does not know \"tcgen05.wait::ld.sync.aligned\""));
   CHECK_THAT(loaded.error().message, containing("PTX:7"));
 }
 
