@@ -65,8 +65,8 @@ inline float cut(s64 sum, s32 unit) {
   const double exact = std::ldexp(static_cast<double>(sum), unit);
   const float nearest = static_cast<float>(exact);
   if (std::isinf(nearest)) return std::fabs(exact) >= 0x1p128 ? nearest : std::copysign(std::numeric_limits<float>::max(), nearest);
-  if (std::fabs(static_cast<double>(nearest)) > std::fabs(exact)) return std::nextafter(nearest, 0.0f);
-  return nearest;
+  const float below = std::fabs(static_cast<double>(nearest)) > std::fabs(exact) ? std::nextafter(nearest, 0.0f) : nearest;
+  return below == 0 ? 0.0f : below;  // never -0
 }
 
 // Any values, one cell.

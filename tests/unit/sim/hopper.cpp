@@ -94,7 +94,8 @@ float described(const std::vector<float>& a, const std::vector<float>& b, float 
   for (std::size_t k = 0; k < a.size(); ++k) sum += std::trunc(std::ldexp(static_cast<long double>(a[k]) * b[k], 25 - largest));
   sum = std::ldexp(sum, largest - 25);
   const float nearest = static_cast<float>(sum);
-  return std::fabs(static_cast<long double>(nearest)) > std::fabs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+  const float below = std::fabs(static_cast<long double>(nearest)) > std::fabs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+  return below == 0 ? 0.0f : below;
 }
 
 }  // namespace
