@@ -18,7 +18,7 @@ TEST_CASE("a judgement survives JSON and back") {
   judgement.speedup = Speedup{2, 1.5, 2.5};
   judgement.workloads.push_back({{{"N", 64}}, 2.0, 1.0, {2, 1.5, 2.5}, 24, 1.9, 0.5, "memory bandwidth", 0.5, 3.0});
   judgement.tunables = {{"BLOCK", 128}};
-  judgement.resources.push_back({"k<128>", 32, 1024, 0, 0, 0, 16, 1024});
+  judgement.resources.push_back({"k<128>", 32, 1024, 0, 0, 0, 16, 1024, "a function call"});
   judgement.counters.warp_instructions = 7;
   judgement.hot_lines[12].global_load_sectors = 3;
   judgement.diagnostics.push_back({cudal1::base::Diagnostic::Severity::warning, "a.cu", 3, 4, "unused", "int x;", ""});

@@ -36,7 +36,7 @@ outcome::Judgement faster(double speedup) {
   judgement.message = "predicted to be faster";
   judgement.speedup = outcome::Speedup{speedup, speedup * 0.9, speedup * 1.1};
   judgement.workloads.push_back({{{"N", 1024}}, 0.5, 0.5 / speedup, *judgement.speedup, 0, 0, 0.8, "memory bandwidth"});
-  judgement.resources.push_back({"fast", 18, 0, 0, 0, 0, 0, 1024});
+  judgement.resources.push_back({"fast", 18, 0, 0, 0, 0, 0, 1024, ""});
   judgement.occupancy = 1;
   judgement.occupancy_limited_by = "threads";
   judgement.counters.warp_instructions = 1000;
