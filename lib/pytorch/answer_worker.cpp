@@ -100,7 +100,7 @@ sandbox::FileRules files(const json& setup) {
     rules.readable.emplace_back(path);
   rules.readable.push_back(fs::path(setup.at("program").get<std::string>()).parent_path());
   add_beside(rules, setup.at("task").get<std::string>());
-  rules.readable.emplace_back(setup.at("answer").get<std::string>());
+  if (setup.contains("answer")) rules.readable.emplace_back(setup["answer"].get<std::string>());
   const std::string folder = setup.at("folder");
   rules.writable.emplace_back(folder);
   rules.writable.emplace_back(setup.value("built", folder));
