@@ -6,7 +6,7 @@
 
 One line for each kernel that was refused or could not be judged, then the rates, of operations that took part when bounds
 were set and of those held out. With --results each answer is kept as a line of JSON, and the same command goes on where it
-was stopped. Needs ../honest beside it and the program alone. Ends with 1 when more than 0.2 % were refused."""
+was stopped. Kernels that are less exact than their line are counted apart. Needs ../honest beside it and the program alone. Ends with 1 when more than 0.2 % were refused."""
 
 import argparse
 import collections
@@ -21,7 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "honest"))
 sys.dont_write_bytecode = True
 
-from table import pairs, row_text, task_text  # noqa: E402
+from table import LESS_EXACT, pairs, row_text, task_text  # noqa: E402
 
 MOST_REFUSED = 0.002
 RIGHT = {"DROPPED", "SLOWER", "EQUIVALENT", "INCONCLUSIVE", "FASTER"}
@@ -98,14 +98,18 @@ def told(answers, held):
         counts[kernel][kind] += 1
         if kind != "right":
             first.setdefault(kernel, f"{answer['verdict']}, seed {answer['seed']}: {answer['message'][:160]}")
+    apart = {kernel: LESS_EXACT.get(kernel.rpartition("__")[0]) for kernel in counts}
     for kernel, reason in first.items():
+        reason = f"{apart[kernel]}; {reason}" if apart[kernel] else reason
         print(f"{kernel}{' (held out)' if held[kernel] else ''}: {counts[kernel]['refused']} of {sum(counts[kernel].values())} refused; {reason}")
     worst = 0
+    loose = sum((counts[kernel] for kernel in counts if apart[kernel]), collections.Counter())
+    print(f"less exact than their line: {loose['refused']} of {loose['right'] + loose['refused']} refused")
     for what, chosen in (("known", False), ("held out", True)):
-        total = sum((counts[kernel] for kernel in counts if held[kernel] == chosen), collections.Counter())
+        total = sum((counts[kernel] for kernel in counts if held[kernel] == chosen and not apart[kernel]), collections.Counter())
         decisions = total["right"] + total["refused"]
-        operations = len({kernel.split("__")[0] for kernel in counts if held[kernel] == chosen})
-        kernels = len({tuple(kernel.split("__")[:2]) for kernel in counts if held[kernel] == chosen})
+        operations = len({kernel.split("__")[0] for kernel in counts if held[kernel] == chosen and not apart[kernel]})
+        kernels = len({tuple(kernel.split("__")[:2]) for kernel in counts if held[kernel] == chosen and not apart[kernel]})
         rate = total["refused"] / decisions if decisions else 0
         worst = max(worst, rate)
         print(f"{what}: {total['refused']} of {decisions} refused, {rate:.2%}; {kernels} kernels over {operations} operations; {total['no answer']} without an answer")
