@@ -289,11 +289,12 @@ def logsumexp(values, dim, keepdim=False):
 def spread(values, dims, keepdim=True):
     """What is centred, and the variance: as exact as one pass about a point two deviations off the mean or about the first
     element, whichever is farther, and as Welford's."""
-    mean = values.mean(dims, True)
-    centred = values - mean
     first = values
     for dim in dims:
         first = first.narrow(dim, 0, 1)
+    mean = values.mean(dims, True)
+    mean = mean + (first + (values - first).mean(dims, True) + (-values).mean(dims, True))
+    centred = values - mean
     shifted = centred + torch.maximum(2 * torch.sqrt((centred * centred).mean(dims, True)), (first - mean).abs())
     offset = shifted.mean(dims, True)
     running = 2 * centred.abs().mean(dims, True) * (mean * 1.4426950408889634 * 0.6931471805599453 - mean)
@@ -385,7 +386,7 @@ FORMULAS = {
     "_native_batch_norm_legit_no_training": batch_norm_legit_no_training, "_batch_norm_impl_index": batch_norm,
     "var": variance, "std": lambda *args, **kwargs: variance(*args, **kwargs, root=True), "norm": norm, "linalg_vector_norm": norm, "gelu": gelu,
     "silu": lambda values: values * torch.sigmoid(values), "mish": lambda values: values * torch.tanh(torch.nn.functional.softplus(values)),
-    "hardsigmoid": lambda values: torch.clamp(values + 3, 0, 6) / 6, "hardswish": lambda values: values * (torch.clamp(values + 3, 0, 6) / 6),
+    "hardsigmoid": lambda values: torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1), "hardswish": lambda values: values * torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1),
     "log_sigmoid_forward": lambda values: -torch.nn.functional.softplus(-values), "lerp": lambda start, end, weight: start + weight * (end - start),
     "glu": lambda values, dim=-1: values.chunk(2, dim)[0] * torch.sigmoid(values.chunk(2, dim)[1]),
     "mse_loss": lambda values, target, reduction=1: [lambda x: x, torch.mean, torch.sum][reduction]((values - target) * (values - target)),

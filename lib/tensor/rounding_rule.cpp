@@ -63,12 +63,12 @@ std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::for
 
 // The variance `v` of x about its mean `m` over `axes`, times count / divisor. The line is as exact as a variance in one pass
 // about a point two deviations off the mean or about the first element, whichever is farther, and as Welford's, whose running
-// mean is rounded at each step.
+// mean is rounded at each step. The mean is as exact as one taken in such a pass, too.
 std::string spread(const std::string& x, const std::vector<int>& axes, double factor) {
   std::string first = x;
   for (const int axis : axes) first = fmt::format("torch.narrow({}, {}, 0, 1)", first, axis);
-  return fmt::format("m = torch.mean({0}, {1}, True); c = {0} - m; a = torch.mean(c * c, {1}, True); "
-                     "s = c + torch.maximum(2 * torch.sqrt(a), torch.abs({3} - m)); o = torch.mean(s, {1}, True); "
+  return fmt::format("f = {3}; m = torch.mean({0}, {1}, True); m = m + (f + torch.mean({0} - f, {1}, True) + torch.mean(-{0}, {1}, True)); c = {0} - m; a = torch.mean(c * c, {1}, True); "
+                     "s = c + torch.maximum(2 * torch.sqrt(a), torch.abs(f - m)); o = torch.mean(s, {1}, True); "
                      "w = 2 * torch.mean(torch.abs(c), {1}, True) * (m * 1.4426950408889634 * 0.6931471805599453 - m); "
                      "v = torch.clamp(torch.mean(s * s, {1}, True) - o * o + w, 0) * {2:.17g}; ", x, tuple(axes), factor, first);
 }
@@ -156,8 +156,8 @@ std::string rounding_body(const Call& call) {
   if (name == "mish") return "y = input * torch.tanh(torch.nn.functional.softplus(input))";
   if (name == "softsign") return "y = input / (1 + torch.abs(input))";
   if (name == "tanhshrink") return "y = input - torch.tanh(input)";
-  if (name == "hardsigmoid") return "y = torch.clamp(input + 3, 0, 6) / 6";
-  if (name == "hardswish") return "y = input * (torch.clamp(input + 3, 0, 6) / 6)";
+  if (name == "hardsigmoid") return "y = torch.clamp(input * 0.16666666666666666 + 0.5, 0, 1)";
+  if (name == "hardswish") return "y = input * torch.clamp(input * 0.16666666666666666 + 0.5, 0, 1)";
   if (name == "lerp") return "y = input + weight * (end - input)";
   if (name == "gelu") {
     return call.word("approximate") == "tanh" ? "y = 0.5 * input * (1 + torch.tanh(0.7978845608028654 * (input + 0.044715 * input * input * input)))"
