@@ -14,7 +14,7 @@ class Builder {
  public:
   explicit Builder(Dag& dag);
 
-  const Node& at(int id) const { return dag_.nodes[static_cast<std::size_t>(id)]; }
+  const Node& at(int id) const { return dag_.at(id); }
   std::size_t assignments() const { return assignments_; }
   // The value of a number that is written out; nothing for sizes, scalars and other nodes.
   std::optional<double> literal_value(int id) const;
@@ -23,7 +23,7 @@ class Builder {
   int number(const tensor::Extent& extent, tensor::Dtype dtype);
   int pointwise(const std::string& function, const std::vector<int>& operands);  // operands broadcast
   int sum(int operand, const std::vector<int>& dims);                            // keeps the dimensions
-  int reshaped(int operand, tensor::Shape shape);
+  int reshaped(int operand, const tensor::Shape& shape);
   int swapped(int operand);  // the last two dimensions
   int add(Node node) { return dag_.add(std::move(node)); }
 

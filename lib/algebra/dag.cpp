@@ -3,20 +3,64 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace cudal1::algebra {
 
+bool Permute::swaps_last() const {
+  const auto rank = static_cast<int>(dims.size());
+  if (rank < 2) return false;
+  for (int i = 0; i < rank; ++i)
+    if (dims[static_cast<std::size_t>(i)] != (i == rank - 1 ? rank - 2 : i == rank - 2 ? rank - 1 : i)) return false;
+  return true;
+}
+
+bool Node::computes(std::string_view function) const { return is<Pointwise>() && as<Pointwise>().function == function; }
+
+bool Node::reduces(std::string_view function) const { return is<Reduce>() && as<Reduce>().function == function; }
+
+const std::string& Node::function() const {
+  static const std::string none;
+  if (is<Pointwise>()) return as<Pointwise>().function;
+  if (is<Reduce>()) return as<Reduce>().function;
+  return is<Scan>() ? as<Scan>().function : none;
+}
+
+const std::vector<Window>& Node::windows() const {
+  static const std::vector<Window> none;
+  if (is<Convolution>()) return as<Convolution>().windows;
+  if (is<Pool>()) return as<Pool>().windows;
+  return is<WindowSums>() ? as<WindowSums>().windows : none;
+}
+
+bool Node::transposed() const {
+  return (is<Convolution>() && as<Convolution>().transposed) || (is<WindowSums>() && as<WindowSums>().transposed);
+}
+
+std::string describe(const Node& node) {
+  constexpr const char* kinds[] = {"an input", "a number", "a coordinate", "", "", "a view", "a view", "a matrix product", "attention", "a convolution",
+                                   "a pool", "", "a slice", "cat", "gather", "sums of windows"};
+  static_assert(std::size(kinds) == std::variant_size_v<Operation>);
+  return node.function().empty() ? kinds[node.operation.index()] : node.function();
+}
+
 int Dag::add(Node node) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& other = nodes[i];
-    if (other.kind == node.kind && other.function == node.function && other.operands == node.operands &&
-        other.dtype == node.dtype && other.shape == node.shape && other.dims == node.dims &&
-        other.attributes == node.attributes && other.windows == node.windows && other.starts == node.starts &&
-        other.extent == node.extent)
-      return static_cast<int>(i);
-  }
+  const auto equal = std::find(nodes.begin(), nodes.end(), node);
+  if (equal != nodes.end()) return static_cast<int>(equal - nodes.begin());
   nodes.push_back(std::move(node));
   return static_cast<int>(nodes.size()) - 1;
+}
+
+tensor::Shape broadcast(const Dag& dag, const std::vector<int>& operands, std::size_t assignments) {
+  std::size_t rank = 0;
+  for (int operand : operands) rank = std::max(rank, dag.at(operand).shape.size());
+  tensor::Shape result(rank, literal(1, assignments));
+  for (int operand : operands) {
+    const tensor::Shape& shape = dag.at(operand).shape;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (!is_one(shape[i])) result[i + rank - shape.size()] = shape[i];
+  }
+  return result;
 }
 
 tensor::Extent literal(std::int64_t value, std::size_t assignments) {

@@ -66,14 +66,10 @@ Dag Lowering::run() {
 int Lowering::rounded(int operand, tensor::Dtype dtype) {
   Node node = at(operand);
   if (node.dtype == dtype || dtype == wide(dtype)) return operand;
-  if (node.kind == Kind::reshape || node.kind == Kind::permute) {
+  if (node.is<Reshape>() || node.is<Permute>()) {
     node.operands[0] = rounded(node.operands[0], dtype);
   } else {
-    node = {};
-    node.kind = Kind::pointwise;
-    node.function = "identity";
-    node.operands = {operand};
-    node.shape = at(operand).shape;
+    node = {Pointwise{"identity"}, {operand}, dtype, at(operand).shape};
   }
   node.dtype = dtype;
   return add(std::move(node));
@@ -81,36 +77,16 @@ int Lowering::rounded(int operand, tensor::Dtype dtype) {
 
 int Lowering::lower(const tensor::Node& node) {
   if (node.function == "input") {
-    Node input;
-    input.function = std::get<std::string>(node.attributes.at("name"));
-    input.dtype = type_->dtype;
-    input.shape = type_->shape;
-    return add(input);
+    return add({Input{std::get<std::string>(node.attributes.at("name"))}, {}, type_->dtype, type_->shape});
   }
   if (node.function == "constant") {
     const Attribute& value = node.attributes.at("value");
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-      Node number;
-      number.kind = Kind::number;
-      number.function = std::to_string(*integer);
-      number.dtype = tensor::Dtype::int64;
-      return add(number);
-    }
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return add({Number{std::to_string(*integer)}, {}, tensor::Dtype::int64});
     if (const auto* real = std::get_if<double>(&value)) return literal_number(*real);
-    if (const auto* is = std::get_if<bool>(&value)) {
-      Node number;
-      number.kind = Kind::number;
-      number.function = *is ? "1" : "0";
-      number.dtype = tensor::Dtype::bool_;
-      return add(number);
-    }
+    if (const auto* is = std::get_if<bool>(&value)) return add({Number{*is ? "1" : "0"}, {}, tensor::Dtype::bool_});
     if (const auto* text = std::get_if<tensor::SizeText>(&value)) {
       if (const auto extent = tensor::resolve(graph_, types_, value, sizes_); extent.size() == 1) return size_number(extent[0], type_->dtype);
-      Node number;
-      number.kind = Kind::number;
-      number.function = number_text(text->text);
-      number.dtype = type_->dtype;
-      return add(number);
+      return add({Number{number_text(text->text)}, {}, type_->dtype});
     }
     throw NotCovered{"a constant that is no number"};
   }
@@ -126,68 +102,35 @@ int Lowering::lower(const tensor::Node& node) {
 
 int Lowering::literal_number(double value, tensor::Dtype dtype) {
   if (std::isnan(value)) throw NotCovered{"a constant that is no number"};
-  Node number;
-  number.kind = Kind::number;
-  number.function = fmt::format("{}", value);
-  number.dtype = dtype;
-  return add(number);
+  return add({Number{fmt::format("{}", value)}, {}, dtype});
 }
 
-int Lowering::size_number(const tensor::Extent& extent, tensor::Dtype dtype) {
-  Node number;
-  number.kind = Kind::number;
-  number.function = extent.text;
-  number.extent = extent;
-  number.dtype = dtype;
-  return add(number);
-}
+int Lowering::size_number(const tensor::Extent& extent, tensor::Dtype dtype) { return add({Number{extent.text, extent}, {}, dtype}); }
 
 int Lowering::pointwise(const std::string& function, std::vector<int> operands) {
   tensor::Dtype dtype = at(operands.front()).dtype;
   for (int operand : operands)
-    if (at(operand).kind != Kind::number) dtype = at(operand).dtype;
+    if (!at(operand).is<Number>()) dtype = at(operand).dtype;
   if (find_pointwise(function)->truth) dtype = tensor::Dtype::bool_;
   return pointwise(function, std::move(operands), dtype);
 }
 
 int Lowering::pointwise(const std::string& function, std::vector<int> operands, tensor::Dtype dtype) {
-  Node node;
-  node.kind = Kind::pointwise;
-  node.function = function;
-  node.dtype = wide(dtype);
-  std::size_t rank = 0;
-  for (int operand : operands) rank = std::max(rank, at(operand).shape.size());
-  node.shape.assign(rank, literal(1, assignments_));
-  for (int operand : operands) {
-    const tensor::Shape& shape = at(operand).shape;
-    for (std::size_t i = 0; i < shape.size(); ++i)
-      if (!tensor::is_one(shape[i])) node.shape[i + rank - shape.size()] = shape[i];
-  }
-  node.operands = std::move(operands);
-  return add(node);
+  tensor::Shape shape = broadcast(dag_, operands, assignments_);
+  return add({Pointwise{function}, std::move(operands), wide(dtype), std::move(shape)});
 }
 
 int Lowering::reduce(const std::string& function, int operand, const std::vector<int>& dims) {
-  Node node;
-  node.kind = Kind::reduce;
-  node.function = function;
-  node.operands = {operand};
-  node.dims = dims;
-  node.dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : wide(at(operand).dtype);
-  node.shape = at(operand).shape;
   if (dims.empty()) return operand;
-  for (int dim : dims) node.shape.at(static_cast<std::size_t>(dim)) = literal(1, assignments_);
-  return add(node);
+  const tensor::Dtype dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : wide(at(operand).dtype);
+  tensor::Shape shape = at(operand).shape;
+  for (int dim : dims) shape.at(static_cast<std::size_t>(dim)) = literal(1, assignments_);
+  return add({Reduce{function, dims}, {operand}, dtype, std::move(shape)});
 }
 
 int Lowering::reshape(int operand, const tensor::Shape& shape) {
   if (at(operand).shape == shape) return operand;
-  Node node;
-  node.kind = Kind::reshape;
-  node.operands = {operand};
-  node.dtype = at(operand).dtype;
-  node.shape = shape;
-  return add(node);
+  return add({Reshape{}, {operand}, at(operand).dtype, shape});
 }
 
 int Lowering::permute(int operand, const std::vector<int>& dims) {
@@ -195,17 +138,14 @@ int Lowering::permute(int operand, const std::vector<int>& dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) identity = identity && dims[i] == static_cast<int>(i);
   if (identity) return operand;
   const Node from = at(operand);
-  Node node;
-  node.kind = Kind::permute;
-  node.dims = dims;
-  node.operands = {operand};
-  if (from.kind == Kind::permute) {
-    for (std::size_t i = 0; i < dims.size(); ++i) node.dims[i] = from.dims[static_cast<std::size_t>(dims[i])];
-    return permute(from.operands[0], node.dims);
+  if (from.is<Permute>()) {
+    std::vector<int> both;
+    for (int dim : dims) both.push_back(from.as<Permute>().dims[static_cast<std::size_t>(dim)]);
+    return permute(from.operands[0], both);
   }
-  node.dtype = from.dtype;
-  for (int dim : dims) node.shape.push_back(from.shape[static_cast<std::size_t>(dim)]);
-  return add(node);
+  tensor::Shape shape;
+  for (int dim : dims) shape.push_back(from.shape[static_cast<std::size_t>(dim)]);
+  return add({Permute{dims}, {operand}, from.dtype, std::move(shape)});
 }
 
 int Lowering::swap_last(int operand) {
@@ -216,12 +156,9 @@ int Lowering::swap_last(int operand) {
 }
 
 int Lowering::coordinate(const tensor::Extent& extent, std::size_t dim, std::size_t rank) {
-  Node node;
-  node.kind = Kind::coordinate;
-  node.dtype = tensor::Dtype::int64;
-  node.shape.assign(rank, literal(1, assignments_));
-  node.shape[dim] = extent;
-  return add(node);
+  tensor::Shape shape(rank, literal(1, assignments_));
+  shape[dim] = extent;
+  return add({Coordinate{}, {}, tensor::Dtype::int64, std::move(shape)});
 }
 
 int Lowering::mean(int operand, const std::vector<int>& dims) {
@@ -233,28 +170,17 @@ int Lowering::mean(int operand, const std::vector<int>& dims) {
 
 int Lowering::expand(int operand, const tensor::Shape& shape) {
   if (at(operand).shape == shape) return operand;
-  Node node;
-  node.kind = Kind::pointwise;
-  node.function = "identity";
-  node.operands = {operand};
-  node.dtype = at(operand).dtype;
-  node.shape = shape;
-  return add(node);
+  return add({Pointwise{"identity"}, {operand}, at(operand).dtype, shape});
 }
 
 int Lowering::slice(int operand, std::size_t dim, const tensor::Extent& start, const tensor::Extent& extent, int step) {
-  Node node;
-  node.kind = Kind::slice;
-  node.operands = {operand};
-  node.dtype = at(operand).dtype;
-  node.shape = at(operand).shape;
-  node.dims.assign(node.shape.size(), 1);
-  node.starts.assign(node.shape.size(), literal(0, assignments_));
-  if (step == 1 && node.shape[dim] == extent) return operand;
-  node.shape[dim] = extent;
-  node.dims[dim] = step;
-  node.starts[dim] = start;
-  return add(std::move(node));
+  tensor::Shape shape = at(operand).shape;
+  if (step == 1 && shape[dim] == extent) return operand;
+  Slice part{tensor::Shape(shape.size(), literal(0, assignments_)), std::vector<int>(shape.size(), 1)};
+  shape[dim] = extent;
+  part.starts[dim] = start;
+  part.steps[dim] = step;
+  return add({std::move(part), {operand}, at(operand).dtype, std::move(shape)});
 }
 
 tensor::Dtype wide(tensor::Dtype dtype) {
@@ -265,15 +191,12 @@ int Lowering::as(int operand, tensor::Dtype dtype) {
   const Node node = at(operand);
   if (node.dtype == dtype || node.dtype == wide(dtype)) return operand;
   // A factor is turned where it is read, not where it is cast.
-  if (node.kind == Kind::permute) return permute(as(node.operands[0], dtype), node.dims);
+  if (node.is<Permute>()) return permute(as(node.operands[0], dtype), node.as<Permute>().dims);
   return pointwise("identity", {operand}, dtype);
 }
 
 int Lowering::cat(const std::vector<int>& operands, std::size_t dim) {
-  Node node;
-  node.kind = Kind::cat;
-  node.function = "cat";
-  node.dims = {static_cast<int>(dim)};
+  Node node{Cat{static_cast<int>(dim)}};
   for (int operand : operands) {
     const tensor::Extent& extent = at(operand).shape[dim];
     const bool empty = std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
@@ -315,13 +238,8 @@ int Lowering::product(int a, int b) {
     const int terms = pointwise("mul", {swap_last(a), b});
     return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
-  Node node;
-  node.kind = Kind::product;
-  node.function = "matmul";
-  node.operands = {a, b};
-  node.dtype = at(a).dtype;
   const std::size_t rank = std::max(left.size(), right.size());
-  node.shape.assign(rank, literal(1, assignments_));
+  Node node{Product{}, {a, b}, at(a).dtype, tensor::Shape(rank, literal(1, assignments_))};
   for (const tensor::Shape* shape : {&left, &right})
     for (std::size_t i = 0; i + 2 < shape->size(); ++i)
       if (!tensor::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];

@@ -7,17 +7,10 @@ namespace cudal1::algebra {
 namespace {
 
 // `number` multiplies or divides the scores; -1: they are divided by the root of the head's width.
-int whole(Lowering& l, const std::vector<int>& factors, int number, bool divides, bool causal) {
-  Node node;
-  node.kind = Kind::attention;
-  node.function = "attention";
-  node.operands = factors;
-  if (number >= 0) node.operands.push_back(number);
-  node.dtype = l.at(factors[0]).dtype;
-  node.shape = l.at(factors[0]).shape;
-  node.attributes["is_causal"] = causal;
-  node.attributes["divides"] = divides;
-  return l.add(node);
+int whole(Lowering& l, std::vector<int> operands, int number, bool divides, bool causal) {
+  const Node q = l.at(operands[0]);
+  if (number >= 0) operands.push_back(number);
+  return l.add({Attention{causal, divides}, std::move(operands), q.dtype, q.shape});
 }
 
 bool fits(const Lowering& l, int q, int k, int v) {
@@ -56,15 +49,14 @@ int attention(Lowering& l) {
 
 // What `id` is the softmax of along its last dimension, as it is spelt out; -1: of nothing.
 int softmax_of(const Lowering& l, int id) {
-  const auto is = [&](int node, Kind kind, std::string_view function) { return l.at(node).kind == kind && l.at(node).function == function; };
-  if (!is(id, Kind::pointwise, "mul") || !is(l.at(id).operands[1], Kind::pointwise, "reciprocal")) return -1;
+  if (!l.at(id).computes("mul") || !l.at(l.at(id).operands[1]).computes("reciprocal")) return -1;
   const int powers = l.at(id).operands[0], sum = l.at(l.at(id).operands[1]).operands[0];
-  if (!is(sum, Kind::reduce, "sum") || l.at(sum).operands[0] != powers || !is(powers, Kind::pointwise, "exp")) return -1;
+  if (!l.at(sum).reduces("sum") || l.at(sum).operands[0] != powers || !l.at(powers).computes("exp")) return -1;
   const int shifted = l.at(powers).operands[0];
-  if (!is(shifted, Kind::pointwise, "sub") || !is(l.at(shifted).operands[1], Kind::reduce, "max")) return -1;
+  if (!l.at(shifted).computes("sub") || !l.at(l.at(shifted).operands[1]).reduces("max")) return -1;
   const int scores = l.at(shifted).operands[0], most = l.at(shifted).operands[1];
   const std::vector<int> last{static_cast<int>(l.at(scores).shape.size()) - 1};
-  return l.at(most).operands[0] == scores && l.at(most).dims == last && l.at(sum).dims == last ? scores : -1;
+  return l.at(most).operands[0] == scores && l.at(most).as<Reduce>().dims == last && l.at(sum).as<Reduce>().dims == last ? scores : -1;
 }
 
 }  // namespace
@@ -73,14 +65,14 @@ int spelt_attention(Lowering& l, int weights, int v) {
   int scores = softmax_of(l, weights), number = -1;
   if (scores < 0) return -1;
   bool divides = false;
-  if (const Node& scaled = l.at(scores); scaled.kind == Kind::pointwise && (scaled.function == "mul" || scaled.function == "div")) {
-    divides = scaled.function == "div";
-    const bool second = l.at(scaled.operands[1]).kind == Kind::number;
+  if (const Node& scaled = l.at(scores); scaled.computes("mul") || scaled.computes("div")) {
+    divides = scaled.computes("div");
+    const bool second = l.at(scaled.operands[1]).is<Number>();
     if (divides && !second) return -1;
     number = scaled.operands[second ? 1 : 0];
     scores = scaled.operands[second ? 0 : 1];
   }
-  if (l.at(scores).kind != Kind::product || (number >= 0 && l.at(number).kind != Kind::number)) return -1;
+  if (!l.at(scores).is<Product>() || (number >= 0 && !l.at(number).is<Number>())) return -1;
   const int q = l.at(scores).operands[0], k = l.swap_last(l.at(scores).operands[1]);
   return fits(l, q, k, v) ? whole(l, {q, k, v}, number < 0 ? l.literal_number(1) : number, divides, false) : -1;
 }

@@ -73,20 +73,14 @@ int flip(Lowering& l) {
 }
 
 int cat(Lowering& l) {
-  Node node;
-  node.kind = Kind::cat;
-  node.function = "cat";
-  node.operands = l.operands();
-  node.dtype = l.type().dtype;
+  const std::size_t dim = axis(l, l.type().shape.size());
+  Node node{Cat{static_cast<int>(dim)}, l.operands(), l.type().dtype, l.type().shape};
   for (int operand : node.operands)
     if (l.at(operand).dtype != node.dtype) node.dtype = wide(node.dtype);
-  node.shape = l.type().shape;
-  node.dims = l.axes("dim", node.shape.size());
-  const auto dim = static_cast<std::size_t>(node.dims[0]);
   for (int& operand : node.operands) {
     if (l.at(operand).shape.size() < node.shape.size()) {  // stack
       tensor::Shape shape = l.at(operand).shape;
-      shape.insert(shape.begin() + node.dims[0], literal(1, l.assignments()));
+      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), literal(1, l.assignments()));
       operand = l.reshape(operand, shape);
     }
     if (l.at(operand).dtype != node.dtype) operand = l.as(operand, node.dtype);
@@ -102,17 +96,12 @@ int named_parts(Lowering& l) {
   const tensor::Shape shape = l.at(table).shape;
   const std::size_t dim = axis(l, shape.size()), rank = shape.size();
   if (dim != 0 && dim + 1 != rank) throw NotCovered{"an index along a dimension that is neither the first nor the last"};
-  Node gather;
-  gather.kind = Kind::gather;
-  gather.function = "gather";
-  gather.dtype = l.at(table).dtype;
-  gather.dims = {dim == 0 ? 0 : 1};
   const tensor::Shape& named = l.at(indices).shape;
   const tensor::Extent count = product_of(named, 0, named.size(), l.assignments());
   const tensor::Extent rest = dim == 0 ? product_of(shape, 1, rank, l.assignments()) : product_of(shape, 0, dim, l.assignments());
-  gather.shape = dim == 0 ? tensor::Shape{count, rest} : tensor::Shape{rest, count};
-  gather.operands = {l.reshape(table, dim == 0 ? tensor::Shape{shape[0], rest} : tensor::Shape{rest, shape[dim]}), indices};
-  return l.reshape(l.add(gather), l.type().shape);
+  const int matrix = l.reshape(table, dim == 0 ? tensor::Shape{shape[0], rest} : tensor::Shape{rest, shape[dim]});
+  const int gather = l.add({Gather{dim == 0}, {matrix, indices}, l.at(table).dtype, dim == 0 ? tensor::Shape{count, rest} : tensor::Shape{rest, count}});
+  return l.reshape(gather, l.type().shape);
 }
 
 int one_hot(Lowering& l) {

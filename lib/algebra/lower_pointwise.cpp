@@ -74,12 +74,12 @@ int hardtanh(Lowering& l) { return between(l, "min_val", "max_val"); }
 int power(Lowering& l) {
   const int base = first(l), exponent = l.operand("exponent");
   const Node& number = l.at(exponent);
-  if (number.kind == Kind::number) {
-    if (number.function == "2") return l.pointwise("square", {base});
-    if (number.function == "3") return l.pointwise("mul", {l.pointwise("square", {base}), base});
-    if (number.function == "0.5") return l.pointwise("sqrt", {base});
-    if (number.function == "-0.5") return l.pointwise("rsqrt", {base});
-    if (number.function == "-1") return l.pointwise("reciprocal", {base});
+  if (number.is<Number>()) {
+    if (number.as<Number>().text == "2") return l.pointwise("square", {base});
+    if (number.as<Number>().text == "3") return l.pointwise("mul", {l.pointwise("square", {base}), base});
+    if (number.as<Number>().text == "0.5") return l.pointwise("sqrt", {base});
+    if (number.as<Number>().text == "-0.5") return l.pointwise("rsqrt", {base});
+    if (number.as<Number>().text == "-1") return l.pointwise("reciprocal", {base});
   }
   return l.pointwise("pow", {base, exponent}, l.type().dtype);
 }

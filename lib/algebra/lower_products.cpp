@@ -36,16 +36,10 @@ int convolution(Lowering& l, std::size_t spatial, bool transposed) {
       paddings[i] = (taps.values[0] - 1) * dilations[i] / 2;
     }
   }
-  Node node;
-  node.kind = Kind::convolution;
-  node.function = transposed ? "conv_transpose" : "conv";
-  node.operands = {input, weight};
-  node.dtype = computed;
-  node.shape = l.type().shape;
+  Convolution how{transposed, l.given("groups") ? l.integer("groups") : std::int64_t{1}, {}};
   for (std::size_t i = 0; i < spatial; ++i)
-    node.windows.push_back({strides[i], paddings[i], dilations[i], node.shape[i + 2], l.at(weight).shape[i + 2]});
-  node.attributes["groups"] = l.given("groups") ? l.integer("groups") : std::int64_t{1};
-  int result = l.add(node);
+    how.windows.push_back({strides[i], paddings[i], dilations[i], l.type().shape[i + 2], l.at(weight).shape[i + 2]});
+  int result = l.add({std::move(how), {input, weight}, computed, l.type().shape});
   if (bias >= 0) {
     tensor::Shape shape = l.at(bias).shape;
     shape.resize(1 + spatial, literal(1, l.assignments()));

@@ -8,17 +8,11 @@
 namespace cudal1::algebra {
 namespace {
 
-int pool_node(Lowering& l, const std::string& function, std::vector<Node::Window> windows) {
-  Node node;
-  node.kind = Kind::pool;
-  node.function = function;
-  node.operands = {l.as(l.operand("input"), wide(l.type().dtype))};
-  node.dtype = wide(l.type().dtype);
-  node.shape = l.type().shape;
-  node.windows = std::move(windows);
-  if (l.given("divisor_override")) node.attributes["divisor_override"] = l.integer("divisor_override");
-  node.attributes["count_include_pad"] = l.truth("count_include_pad");
-  return l.add(node);
+int pool_node(Lowering& l, const std::string& function, std::vector<Window> windows) {
+  const tensor::Dtype computed = wide(l.type().dtype);
+  Pool how{function == "max", l.truth("count_include_pad"), {}, std::move(windows)};
+  if (l.given("divisor_override")) how.divisor = l.integer("divisor_override");
+  return l.add({std::move(how), {l.as(l.operand("input"), computed)}, computed, l.type().shape});
 }
 
 int pool(Lowering& l, const std::string& function, std::size_t spatial) {
@@ -26,7 +20,7 @@ int pool(Lowering& l, const std::string& function, std::size_t spatial) {
   const auto strides = l.given("stride") ? l.integers("stride", spatial) : kernel;
   const auto dilations = l.given("dilation") ? l.integers("dilation", spatial) : std::vector<std::int64_t>(spatial, 1);
   const std::size_t front = l.type().shape.size() - spatial;
-  std::vector<Node::Window> windows;
+  std::vector<Window> windows;
   for (std::size_t i = 0; i < spatial; ++i)
     windows.push_back(
         {strides[i], paddings[i], dilations[i], l.type().shape[front + i], literal(kernel[i], l.assignments())});
@@ -45,7 +39,7 @@ int adaptive(Lowering& l, const std::string& function, std::size_t spatial) {
   const tensor::Shape in = l.at(operand).shape, out = l.type().shape;
   const std::size_t front = out.size() - spatial;
   std::vector<int> dims;
-  std::vector<Node::Window> windows;
+  std::vector<Window> windows;
   for (std::size_t i = front; i < out.size(); ++i) {
     dims.push_back(static_cast<int>(i));
     const std::int64_t taps = in[i].values[0] / out[i].values[0];
@@ -67,15 +61,7 @@ int adaptive_max_pool3d(Lowering& l) { return adaptive(l, "max", 3); }
 
 int scan(Lowering& l, const std::string& function) {
   const int operand = l.as(l.operand("input"), wide(l.type().dtype));
-  Node node;
-  node.kind = Kind::scan;
-  node.function = function;
-  node.operands = {operand};
-  node.dtype = l.at(operand).dtype;
-  node.shape = l.type().shape;
-  node.dims = l.axes("dim", node.shape.size());
-  node.attributes["reverse"] = false;
-  return l.add(node);
+  return l.add({Scan{function, l.axes("dim", l.type().shape.size()).at(0)}, {operand}, l.at(operand).dtype, l.type().shape});
 }
 int cumsum(Lowering& l) { return scan(l, "sum"); }
 int cumprod(Lowering& l) { return scan(l, "prod"); }

@@ -36,7 +36,7 @@ class Lowering {
   const LowerOptions& options() const { return options_; }
 
   // Primitives.
-  const Node& at(int node) const { return dag_.nodes[static_cast<std::size_t>(node)]; }
+  const Node& at(int node) const { return dag_.at(node); }
   int literal_number(double value, tensor::Dtype dtype = tensor::Dtype::float32);
   int size_number(const tensor::Extent& extent, tensor::Dtype dtype);
   int pointwise(const std::string& function,

@@ -36,5 +36,13 @@ const std::vector<Rule>& rules();  // in the order in which they are applied
 void redirect(Dag& dag, int from, int to);
 // Operands before their users again, and nothing that no output needs.
 Dag tidy(const Dag& dag);
+// Calls `rewrite` for every node, those that it adds included, and tidies the dag if it said of any that it has changed something.
+template <typename Rewrite>
+bool everywhere(Dag& dag, Rewrite rewrite) {
+  bool any = false;
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i) any = rewrite(static_cast<int>(i)) || any;
+  if (any) dag = tidy(dag);
+  return any;
+}
 
 }  // namespace cudal1::algebra

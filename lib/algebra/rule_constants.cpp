@@ -16,15 +16,15 @@ struct Step {
 };
 std::optional<Step> step_of(const Builder& build, int id) {
   const Node& node = build.at(id);
-  if (node.kind != Kind::pointwise || node.operands.size() != 2 || !tensor::is_floating(node.dtype)) return std::nullopt;
-  const bool product = node.function == "mul" || node.function == "div";
-  if (!product && node.function != "add" && node.function != "sub") return std::nullopt;
+  if (!node.is<Pointwise>() || node.operands.size() != 2 || !tensor::is_floating(node.dtype)) return std::nullopt;
+  const bool product = node.computes("mul") || node.computes("div");
+  if (!product && !node.computes("add") && !node.computes("sub")) return std::nullopt;
   const auto left = build.literal_value(node.operands[0]), right = build.literal_value(node.operands[1]);
   if (right && !left) {
-    const double value = node.function == "sub" ? -*right : node.function == "div" ? 1 / *right : *right;
+    const double value = node.computes("sub") ? -*right : node.computes("div") ? 1 / *right : *right;
     return Step{node.operands[0], product, value};
   }
-  if (left && !right && (node.function == "add" || node.function == "mul")) return Step{node.operands[1], product, *left};
+  if (left && !right && (node.computes("add") || node.computes("mul"))) return Step{node.operands[1], product, *left};
   return std::nullopt;
 }
 
@@ -32,25 +32,22 @@ std::optional<Step> step_of(const Builder& build, int id) {
 
 // Only numbers that the line itself writes out: sizes, scalars and tensors keep their values for later.
 bool constants(Dag& dag) {
-  bool any = false;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
+  return everywhere(dag, [&](int id) {
     Builder build(dag);
-    const auto outer = step_of(build, static_cast<int>(i));
-    if (!outer) continue;
+    const auto outer = step_of(build, id);
+    if (!outer) return false;
     const auto inner = step_of(build, outer->operand);
-    const Node& node = dag.nodes[i];
+    const Node& node = dag.at(id);
     if (!inner || inner->product != outer->product || build.at(outer->operand).dtype != node.dtype ||
         build.at(inner->operand).dtype != node.dtype)
-      continue;
+      return false;
     const double value = outer->product ? inner->constant * outer->constant : inner->constant + outer->constant;
-    if (!std::isfinite(value) || (outer->product && std::abs(value) < 1e-30)) continue;
+    if (!std::isfinite(value) || (outer->product && std::abs(value) < 1e-30)) return false;
     const tensor::Dtype dtype = node.dtype;
-    redirect(dag, static_cast<int>(i),
+    redirect(dag, id,
              build.pointwise(outer->product ? "mul" : "add", {inner->operand, build.number(value, dtype)}));
-    any = true;
-  }
-  if (any) dag = tidy(dag);
-  return any;
+    return true;
+  });
 }
 
 }  // namespace cudal1::algebra

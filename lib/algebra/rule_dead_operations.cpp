@@ -16,11 +16,11 @@ struct Range {
 
 // A part of a sum of such: a softmax. Rounding takes it past 1 by a unit in the last place at most.
 bool is_share(const Dag& dag, const Node& node) {
-  if (node.kind != Kind::pointwise || (node.function != "div" && node.function != "mul")) return false;
-  const Node* total = &dag.nodes[static_cast<std::size_t>(node.operands[1])];
-  if (node.function == "mul" && total->function == "reciprocal") total = &dag.nodes[static_cast<std::size_t>(total->operands[0])];
-  else if (node.function == "mul") return false;
-  return total->kind == Kind::reduce && total->function == "sum" && total->operands[0] == node.operands[0];
+  if (!node.computes("div") && !node.computes("mul")) return false;
+  const Node* total = &dag.at(node.operands[1]);
+  if (node.computes("mul") && total->computes("reciprocal")) total = &dag.at(total->operands[0]);
+  else if (node.computes("mul")) return false;
+  return total->reduces("sum") && total->operands[0] == node.operands[0];
 }
 
 // What the function makes of its operand without its sign, or of its own result, it makes of the operand.
@@ -31,19 +31,19 @@ bool idempotent(const std::string& function) {
 
 // What values an operation can have, whatever its inputs are. A NaN passes through every operation concerned.
 Range range(const Dag& dag, int id, int depth = 0) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(id)];
+  const Node& node = dag.at(id);
   if (depth > 32) return {};
   const auto of = [&](std::size_t operand) { return range(dag, node.operands[operand], depth + 1); };
-  const std::string& f = node.function;
-  if (node.kind == Kind::number) {
+  const std::string& f = node.function();
+  if (node.is<Number>()) {
     char* end = nullptr;
-    const double value = std::strtod(f.c_str(), &end);
+    const double value = std::strtod(node.as<Number>().text.c_str(), &end);
     return *end == '\0' ? Range{value, value} : Range{};
   }
-  if (node.kind == Kind::reshape || node.kind == Kind::permute) return of(0);
-  if (node.kind == Kind::reduce && (f == "sum" || f == "prod")) return of(0).low >= 0 ? Range{0, infinity} : Range{};
-  if (node.kind == Kind::reduce) return f == "max" || f == "min" ? of(0) : Range{};
-  if (node.kind != Kind::pointwise) return {};
+  if (node.is<Reshape>() || node.is<Permute>()) return of(0);
+  if (node.is<Reduce>() && (f == "sum" || f == "prod")) return of(0).low >= 0 ? Range{0, infinity} : Range{};
+  if (node.is<Reduce>()) return f == "max" || f == "min" ? of(0) : Range{};
+  if (!node.is<Pointwise>()) return {};
   if (f == "identity") return of(0);
   if (is_share(dag, node) && of(0).low >= 0) return {0, 1};
   if (f == "sigmoid" || f == "hardsigmoid") return {0, 1};
@@ -65,34 +65,30 @@ Range range(const Dag& dag, int id, int depth = 0) {
 }  // namespace
 
 bool dead_operations(Dag& dag) {
-  bool any = false;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const Node& node = dag.nodes[i];
-    if (node.kind != Kind::pointwise) continue;
-    const Node& inner = dag.nodes[static_cast<std::size_t>(node.operands[0])];
-    if (inner.kind == Kind::pointwise && inner.dtype == node.dtype) {
-      const bool both_signs = node.function == "neg" && inner.function == "neg";
-      const bool lost_sign = forgets_sign(node.function) && (inner.function == "neg" || inner.function == "abs");
-      if (both_signs) redirect(dag, static_cast<int>(i), inner.operands[0]);
-      if (lost_sign) dag.nodes[i].operands[0] = inner.operands[0];
-      any = any || both_signs || lost_sign;
-      if (both_signs || lost_sign) continue;
+  return everywhere(dag, [&](int id) {
+    const Node& node = dag.at(id);
+    if (!node.is<Pointwise>()) return false;
+    const Node& inner = dag.at(node.operands[0]);
+    if (inner.is<Pointwise>() && inner.dtype == node.dtype) {
+      const bool both_signs = node.computes("neg") && inner.computes("neg");
+      const bool lost_sign = forgets_sign(node.function()) && (inner.computes("neg") || inner.computes("abs"));
+      if (both_signs) redirect(dag, id, inner.operands[0]);
+      if (lost_sign) dag.at(id).operands[0] = inner.operands[0];
+      if (both_signs || lost_sign) return true;
     }
-    bool dead = inner.kind == Kind::pointwise && inner.function == node.function && idempotent(node.function);
-    if (node.function == "relu" || node.function == "abs" || node.function == "leaky_relu" || node.function == "elu" || node.function == "celu")
+    bool dead = inner.is<Pointwise>() && inner.function() == node.function() && idempotent(node.function());
+    if (node.computes("relu") || node.computes("abs") || node.computes("leaky_relu") || node.computes("elu") || node.computes("celu"))
       dead = range(dag, node.operands[0]).low >= 0;
-    if (node.function == "maximum")
-      dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number &&
+    if (node.computes("maximum"))
+      dead = dag.at(node.operands[1]).is<Number>() &&
              range(dag, node.operands[1]).high <= range(dag, node.operands[0]).low;
-    if (node.function == "minimum")
-      dead = dag.nodes[static_cast<std::size_t>(node.operands[1])].kind == Kind::number &&
+    if (node.computes("minimum"))
+      dead = dag.at(node.operands[1]).is<Number>() &&
              range(dag, node.operands[1]).low >= range(dag, node.operands[0]).high;
-    if (!dead || dag.nodes[static_cast<std::size_t>(node.operands[0])].dtype != node.dtype) continue;
-    redirect(dag, static_cast<int>(i), node.operands[0]);
-    any = true;
-  }
-  if (any) dag = tidy(dag);
-  return any;
+    if (!dead || dag.at(node.operands[0]).dtype != node.dtype) return false;
+    redirect(dag, id, node.operands[0]);
+    return true;
+  });
 }
 
 }  // namespace cudal1::algebra

@@ -16,25 +16,25 @@ class Puller {
   // is saved by it.
   std::optional<int> sum(int id, const std::vector<int>& dims) {
     const Node node = at(id);
-    if (node.kind == Kind::product) return of_product(node, dims);
-    if (node.kind == Kind::convolution) return of_convolution(node, dims);
-    if (node.kind == Kind::pool) return of_pool(node, dims);
-    if (node.kind != Kind::pointwise) return std::nullopt;
-    if (node.function == "neg") {
+    if (node.is<Product>()) return of_product(node, dims);
+    if (node.is<Convolution>()) return of_convolution(node, dims);
+    if (node.is<Pool>()) return of_pool(node, dims);
+    if (!node.is<Pointwise>()) return std::nullopt;
+    if (node.computes("neg")) {
       const auto inner = sum(node.operands[0], dims);
       return inner ? std::optional(build_.pointwise("neg", {*inner})) : std::nullopt;
     }
-    if (node.function == "mul" || node.function == "div") {
-      for (std::size_t side = 0; side < (node.function == "mul" ? 2u : 1u); ++side) {
+    if (node.computes("mul") || node.computes("div")) {
+      for (std::size_t side = 0; side < (node.computes("mul") ? 2u : 1u); ++side) {
         const int factor = node.operands[1 - side];
         if (!constant_along(factor, node, dims) || !same_shape(node.operands[side], node)) continue;
         if (const auto inner = sum(node.operands[side], dims))
-          return build_.pointwise(node.function,
+          return build_.pointwise(node.function(),
                            side == 0 ? std::vector<int>{*inner, factor} : std::vector<int>{factor, *inner});
       }
       return std::nullopt;
     }
-    if (node.function == "add" || node.function == "sub") {
+    if (node.computes("add") || node.computes("sub")) {
       std::vector<int> parts;
       bool saved = false;
       for (int operand : node.operands) {
@@ -43,7 +43,7 @@ class Puller {
         saved = saved || part;
         parts.push_back(part ? *part : of_addend(operand, node, dims));
       }
-      return saved ? std::optional(build_.pointwise(node.function, parts)) : std::nullopt;
+      return saved ? std::optional(build_.pointwise(node.function(), parts)) : std::nullopt;
     }
     return std::nullopt;
   }
@@ -100,9 +100,9 @@ class Puller {
   // Over samples and channels the sum is one of the inputs or of the weights. Over all positions every tap of the weight meets a fixed window of the input: the sums of those windows, times the
   // weight, are the sum of the results. One pass over the input replaces the convolution.
   std::optional<int> of_convolution(const Node& convolution, const std::vector<int>& dims) {
-    if (std::get<std::int64_t>(convolution.attributes.at("groups")) != 1) return std::nullopt;
-    const bool transposed = convolution.function == "conv_transpose";
-    const std::size_t spatial = convolution.windows.size();
+    if (convolution.as<Convolution>().groups != 1) return std::nullopt;
+    const bool transposed = convolution.transposed();
+    const std::size_t spatial = convolution.windows().size();
     int of = convolution.operands[0], by = convolution.operands[1];
     std::size_t positions = 0;
     for (int dim : dims)
@@ -117,13 +117,7 @@ class Puller {
     }
     if (positions != spatial) return std::nullopt;
     const Node input = at(of), weight = at(by);
-    Node sums;
-    sums.kind = Kind::window_sums;
-    sums.function = convolution.function;
-    sums.operands = {of};
-    sums.dtype = convolution.dtype;
-    sums.windows = convolution.windows;
-    sums.shape = {input.shape[0], input.shape[1]};
+    Node sums{WindowSums{transposed, convolution.windows()}, {of}, convolution.dtype, {input.shape[0], input.shape[1]}};
     for (std::size_t i = 0; i < spatial; ++i) sums.shape.push_back(weight.shape[i + 2]);
     const int windows = build_.add(sums);
     const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), build_.assignments()),
@@ -143,10 +137,10 @@ class Puller {
 
   // Windows that tile the input meet every value once. Others meet it as often as its place says: sums of windows again.
   std::optional<int> of_pool(const Node& pool, const std::vector<int>& dims) {
-    const std::size_t spatial = pool.windows.size(), front = pool.shape.size() - spatial;
+    const std::size_t spatial = pool.windows().size(), front = pool.shape.size() - spatial;
     std::vector<int> all;
     for (std::size_t i = front; i < pool.shape.size(); ++i) all.push_back(static_cast<int>(i));
-    if (pool.function != "mean") return std::nullopt;
+    if (pool.as<Pool>().largest) return std::nullopt;
     if (dims.back() < static_cast<int>(front)) {
       Node rest = pool;
       rest.operands = {build_.sum(pool.operands[0], dims)};
@@ -155,11 +149,11 @@ class Puller {
     }
     if (dims != all) return std::nullopt;
     const Node input = at(pool.operands[0]);
-    const bool include = std::get<bool>(pool.attributes.at("count_include_pad"));
+    const bool include = pool.as<Pool>().counts_padding;
     bool tiles = true, even = true;  // even: all windows divide by the same number
     double taps = 1;
     for (std::size_t i = 0; i < spatial; ++i) {
-      const Node::Window& window = pool.windows[i];
+      const Window& window = pool.windows()[i];
       taps *= static_cast<double>(window.taps.values[0]);
       for (std::size_t k = 0; k < window.taps.values.size(); ++k) {
         const std::int64_t extent = input.shape[front + i].values[k], own = window.taps.values[k];
@@ -169,19 +163,12 @@ class Puller {
                (window.outputs.values[k] - 1) * window.stride + own <= extent + 2 * window.padding;
       }
     }
-    if (const auto fixed = pool.attributes.find("divisor_override"); fixed != pool.attributes.end())
-      taps = static_cast<double>(std::get<std::int64_t>(fixed->second)), even = true;
+    if (const auto fixed = pool.as<Pool>().divisor) taps = static_cast<double>(*fixed), even = true;
     const int divisor = build_.number(taps, pool.dtype);
     if (tiles) return build_.pointwise("div", {build_.sum(pool.operands[0], dims), divisor});
     if (!even || front != 2 || taps > 64) return std::nullopt;
-    Node sums;
-    sums.kind = Kind::window_sums;
-    sums.function = "conv";
-    sums.operands = pool.operands;
-    sums.dtype = pool.dtype;
-    sums.windows = pool.windows;
-    sums.shape = {input.shape[0], input.shape[1]};
-    for (const Node::Window& window : pool.windows) sums.shape.push_back(window.taps);
+    Node sums{WindowSums{false, pool.windows()}, pool.operands, pool.dtype, {input.shape[0], input.shape[1]}};
+    for (const Window& window : pool.windows()) sums.shape.push_back(window.taps);
     return build_.pointwise("div", {build_.sum(build_.add(sums), dims), divisor});
   }
 
@@ -191,19 +178,16 @@ class Puller {
 }  // namespace
 
 bool linear_sums(Dag& dag) {
-  bool any = false;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const Node node = dag.nodes[i];
-    if (node.kind != Kind::reduce || node.function != "sum") continue;
+  return everywhere(dag, [&](int id) {
+    const Node node = dag.at(id);
+    if (!node.reduces("sum")) return false;
     Dag trial = dag;
-    const auto sum = Puller(trial).sum(node.operands[0], node.dims);
-    if (!sum) continue;
+    const auto sum = Puller(trial).sum(node.operands[0], node.as<Reduce>().dims);
+    if (!sum) return false;
     dag = std::move(trial);
-    redirect(dag, static_cast<int>(i), *sum);
-    any = true;
-  }
-  if (any) dag = tidy(dag);
-  return any;
+    redirect(dag, id, *sum);
+    return true;
+  });
 }
 
 }  // namespace cudal1::algebra

@@ -13,7 +13,7 @@ double volume(const tensor::Shape& shape) {
 
 double cost(const Dag& dag, const Node& product) {
   return volume(product.shape) *
-         static_cast<double>(dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.back().values[0]);
+         static_cast<double>(dag.at(product.operands[0]).shape.back().values[0]);
 }
 
 int uses(const Dag& dag, int id) {
@@ -25,20 +25,14 @@ int uses(const Dag& dag, int id) {
 }
 
 Node product_of_two(const Dag& dag, int a, int b) {
-  const Node& left = dag.nodes[static_cast<std::size_t>(a)];
-  Node node;
-  node.kind = Kind::product;
-  node.function = "matmul";
-  node.operands = {a, b};
-  node.dtype = left.dtype;
-  node.shape = {left.shape[0], dag.nodes[static_cast<std::size_t>(b)].shape[1]};
-  return node;
+  const Node& left = dag.at(a);
+  return {Product{}, {a, b}, left.dtype, {left.shape[0], dag.at(b).shape[1]}};
 }
 
 bool plain(const Dag& dag, const Node& product) {
-  return product.kind == Kind::product && product.shape.size() == 2 &&
-         dag.nodes[static_cast<std::size_t>(product.operands[0])].shape.size() == 2 &&
-         dag.nodes[static_cast<std::size_t>(product.operands[1])].shape.size() == 2;
+  return product.is<Product>() && product.shape.size() == 2 &&
+         dag.at(product.operands[0]).shape.size() == 2 &&
+         dag.at(product.operands[1]).shape.size() == 2;
 }
 
 // A product with a vector, sum_k M[i, k] * v[k] or sum_k v[k] * M[k, j], where M is itself the product A @ B: the vector
@@ -46,14 +40,14 @@ bool plain(const Dag& dag, const Node& product) {
 bool vector_first(Dag& dag) {
   for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
     const Node sum = dag.nodes[i];
-    if (sum.kind != Kind::reduce || sum.function != "sum" || sum.shape.size() != 2 || sum.dims.size() != 1 || uses(dag, sum.operands[0]) != 1) continue;
-    const Node terms = dag.nodes[static_cast<std::size_t>(sum.operands[0])];
-    if (terms.kind != Kind::pointwise || terms.function != "mul") continue;
-    const int along = sum.dims[0], across = 1 - along;
+    if (!sum.reduces("sum") || sum.shape.size() != 2 || sum.as<Reduce>().dims.size() != 1 || uses(dag, sum.operands[0]) != 1) continue;
+    const Node terms = dag.at(sum.operands[0]);
+    if (!terms.computes("mul")) continue;
+    const int along = sum.as<Reduce>().dims[0], across = 1 - along;
     for (std::size_t side = 0; side < 2; ++side) {
-      const Node product = dag.nodes[static_cast<std::size_t>(terms.operands[side])];
+      const Node product = dag.at(terms.operands[side]);
       const int vector = terms.operands[1 - side];
-      const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(vector)].shape;
+      const tensor::Shape& shape = dag.at(vector).shape;
       if (!plain(dag, product) || !(product.shape == terms.shape) || uses(dag, terms.operands[side]) != 1 || shape.size() != 2 ||
           !is_one(shape[static_cast<std::size_t>(across)]))
         continue;
@@ -81,7 +75,7 @@ bool chain_order(Dag& dag) {
       if (!plain(dag, outer)) continue;
       for (int side = 0; side < 2 && !changed; ++side) {
         const int inner_id = outer.operands[static_cast<std::size_t>(side)];
-        const Node inner = dag.nodes[static_cast<std::size_t>(inner_id)];
+        const Node inner = dag.at(inner_id);
         if (!plain(dag, inner) || uses(dag, inner_id) != 1) continue;
         Dag trial = dag;
         const int other = outer.operands[static_cast<std::size_t>(1 - side)];
@@ -90,7 +84,7 @@ bool chain_order(Dag& dag) {
                                                : product_of_two(trial, other, inner.operands[0]));
         const Node whole = side == 0 ? product_of_two(trial, inner.operands[0], middle)
                                      : product_of_two(trial, middle, inner.operands[1]);
-        if (cost(trial, trial.nodes[static_cast<std::size_t>(middle)]) + cost(trial, whole) >=
+        if (cost(trial, trial.at(middle)) + cost(trial, whole) >=
             0.9 * (cost(dag, inner) + cost(dag, outer)))
           continue;
         redirect(trial, static_cast<int>(i), trial.add(whole));
@@ -104,19 +98,16 @@ bool chain_order(Dag& dag) {
 }
 
 bool transposed_product(Dag& dag) {
-  bool any = false;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const Node node = dag.nodes[i];
-    if (node.kind != Kind::permute || node.dims != std::vector<int>{1, 0}) continue;
-    const Node product = dag.nodes[static_cast<std::size_t>(node.operands[0])];
-    if (!plain(dag, product) || uses(dag, node.operands[0]) != 1) continue;
+  return everywhere(dag, [&](int id) {
+    const Node node = dag.at(id);
+    if (!node.is<Permute>() || node.as<Permute>().dims != std::vector<int>{1, 0}) return false;
+    const Node product = dag.at(node.operands[0]);
+    if (!plain(dag, product) || uses(dag, node.operands[0]) != 1) return false;
     Builder build(dag);
     const int left = build.swapped(product.operands[1]), right = build.swapped(product.operands[0]);
-    redirect(dag, static_cast<int>(i), dag.add(product_of_two(dag, left, right)));
-    any = true;
-  }
-  if (any) dag = tidy(dag);
-  return any;
+    redirect(dag, id, dag.add(product_of_two(dag, left, right)));
+    return true;
+  });
 }
 
 }  // namespace cudal1::algebra

@@ -5,32 +5,28 @@ namespace cudal1::algebra {
 namespace {
 
 bool turns(const Node& node, int dim) {
-  if (node.kind != Kind::slice) return false;
-  for (std::size_t i = 0; i < node.dims.size(); ++i)
-    if (node.dims[i] != (static_cast<int>(i) == dim ? -1 : 1)) return false;
+  if (!node.is<Slice>()) return false;
+  const std::vector<int>& steps = node.as<Slice>().steps;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i] != (static_cast<int>(i) == dim ? -1 : 1)) return false;
   return true;
 }
 
 }  // namespace
 
 bool reversed_scan(Dag& dag) {
-  bool any = false;
-  const auto at = [&](int id) -> Node& { return dag.nodes[static_cast<std::size_t>(id)]; };
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const Node outer = dag.nodes[i];
-    if (outer.kind != Kind::slice) continue;
-    const Node scan = at(outer.operands[0]);
-    if (scan.kind != Kind::scan || !turns(outer, scan.dims[0])) continue;
-    const Node inner = at(scan.operands[0]);
-    if (!turns(inner, scan.dims[0]) || !(inner.shape == at(inner.operands[0]).shape)) continue;
-    Node reversed = scan;
-    reversed.operands = inner.operands;
-    reversed.attributes["reverse"] = !std::get<bool>(scan.attributes.at("reverse"));
-    dag.nodes[i] = reversed;
-    any = true;
-  }
-  if (any) dag = tidy(dag);
-  return any;
+  return everywhere(dag, [&](int id) {
+    const Node& outer = dag.at(id);
+    if (!outer.is<Slice>()) return false;
+    Node scan = dag.at(outer.operands[0]);
+    if (!scan.is<Scan>() || !turns(outer, scan.as<Scan>().dim)) return false;
+    const Node& inner = dag.at(scan.operands[0]);
+    if (!turns(inner, scan.as<Scan>().dim) || !(inner.shape == dag.at(inner.operands[0]).shape)) return false;
+    scan.operands = inner.operands;
+    std::get<Scan>(scan.operation).reverse = !scan.as<Scan>().reverse;
+    dag.at(id) = std::move(scan);
+    return true;
+  });
 }
 
 }  // namespace cudal1::algebra

@@ -19,23 +19,23 @@ std::vector<int> users(const Dag& dag, int id) {
 
 // The reduction of `of` that `id` is: its largest, its smallest or its mean along dimensions; -1 when it is none.
 int summary(const Dag& dag, int id, int of) {
-  const auto at = [&](int node) -> const Node& { return dag.nodes[static_cast<std::size_t>(node)]; };
   const auto reduces = [&](int node, bool sum) {
-    return at(node).kind == Kind::reduce && at(node).operands[0] == of &&
-           (sum ? at(node).function == "sum" : at(node).function == "max" || at(node).function == "min");
+    const Node& each = dag.at(node);
+    return each.is<Reduce>() && each.operands[0] == of && (sum ? each.reduces("sum") : each.reduces("max") || each.reduces("min"));
   };
   if (reduces(id, false)) return id;
-  const Node& node = at(id);
-  if (node.kind != Kind::pointwise || node.function != "div" || !reduces(node.operands[0], true)) return -1;
+  const Node& node = dag.at(id);
+  if (!node.computes("div") || !reduces(node.operands[0], true)) return -1;
   // A mean divides by as many as there are.
-  const Node& sum = at(node.operands[0]);
-  tensor::Extent count = literal(1, at(of).shape[0].values.size());
-  for (int dim : sum.dims) count = times(count, at(of).shape[static_cast<std::size_t>(dim)]);
-  return at(node.operands[1]).extent.values == count.values ? node.operands[0] : -1;
+  const Node& sum = dag.at(node.operands[0]);
+  tensor::Extent count = literal(1, dag.at(of).shape[0].values.size());
+  for (int dim : sum.as<Reduce>().dims) count = times(count, dag.at(of).shape[static_cast<std::size_t>(dim)]);
+  const Node& number = dag.at(node.operands[1]);
+  return number.is<Number>() && number.as<Number>().extent == count ? node.operands[0] : -1;
 }
 
 bool constant_along(const Dag& dag, int id, const Node& whole, const std::vector<int>& dims) {
-  const tensor::Shape& shape = dag.nodes[static_cast<std::size_t>(id)].shape;
+  const tensor::Shape& shape = dag.at(id).shape;
   return std::all_of(dims.begin(), dims.end(), [&](int dim) {
     const int own = dim - static_cast<int>(whole.shape.size() - shape.size());
     return own < 0 || is_one(shape[static_cast<std::size_t>(own)]);
@@ -45,44 +45,40 @@ bool constant_along(const Dag& dag, int id, const Node& whole, const std::vector
 }  // namespace
 
 bool shift(Dag& dag) {
-  bool any = false;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const Node minus = dag.nodes[i];
-    if (minus.kind != Kind::pointwise || minus.function != "sub") continue;
+  return everywhere(dag, [&](int own) {
+    const Node minus = dag.at(own);
+    if (!minus.computes("sub")) return false;
     const int shifted = minus.operands[0];
-    const Node sum = dag.nodes[static_cast<std::size_t>(shifted)];
-    if (sum.kind != Kind::pointwise || (sum.function != "add" && sum.function != "sub")) continue;
+    const Node sum = dag.at(shifted);
+    if (!sum.computes("add") && !sum.computes("sub")) return false;
     const int reduce_id = summary(dag, minus.operands[1], shifted);
-    if (reduce_id < 0) continue;
+    if (reduce_id < 0) return false;
     // Whatever else wants the shifted tensor or its summary keeps both alive: then nothing is saved.
-    const int own = static_cast<int>(i);
     const auto only = [&](int id, int user) { return users(dag, id) == std::vector<int>{user}; };
     const bool mean = reduce_id != minus.operands[1];
     const auto of_shifted = users(dag, shifted);
     if (!only(minus.operands[1], own) || (mean && !only(reduce_id, minus.operands[1])) ||
         !std::all_of(of_shifted.begin(), of_shifted.end(), [&](int user) { return user == own || user == reduce_id; }))
-      continue;
-    const Node reduce = dag.nodes[static_cast<std::size_t>(reduce_id)];
-    for (std::size_t side = 0; side < (sum.function == "add" ? 2u : 1u); ++side) {
+      return false;
+    const Node reduce = dag.at(reduce_id);
+    for (std::size_t side = 0; side < (sum.computes("add") ? 2u : 1u); ++side) {
       const int kept = sum.operands[side];
-      if (!(dag.nodes[static_cast<std::size_t>(kept)].shape == sum.shape) ||
-          !constant_along(dag, sum.operands[1 - side], sum, reduce.dims))
+      if (!(dag.at(kept).shape == sum.shape) ||
+          !constant_along(dag, sum.operands[1 - side], sum, reduce.as<Reduce>().dims))
         continue;
       Node again = reduce;
       again.operands = {kept};
       int level = dag.add(again);
       if (mean) {
-        Node quotient = dag.nodes[static_cast<std::size_t>(minus.operands[1])];
+        Node quotient = dag.at(minus.operands[1]);
         quotient.operands[0] = level;
         level = dag.add(quotient);
       }
       redirect(dag, own, Builder(dag).pointwise("sub", {kept, level}));
-      any = true;
-      break;
+      return true;
     }
-  }
-  if (any) dag = tidy(dag);
-  return any;
+    return false;
+  });
 }
 
 }  // namespace cudal1::algebra

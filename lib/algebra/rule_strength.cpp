@@ -16,17 +16,15 @@ bool power_of_two(double value) {
 }  // namespace
 
 bool strength(Dag& dag) {
-  bool any = false;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const Node node = dag.nodes[i];
-    if (node.kind != Kind::pointwise || !tensor::is_floating(node.dtype)) continue;
+  return everywhere(dag, [&](int of) {
+    const Node node = dag.at(of);
+    if (!node.is<Pointwise>() || !tensor::is_floating(node.dtype)) return false;
     Builder build(dag);
     int cheaper = -1;
     const auto is = [&](int id, const char* function) {
-      return build.at(id).kind == Kind::pointwise && build.at(id).function == function &&
-             build.at(id).dtype == node.dtype;
+      return build.at(id).computes(function) && build.at(id).dtype == node.dtype;
     };
-    if (node.function == "div") {
+    if (node.computes("div")) {
       const int above = node.operands[0], below = node.operands[1];
       const auto divisor = build.literal_value(below);
       if (divisor && power_of_two(*divisor) && build.at(above).dtype == node.dtype)
@@ -35,18 +33,16 @@ bool strength(Dag& dag) {
         cheaper = build.pointwise("rsqrt", {build.at(below).operands[0]});
       else if (is(below, "sqrt") && build.at(above).dtype == node.dtype)
         cheaper = build.pointwise("mul", {above, build.pointwise("rsqrt", {build.at(below).operands[0]})});
-    } else if (node.function == "reciprocal" && is(node.operands[0], "sqrt")) {
+    } else if (node.computes("reciprocal") && is(node.operands[0], "sqrt")) {
       cheaper = build.pointwise("rsqrt", {build.at(node.operands[0]).operands[0]});
-    } else if (node.function == "mul" && node.operands[0] == node.operands[1]) {
+    } else if (node.computes("mul") && node.operands[0] == node.operands[1]) {
       // The square of a root; of a negative number both are NaN.
       cheaper = build.pointwise("square", {node.operands[0]});
     }
-    if (cheaper < 0 || !(build.at(cheaper).shape == node.shape)) continue;
-    redirect(dag, static_cast<int>(i), cheaper);
-    any = true;
-  }
-  if (any) dag = tidy(dag);
-  return any;
+    if (cheaper < 0 || !(build.at(cheaper).shape == node.shape)) return false;
+    redirect(dag, of, cheaper);
+    return true;
+  });
 }
 
 }  // namespace cudal1::algebra

@@ -14,19 +14,19 @@ struct Mask {
 
 // As lowering spells tril and triu.
 std::optional<Mask> mask_of(const Builder& build, const Node& node) {
-  if (node.kind != Kind::pointwise || node.function != "where" || build.literal_value(node.operands[2]) != 0.0)
+  if (!node.computes("where") || build.literal_value(node.operands[2]) != 0.0)
     return std::nullopt;
   const Node& on = build.at(node.operands[0]);
-  if ((on.function != "le" && on.function != "ge") || on.operands.size() != 2) return std::nullopt;
+  if (!on.computes("le") && !on.computes("ge")) return std::nullopt;
   const Node& distance = build.at(on.operands[0]);
   const auto diagonal = build.literal_value(on.operands[1]);
-  if (distance.kind != Kind::pointwise || distance.function != "sub" || !diagonal) return std::nullopt;
+  if (!distance.computes("sub") || !diagonal) return std::nullopt;
   const Node &column = build.at(distance.operands[0]), &row = build.at(distance.operands[1]);
   const std::size_t rank = node.shape.size();
-  if (rank < 2 || column.kind != Kind::coordinate || row.kind != Kind::coordinate || column.shape.size() != rank ||
+  if (rank < 2 || !column.is<Coordinate>() || !row.is<Coordinate>() || column.shape.size() != rank ||
       row.shape.size() != rank || !is_one(column.shape[rank - 2]) || !is_one(row.shape[rank - 1]))
     return std::nullopt;
-  return Mask{on.function == "le", *diagonal};
+  return Mask{on.computes("le"), *diagonal};
 }
 
 // Whether a node is zero above (lower) or below its main diagonal, by how it is made.
@@ -35,7 +35,7 @@ bool is_triangle(const Builder& build, int id, bool lower, int depth = 0) {
   if (depth > 16) return false;
   if (const auto mask = mask_of(build, node))
     return mask->lower == lower && (lower ? mask->diagonal <= 0 : mask->diagonal >= 0);
-  if (node.kind != Kind::product) return false;
+  if (!node.is<Product>()) return false;
   return is_triangle(build, node.operands[0], lower, depth + 1) && is_triangle(build, node.operands[1], lower, depth + 1);
 }
 
@@ -43,8 +43,7 @@ bool is_triangle(const Builder& build, int id, bool lower, int depth = 0) {
 std::optional<Mask> triangle_of(const Builder& build, int id) {
   const Node& node = build.at(id);
   if (const auto mask = mask_of(build, node)) return mask;
-  const std::size_t rank = node.shape.size();
-  if (node.kind == Kind::permute && rank >= 2 && node.dims[rank - 1] == static_cast<int>(rank) - 2 && node.dims[rank - 2] == static_cast<int>(rank) - 1) {
+  if (node.is<Permute>() && node.as<Permute>().swaps_last()) {
     const auto turned = triangle_of(build, node.operands[0]);
     if (turned) return Mask{!turned->lower, -turned->diagonal};
   }
@@ -56,27 +55,24 @@ std::optional<Mask> triangle_of(const Builder& build, int id) {
 }  // namespace
 
 bool triangular(Dag& dag) {
-  bool any = false;
   const Builder build(dag);
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    const auto mask = mask_of(build, dag.nodes[i]);
-    if (!mask || (mask->lower ? mask->diagonal < 0 : mask->diagonal > 0)) continue;
-    const int kept = dag.nodes[i].operands[1];
-    if (!is_triangle(build, kept, mask->lower) || !(build.at(kept).shape == dag.nodes[i].shape)) continue;
-    redirect(dag, static_cast<int>(i), kept);
-    any = true;
-  }
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
-    if (dag.nodes[i].kind != Kind::product) continue;
+  const bool masks = everywhere(dag, [&](int id) {
+    const auto mask = mask_of(build, dag.at(id));
+    if (!mask || (mask->lower ? mask->diagonal < 0 : mask->diagonal > 0)) return false;
+    const int kept = dag.at(id).operands[1];
+    if (!is_triangle(build, kept, mask->lower) || !(build.at(kept).shape == dag.at(id).shape)) return false;
+    redirect(dag, id, kept);
+    return true;
+  });
+  const bool factors = everywhere(dag, [&](int id) {
+    if (!dag.at(id).is<Product>()) return false;
+    auto& product = std::get<Product>(dag.at(id).operation);
     for (std::size_t side = 0; side < 2; ++side)
-      if (const auto found = triangle_of(build, dag.nodes[i].operands[side])) {
-        dag.nodes[i].attributes[std::string(side == 0 ? "left_" : "right_") + (found->lower ? "lower" : "upper")] =
-            static_cast<std::int64_t>(found->diagonal);
-        any = true;
-      }
-  }
-  if (any) dag = tidy(dag);
-  return any;
+      if (const auto found = triangle_of(build, dag.at(id).operands[side]))
+        (side == 0 ? product.left : product.right) = Triangle{found->lower, static_cast<std::int64_t>(found->diagonal)};
+    return product.left || product.right;
+  });
+  return masks || factors;
 }
 
 }  // namespace cudal1::algebra

@@ -40,7 +40,7 @@ Dag tidy(const Dag& dag) {
   const std::function<int(int)> visit = [&](int id) {
     int& at = place[static_cast<std::size_t>(id)];
     if (at >= 0) return at;
-    Node node = dag.nodes[static_cast<std::size_t>(id)];
+    Node node = dag.at(id);
     for (int& operand : node.operands) operand = visit(operand);
     return place[static_cast<std::size_t>(id)] = result.add(std::move(node));
   };

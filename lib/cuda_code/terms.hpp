@@ -27,14 +27,4 @@ class Conditions {
   std::vector<std::string> conditions_;
 };
 
-// Statements, each line with its margin.
-class Code {
- public:
-  void line(std::size_t margin, const std::string& text) { text_ += std::string(margin, ' ') + text + "\n"; }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 }  // namespace cudal1::cuda_code

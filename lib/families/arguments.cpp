@@ -117,8 +117,9 @@ std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
 }
 
 std::string Arguments::number(const Node& node) {
-  if (node.extent.text.empty() || is_literal(node.function)) return number(node.function, node.dtype);
-  return converted(compute_type(node.dtype), number(node.extent));
+  const auto& [text, extent] = node.as<Number>();
+  if (extent.text.empty() || is_literal(text)) return number(text, node.dtype);
+  return converted(compute_type(node.dtype), number(extent));
 }
 
 std::string Arguments::parameters() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
+#include "families/costs.hpp"
 #include "families/families.hpp"
 #include "families/tensor_tiles.hpp"
 
@@ -15,7 +16,7 @@ using cuda_code::device_code;
 // Bound by arithmetic: the score matrix never exists; its rows are normalised as they pass (online softmax). Where the
 // queries are too few for a large GPU, blocks share them by their keys.
 void write_attention(int id, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(id)];
+  const Node& node = dag.at(id);
   const std::size_t rank = node.shape.size();
   const tensor::Extent length = node.shape[rank - 2], head = node.shape[rank - 1];
   const std::int64_t widest = *std::max_element(head.values.begin(), head.values.end());
@@ -50,7 +51,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
                     k = arguments.pointer(buffers.at(node.operands[1]), node.dtype, false),
                     v = arguments.pointer(buffers.at(node.operands[2]), node.dtype, false);
   const std::string T = arguments.number(length), H = arguments.number(head);
-  const bool causal = std::get<bool>(node.attributes.at("is_causal"));
+  const bool causal = node.as<Attention>().causal;
   const std::string last = causal ? fmt::format("min({}, start + {})", T, rows) : T;
   const std::string most = tensor_cores ? "largest[m][r] * scale" : "largest[r]", total = tensor_cores ? "total[m][r]" : "total[r]";
   std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store, partial, totals;
@@ -72,8 +73,8 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
     row_store = fmt::format("    float* to = {} + matrix + size_t(row) * {};\n", arguments.pointer(output, node.dtype, true), H);
   }
   const std::string scale = node.operands.size() == 3 ? fmt::format("/ sqrtf(float({}))", H)
-                                                      : fmt::format("{} {}", std::get<bool>(node.attributes.at("divides")) ? "/" : "*",
-                                                                    arguments.number(dag.nodes[static_cast<std::size_t>(node.operands[3])]));
+                                                      : fmt::format("{} {}", node.as<Attention>().divides ? "/" : "*",
+                                                                    arguments.number(dag.at(node.operands[3])));
   const std::string_view kernel_code = tensor_cores ? "tensor_attention.cuh" : "attention.cuh";
   file.code(device_code(kernel_code, cuda_code::holes_in(kernel_code, {{"name", name},
       {"parameters", arguments.parameters()}, {"head", padded}, {"queries", rows}, {"own", own}, {"resident", padded > 64 ? 128 : 192},
@@ -94,7 +95,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
   const double idle = split ? 1 : std::max(1.0, machine.multiprocessors / static_cast<double>(blocks));
-  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : file.variant().exact() ? 0.5 : 0.3) * (causal ? 2 : 4) * b * t * t * h * idle);
+  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : costs::attention(file.variant().exact())) * (causal ? 2 : 4) * b * t * t * h * idle);
   if (split) {
     const std::string kernel = file.unique(name + "_total");
     const std::string from = sums.pointer(partial, tensor::Dtype::float32, false),

@@ -2,7 +2,7 @@
 #include "families/compose.hpp"
 
 #include "families/family.hpp"
-#include "families/line_kernel.hpp"
+#include "families/row_kernel.hpp"
 #include "schedule/region.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Composer {
 
   void compose() {
     for (std::size_t i = 0; i < dag_.nodes.size(); ++i)
-      if (dag_.nodes[i].kind == Kind::input) buffers_[static_cast<int>(i)] = dag_.nodes[i].function;
+      if (dag_.nodes[i].is<Input>()) buffers_[static_cast<int>(i)] = dag_.nodes[i].as<Input>().buffer;
     for (std::size_t i = 0; i < dag_.outputs.size(); ++i) {
       const auto [name, id] = dag_.outputs[i];
       if (done_.count(name) != 0) continue;
@@ -30,7 +30,7 @@ class Composer {
   }
 
  private:
-  const Node& node(int id) const { return dag_.nodes[static_cast<std::size_t>(id)]; }
+  const Node& node(int id) const { return dag_.at(id); }
 
   static std::set<std::string> reads(const Region& region) {
     std::set<std::string> result;
@@ -61,7 +61,7 @@ class Composer {
     collapse(*together.region, dag_);
     const Walk walk = walk_of(*together.region, dag_);
     if (walk == Walk::pointwise && is_transposition(*together.region)) return false;
-    write_line_kernel(*together.region, dag_, walk, file_);
+    write_row_kernel(*together.region, dag_, walk, file_);
     for (const auto& [id, name] : results) {
       buffers_.emplace(id, name);
       done_.insert(name);
@@ -87,12 +87,11 @@ class Composer {
   // Every operand goes to its own part of the result.
   void write_cat(int id, const std::string& buffer) {
     const Node cat = node(id);
-    const auto dim = static_cast<std::size_t>(cat.dims[0]);
+    const auto dim = static_cast<std::size_t>(cat.as<Cat>().dim);
     const std::size_t assignments = cat.shape[dim].values.size();
     tensor::Extent start;
     for (int operand : cat.operands) {
-      const Kind kind = node(operand).kind;
-      if (kind == Kind::attention || kind == Kind::window_sums || kind == Kind::cat) have(operand);
+      if (node(operand).is<Attention>() || node(operand).is<WindowSums>() || node(operand).is<Cat>()) have(operand);
       Placement placement{strides_of(cat.shape, assignments), {}};
       if (!start.values.empty())
         placement.offset = times(start, product_of(cat.shape, dim + 1, cat.shape.size(), assignments));
@@ -103,7 +102,7 @@ class Composer {
   }
 
   void write(int id, const std::string& buffer, const Placement* placement = nullptr) {
-    while (placement == nullptr && node(id).kind == Kind::reshape && buffers_.count(id) == 0 &&
+    while (placement == nullptr && node(id).is<Reshape>() && buffers_.count(id) == 0 &&
            buffers_.count(node(id).operands[0]) == 0) {
       const int operand = node(id).operands[0];
       write(operand, buffer);
@@ -111,20 +110,20 @@ class Composer {
       return;
     }
     if (buffers_.count(id) == 0) {
-      if (node(id).kind == Kind::attention) {
+      if (node(id).is<Attention>()) {
         for (std::size_t i = 0; i < 3; ++i) have(node(id).operands[i]);
         return write_attention(id, buffer, dag_, buffers_, file_);
       }
-      if (node(id).kind == Kind::window_sums) {
+      if (node(id).is<WindowSums>()) {
         have(node(id).operands[0]);
         return write_window_sums(id, buffer, dag_, buffers_, file_);
       }
-      if (node(id).kind == Kind::cat) return write_cat(id, buffer);
+      if (node(id).is<Cat>()) return write_cat(id, buffer);
     }
     for (int tries = 0; tries < 200; ++tries) {
       Growth growth = grow(dag_, {{id, buffer}}, buffers_, file_.variant().fused, file_.variant().cut, workloads_);
       if (!growth.region) {
-        if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(id))};
+        if (growth.needs == id) throw NotCovered{fmt::format("no family covers {}", describe(node(id)))};
         if (file_.variant().split == Variant::Split::totals && total(id, growth.needs)) continue;
         materialise(growth.needs);
         continue;
@@ -140,18 +139,13 @@ class Composer {
       const Walk walk = walk_of(*growth.region, dag_);
       if (walk == Walk::pointwise) {
         if (is_transposition(*growth.region)) write_transposition(*growth.region, dag_, file_);
-        else write_line_kernel(*growth.region, dag_, walk, file_);
+        else write_row_kernel(*growth.region, dag_, walk, file_);
         return;
       }
       if (file_.variant().splits() && split(*growth.region, walk)) continue;
-      return write_line_kernel(*growth.region, dag_, walk, file_);
+      return write_row_kernel(*growth.region, dag_, walk, file_);
     }
     throw NotCovered{"the line cannot be cut into kernels"};
-  }
-
-  std::string describe(int id) const {
-    const Node& of = node(id);
-    return of.function.empty() ? std::string("a view") : of.function;
   }
 
   void have(int id) {
@@ -162,15 +156,15 @@ class Composer {
   std::vector<int> divisible(const Region& region) const {
     std::vector<int> result;
     for (const Instance& instance : region.instances) {
-      if (instance.leaf || node(instance.node).kind != Kind::reduce) continue;
-      if (instance.phase != 1 || node(instance.node).function.rfind("arg", 0) == 0) return {};
+      if (instance.leaf || !node(instance.node).is<Reduce>()) continue;
+      if (instance.phase != 1 || node(instance.node).function().rfind("arg", 0) == 0) return {};
       if (!(node(instance.node).shape == node(result.empty() ? instance.node : result[0]).shape)) return {};
       if (std::find(result.begin(), result.end(), instance.node) == result.end()) result.push_back(instance.node);
     }
     return result;
   }
 
-  // Whether lines are read again for what is written, so that one kernel should hold them.
+  // Whether rows are read again for what is written, so that one kernel should hold them.
   static bool writes_elements(const Region& region) {
     return std::any_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) {
       for (std::size_t i = 0; i < root.strides.size(); ++i)
@@ -183,7 +177,7 @@ class Composer {
   bool set_apart(const Region& region) {
     std::vector<int> reduces;
     for (const Instance& instance : region.instances)
-      if (!instance.leaf && node(instance.node).kind == Kind::reduce) reduces.push_back(instance.node);
+      if (!instance.leaf && node(instance.node).is<Reduce>()) reduces.push_back(instance.node);
     if (reduces.size() > 1) materialise(reduces.front());
     return reduces.size() > 1;
   }
@@ -200,19 +194,19 @@ class Composer {
     if (!parts.region) return false;
     collapse(*parts.region, dag_);
     for (Region::Root& root : parts.region->roots) root.buffer = file_.unique("S");
-    write_line_kernel(*parts.region, dag_, walk, file_, splits);
+    write_row_kernel(*parts.region, dag_, walk, file_, splits);
     for (std::size_t i = 0; i < reduces.size(); ++i)
       finish_from_parts(reduces[i], parts.region->roots[i].buffer, literal(splits, region.assignments));
     return true;
   }
 
-  // What is reduced over all lines of a kernel that has yet to be written, `needed`, is reduced by its blocks as far as
-  // each walks lines, so that only a part per block goes through memory.
+  // What is reduced over all rows of a kernel that has yet to be written, `needed`, is reduced by its blocks as far as
+  // each walks rows, so that only a part per block goes through memory.
   bool total(int id, int needed) {
     Buffers pretended = buffers_;
     pretended[needed] = "";
     const Growth whole = grow(dag_, {{id, ""}}, pretended, true, file_.variant().cut, workloads_);
-    if (needed == file_.variant().cut || !whole.region || !whole.region->reduces || !is_one(whole.region->lines())) return false;
+    if (needed == file_.variant().cut || !whole.region || !whole.region->reduces || !is_one(whole.region->rows())) return false;
     const std::vector<int> reduces = divisible(*whole.region);
     Results results;
     for (int reduce : reduces) {
@@ -233,25 +227,19 @@ class Composer {
 
   // From here on a reduction takes `count` parts, one whole result after the other.
   void finish_from_parts(int reduce, const std::string& buffer, const tensor::Extent& count) {
-    Node parts;
-    parts.kind = Kind::input;
-    parts.function = buffer;
-    parts.dtype = node(reduce).dtype;
-    parts.shape = node(reduce).shape;
+    Node parts{Input{buffer}, {}, node(reduce).dtype, node(reduce).shape};
     parts.shape.insert(parts.shape.begin(), count);
     file_.scratch(buffer, tensor::name(parts.dtype), parts.shape);
     Node total = node(reduce);
     total.shape = parts.shape;
     total.shape[0] = literal(1, count.values.size());
     total.operands = {dag_.add(parts)};
-    total.dims = {0};
+    std::get<Reduce>(total.operation).dims = {0};
     buffers_[total.operands[0]] = buffer;
     const int sum = dag_.add(total);
-    Node& view = dag_.nodes[static_cast<std::size_t>(reduce)];
-    view.kind = Kind::reshape;
-    view.function.clear();
+    Node& view = dag_.at(reduce);
+    view.operation = Reshape{};
     view.operands = {sum};
-    view.dims.clear();
   }
 
   Dag dag_;

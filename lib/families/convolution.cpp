@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
 #include "families/arranged_weights.hpp"
+#include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
-#include "families/staged_rows.hpp"
+#include "families/halo_tile.hpp"
 #include "families/tensor_tiles.hpp"
 #include "families/windows.hpp"
 
@@ -25,9 +26,9 @@ constexpr const char* upper_names[] = {"D", "H", "W"};
 // A window of one element makes the weights a matrix, and the inputs of every sample another. Samples too small for
 // tiles of their own are better gathered.
 bool is_product(const Node& node) {
-  if (node.kind != Kind::convolution || node.function != "conv" || std::get<std::int64_t>(node.attributes.at("groups")) != 1) return false;
+  if (!node.is<Convolution>() || node.transposed() || node.as<Convolution>().groups != 1) return false;
   std::int64_t sample = 1;
-  for (const Node::Window& window : node.windows) {
+  for (const Window& window : node.windows()) {
     if (!is_one(window.taps) || window.stride != 1 || window.padding != 0) return false;
     sample *= window.outputs.values[0];
   }
@@ -36,11 +37,10 @@ bool is_product(const Node& node) {
 
 // Few results per weight are no product: those go through write_windows.
 bool is_tiled_convolution(const Node& node) {
-  if (node.kind != Kind::convolution) return false;
-  const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
-  if (node.shape[1].values[0] / groups < 8) return false;
-  if (node.function == "conv_transpose")
-    for (const Node::Window& window : node.windows)
+  if (!node.is<Convolution>()) return false;
+  if (node.shape[1].values[0] / node.as<Convolution>().groups < 8) return false;
+  if (node.transposed())
+    for (const Window& window : node.windows())
       if (window.dilation != 1 && window.stride != 1) return false;
   return true;
 }
@@ -49,9 +49,9 @@ bool is_tiled_convolution(const Node& node) {
 // memory. Of a transposed convolution each residue of the result's coordinates by the stride meets its own taps only,
 // so no product with a zero is computed.
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
-  const Node &input = dag.nodes[static_cast<std::size_t>(node.operands[0])],
-             &weights = dag.nodes[static_cast<std::size_t>(node.operands[1])];
+  const Node& node = dag.at(region.producer);
+  const Node &input = dag.at(node.operands[0]),
+             &weights = dag.at(node.operands[1]);
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"convolutions are covered for float32 only"};
   for (std::size_t i = 0; i < input.shape[0].values.size(); ++i) {
     std::int64_t sample = 1, results = 1;
@@ -60,8 +60,8 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     if (sample >= 1 << 28 || results >= 1 << 30)
       throw NotCovered{"a convolution with more than 2^28 inputs per sample"};
   }
-  const bool transposed = node.function == "conv_transpose";
-  const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+  const bool transposed = node.transposed();
+  const std::int64_t groups = node.as<Convolution>().groups;
   const Windows windows = windows_of(node, input);
   const auto per_group = [&](tensor::Extent extent) {
     if (groups == 1) return extent;
@@ -88,8 +88,8 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
 
   std::vector<cuda_code::Hole> holes;
   const auto set = [&](const std::string& key, const std::string& value) { holes.emplace_back(key, value); };
-  std::optional<StagedRows> rows;
-  if (tensor_cores && file.variant().windows != Variant::Windows::gathered) rows = staged_rows(node, input, windows, tile_p, 3, file.machine());
+  std::optional<HaloTile> rows;
+  if (tensor_cores && file.variant().windows != Variant::Windows::gathered) rows = halo_tile(node, input, windows, tile_p, 3, file.machine());
   const std::string stages = rows ? "3" : tile_stages(tile_o, tile_p, file.machine());
   if (rows) {
     // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
@@ -235,9 +235,9 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   for (const tensor::Extent& extent : node.shape)
     written *= static_cast<double>(extent.values[0]), operations *= static_cast<double>(extent.values[0]);
   if (transposed)
-    for (const Node::Window& window : node.windows) operations /= static_cast<double>(window.stride);
-  // Gathering costs the tensor cores more than the sums unless many channels share what is gathered.
-  const double effort = !tensor_cores ? 1 : rows ? (file.variant().exact() ? 0.7 : 0.4) : !file.variant().exact() ? 0.6 : o >= 128 ? 0.9 : 1.2;
+    for (const Window& window : node.windows()) operations /= static_cast<double>(window.stride);
+  const bool exact = file.variant().exact();
+  const double effort = !tensor_cores ? 1 : rows ? costs::staged_convolution(exact) : costs::gathered_convolution(exact, o >= 128);
   file.traffic(read + written, effort * operations);
   file.technique(Technique::implicit_product,
                  rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "

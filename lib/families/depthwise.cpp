@@ -27,23 +27,23 @@ int rows_of(const Node& node, const schedule::Machine& machine) {
 }  // namespace
 
 bool is_depthwise(const Node& node, const schedule::Machine& machine) {
-  if (node.kind != Kind::convolution || node.function == "conv_transpose" || node.windows.size() < 2) return false;
-  if (std::get<std::int64_t>(node.attributes.at("groups")) == 1 || is_tiled_convolution(node)) return false;
+  if (!node.is<Convolution>() || node.transposed() || node.windows().size() < 2) return false;
+  if (node.as<Convolution>().groups == 1 || is_tiled_convolution(node)) return false;
   std::int64_t taps = 1;
-  for (const Node::Window& window : node.windows) {
+  for (const Window& window : node.windows()) {
     const auto& counts = window.taps.values;
     if (std::any_of(counts.begin(), counts.end(), [&](std::int64_t count) { return count != counts[0]; })) return false;
     taps *= counts[0];
   }
-  return taps <= 49 && node.windows[node.windows.size() - 2].dilation == 1 && rows_of(node, machine) > 1;
+  return taps <= 49 && node.windows()[node.windows().size() - 2].dilation == 1 && rows_of(node, machine) > 1;
 }
 
 // Bound by memory: an input is loaded once for all the results of a column that it belongs to, where a thread per result
 // would load it once for each.
 void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
-  const Node &input = dag.nodes[static_cast<std::size_t>(node.operands[0])],
-             &weights = dag.nodes[static_cast<std::size_t>(node.operands[1])];
+  const Node& node = dag.at(region.producer);
+  const Node &input = dag.at(node.operands[0]),
+             &weights = dag.at(node.operands[1]);
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
   const Windows windows = windows_of(node, input);
   const std::size_t rank = node.shape.size(), h_dim = rank - 2;
@@ -78,7 +78,7 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
                     D = arguments.number(windows.axes[0].input), H = arguments.number(windows.axes[1].input),
                     width = arguments.number(windows.axes[2].input);
   const std::int64_t stride = windows.axes[1].window.stride, high = windows.axes[1].window.taps.values[0];
-  const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+  const std::int64_t groups = node.as<Convolution>().groups;
   const std::string index = index_type(*std::max_element(total.values.begin(), total.values.end()));
   file.code(device_code("depthwise.cuh", {{"threads", threads}, {"name", name}, {"rows", rows},
       {"index", index}, {"to_index", conversion(index)}, {"count", count},

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/epilogue.hpp"
 
-#include "algebra/pointwise.hpp"
 #include "cuda_code/terms.hpp"
+#include "families/values.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
 void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments) {
-  const auto dtype = [&](int id) { return dag.nodes[static_cast<std::size_t>(id)].dtype; };
+  const auto dtype = [&](int id) { return dag.at(id).dtype; };
   for (const Instance& instance : region.instances)
     if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, dtype(instance.node), false);
   const Region::Root& root = region.roots[0];
@@ -34,17 +34,17 @@ Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::s
   std::vector<std::string> names(region.instances.size());
   for (std::size_t i = 0; i < region.instances.size(); ++i) {
     const Instance& instance = region.instances[i];
-    const Node& from = dag.nodes[static_cast<std::size_t>(instance.node)];
+    const Node& from = dag.at(instance.node);
     const std::string type = compute_type(from.dtype);
     names[i] = fmt::format("v{}", i);
     const auto say = [&](const std::string& text) {
-      result.statements += fmt::format("{}const {} v{} = {};\n", margin, type, i, text);
+      result.statements += fmt::format("{}{}\n", margin, declared(from, names[i], text));
     };
     if (instance.node == region.producer) {
       names[i] = "produced";
-    } else if (instance.leaf && from.kind == Kind::number) {
+    } else if (instance.leaf && from.is<Number>()) {
       names[i] = arguments.number(from);
-    } else if (instance.leaf && from.kind == Kind::coordinate) {
+    } else if (instance.leaf && from.is<Coordinate>()) {
       say(converted(type, address(instance.strides, {}, at, arguments)));
     } else if (const auto found = loaded.find(i); found != loaded.end()) {
       say(converted(type, found->second));
@@ -52,9 +52,9 @@ Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::s
       say(converted(type, fmt::format("{}[{}]", arguments.pointer(instance.buffer, from.dtype, false),
                                       address(instance.strides, instance.offset, at, arguments))));
     } else {
-      std::vector<std::string> operands;
-      for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
-      say(spelt(*find_pointwise(from.function), operands));
+      std::vector<Operand> operands;
+      for (int operand : instance.operands) operands.push_back({dag.at(region.at(operand).node), names[static_cast<std::size_t>(operand)]});
+      say(applied(from, operands));
     }
   }
   result.value = names[static_cast<std::size_t>(region.roots[0].instance)];
@@ -65,12 +65,10 @@ Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::s
                   Arguments& arguments) {
   const auto [statements, value] = spelling(region, dag, at, indent, arguments);
   const Region::Root& root = region.roots[0];
-  const Instance& last = region.instances[static_cast<std::size_t>(root.instance)];
-  const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(last.node)].dtype;
-  const std::string type(tensor::cuda_name(dtype));
+  const tensor::Dtype dtype = dag.at(region.at(root.instance).node).dtype;
   return {statements, fmt::format("{}[{}] = {};", arguments.pointer(root.buffer, dtype, true),
                                   address(root.strides, root.offset, at, arguments),
-                                  type == compute_type(dtype) ? value : converted(type, value))};
+                                  stored(dtype, value))};
 }
 
 std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,

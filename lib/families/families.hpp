@@ -11,7 +11,7 @@ namespace cudal1::families {
 
 using namespace schedule;
 
-// Generators for kernels that are more than walks along lines, one file each. They throw NotCovered.
+// Generators for kernels that are more than walks along rows, one file each. They throw NotCovered.
 bool is_transposition(const Region& region);
 void write_transposition(const Region& region, const Dag& dag, KernelFile& file);
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);

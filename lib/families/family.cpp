@@ -4,7 +4,7 @@
 namespace cudal1::families {
 namespace {
 
-const Node& producer_of(const Region& region, const Dag& dag) { return dag.nodes[static_cast<std::size_t>(region.producer)]; }
+const Node& producer_of(const Region& region, const Dag& dag) { return dag.at(region.producer); }
 
 // A variant that differs from the usual one by one choice, or by two.
 template <typename Change>
@@ -17,7 +17,7 @@ Variant with(Change change) {
 // A convolution whose windows are one element is a product once its last dimensions are one.
 bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
-  if (producer.kind == Kind::product) return true;
+  if (producer.is<Product>()) return true;
   if (file.variant().windows == Variant::Windows::direct || file.variant().windows == Variant::Windows::gathered || !is_product(producer)) return false;
   Region merged = region;
   if (!merge_from(merged, 2)) return false;
@@ -30,9 +30,9 @@ void write_any_product(const Region& region, const Dag& dag, const Buffers& buff
   else write_product(region, dag, buffers, file);
 }
 
-bool matches_gather(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).kind == Kind::gather; }
+bool matches_gather(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).is<Gather>(); }
 
-bool matches_scan(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).kind == Kind::scan; }
+bool matches_scan(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).is<Scan>(); }
 
 bool matches_convolution(Region& region, const Dag& dag, const KernelFile& file) {
   return file.variant().tiles() && is_tiled_convolution(producer_of(region, dag));
@@ -45,8 +45,8 @@ bool matches_strips(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
   if (has_tiles(region, dag, file)) return false;
   const bool by_columns = file.variant().windows == Variant::Windows::by_columns && is_depthwise(producer, file.machine());
-  return file.variant().tiles() && (producer.kind == Kind::pool || producer.kind == Kind::convolution) && !by_columns &&
-         makes_strips(producer, dag.nodes[static_cast<std::size_t>(producer.operands[0])]);
+  return file.variant().tiles() && (producer.is<Pool>() || producer.is<Convolution>()) && !by_columns &&
+         makes_strips(producer, dag.at(producer.operands[0]));
 }
 
 bool matches_depthwise(Region& region, const Dag& dag, const KernelFile& file) {

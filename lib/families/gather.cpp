@@ -13,9 +13,9 @@ using cuda_code::device_code;
 
 // Bound by memory: neighbouring threads copy neighbours of one row, or of one row of the result where columns are named.
 void write_gather(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
-  const Node &table = dag.nodes[static_cast<std::size_t>(node.operands[0])], &named = dag.nodes[static_cast<std::size_t>(node.operands[1])];
-  const bool rows = node.dims[0] == 0;
+  const Node& node = dag.at(region.producer);
+  const Node &table = dag.at(node.operands[0]), &named = dag.at(node.operands[1]);
+  const bool rows = node.as<Gather>().rows;
   const std::string name = file.unique("gather");
   const std::string items = file.tune("ITEMS", {4, 2, 8});
   Arguments arguments(file.scalars());

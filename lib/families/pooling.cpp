@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
+#include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 #include "families/windows.hpp"
@@ -60,9 +61,9 @@ bool makes_strips(const Node& node, const Node& input) {
   const Windows windows = windows_of(node, input);
   const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
   if (!d.fixed || !h.fixed || !w.fixed) return false;
-  if (node.kind == Kind::convolution) {
-    const auto one_channel = [&](const tensor::Extent& channels) { return channels.values == literal(std::get<std::int64_t>(node.attributes.at("groups")), channels.values.size()).values; };
-    if (node.function == "conv_transpose" || d.dim >= 0 || !one_channel(input.shape[1]) || !one_channel(node.shape[1])) return false;
+  if (node.is<Convolution>()) {
+    const auto one_channel = [&](const tensor::Extent& channels) { return channels.values == literal(node.as<Convolution>().groups, channels.values.size()).values; };
+    if (node.transposed() || d.dim >= 0 || !one_channel(input.shape[1]) || !one_channel(node.shape[1])) return false;
     if (h.window.taps.values[0] * w.window.taps.values[0] > 49) return false;
   }
   // Beyond that, unrolling makes more code than it saves work.
@@ -72,13 +73,13 @@ bool makes_strips(const Node& node, const Node& input) {
 // Bound by memory: every input of a pool, or of a convolution of single channels, is loaded once per strip of rows, sixteen
 // bytes at a time.
 void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
-  const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+  const Node& node = dag.at(region.producer);
+  const Node& input = dag.at(node.operands[0]);
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
   const Windows windows = windows_of(node, input);
   const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
-  const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
-  const bool most = node.function == "max", aligned = w.input.values[0] % 4 == 0, weighted = node.kind == Kind::convolution, columns = file.variant().windows == Variant::Windows::by_columns && !aligned;
+  const std::size_t rank = node.shape.size(), front = rank - node.windows().size();
+  const bool most = node.is<Pool>() && node.as<Pool>().largest, aligned = w.input.values[0] % 4 == 0, weighted = node.is<Convolution>(), columns = file.variant().windows == Variant::Windows::by_columns && !aligned;
   const std::string name = file.unique(weighted ? "depthwise_convolution" : "pool");
   const std::string threads = file.tune("THREADS", {128, 256});
   const bool overlap = span(h) > h.window.stride;
@@ -187,8 +188,7 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
   double bytes = 4 * static_cast<double>(results.values[0]);
   double read = 4;
   for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
-  // What lanes find in sectors of their own passes the L1 cache more often than once.
-  file.traffic(bytes + read, weighted ? bytes / 2 * static_cast<double>(taps) : 0, aligned ? 1 : columns ? 0.9 : 0.7);
+  file.traffic(bytes + read, weighted ? bytes / 2 * static_cast<double>(taps) : 0, aligned ? 1 : columns ? costs::unaligned_by_columns : costs::unaligned_strips);
   if (columns)
     file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring columns, as its rows are not aligned.", name));
   else

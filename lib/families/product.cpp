@@ -2,7 +2,7 @@
 #include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
 #include "families/epilogue.hpp"
-#include "families/factors.hpp"
+#include "families/gemm_operands.hpp"
 #include "families/families.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@ using cuda_code::device_code;
 // Bound by arithmetic: 16x16 threads own a tile of the result in registers; tiles of the factors pass through two
 // buffers in shared memory, so that loading the next overlaps with the use of this one. Products are exact fp32 FMA.
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Factors factors = factors_of(region, dag, buffers);
-  const Factor &left = factors.left, &right = factors.right;
+  const GemmOperands factors = gemm_operands_of(region, dag, buffers);
+  const GemmOperand &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
   const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
 #include "cuda_code/terms.hpp"
+#include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
+#include "families/values.hpp"
 
 #include <algorithm>
 #include <map>
@@ -31,7 +33,7 @@ Reads reads_of(const Region& operand, const Dag& dag, std::size_t dim, std::vect
   for (std::size_t i = 0; i < operand.instances.size(); ++i) {
     const Instance& instance = operand.instances[i];
     if (!instance.leaf || instance.buffer.empty()) continue;
-    const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(instance.node)].dtype;
+    const tensor::Dtype dtype = dag.at(instance.node).dtype;
     const std::string start = address(instance.strides, instance.offset, at, arguments), type(tensor::cuda_name(dtype));
     reads.lines += fmt::format("  const {}* x{} = {}{};\n", type, i, arguments.pointer(instance.buffer, dtype, false),
                                start == "0" ? "" : " + " + start);
@@ -59,11 +61,12 @@ Reads reads_of(const Region& operand, const Dag& dag, std::size_t dim, std::vect
 // Bound by memory: one pass, in which what is scanned is computed too. Along the last dimension a block takes a row; along
 // another one a thread takes a column, beside its neighbours.
 void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
+  const Node& node = dag.at(region.producer);
   const std::string type = compute_type(node.dtype);
-  const auto dim = static_cast<std::size_t>(node.dims[0]);
+  const Scan& scan = node.as<Scan>();
+  const auto dim = static_cast<std::size_t>(scan.dim);
   const std::size_t rank = node.shape.size();
-  const bool reverse = std::get<bool>(node.attributes.at("reverse"));
+  const bool reverse = scan.reverse;
   const tensor::Extent inner = product_of(node.shape, dim + 1, rank, region.assignments),
                        outer = product_of(node.shape, 0, dim, region.assignments);
   const bool rows = is_one(inner);
@@ -74,13 +77,13 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const Region operand = *grow(dag, {{node.operands[0], ""}}, buffers, true, -1, region.workloads).region;
   for (const Instance& instance : operand.instances)
     if (instance.leaf && !instance.buffer.empty())
-      arguments.pointer(instance.buffer, dag.nodes[static_cast<std::size_t>(instance.node)].dtype, false);
+      arguments.pointer(instance.buffer, dag.at(instance.node).dtype, false);
   declare_epilogue(region, dag, arguments);
   const std::string M = arguments.number(node.shape[dim]);
-  const bool sum = node.function == "sum";
+  const bool sum = scan.function == "sum";
   std::vector<std::string> at, behind;
-  const tensor::Shape front_shape(node.shape.begin(), node.shape.begin() + node.dims[0]),
-      back_shape(node.shape.begin() + node.dims[0] + 1, node.shape.end());
+  const tensor::Shape front_shape(node.shape.begin(), node.shape.begin() + scan.dim),
+      back_shape(node.shape.begin() + scan.dim + 1, node.shape.end());
   std::string before = coordinates(front_shape, rows ? "blockIdx.x" : "front", at, arguments);
   before += coordinates(back_shape, "back", behind, arguments, dim + 1);
   at.push_back("along");
@@ -105,8 +108,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     if (root.strides == strides_of(node.shape, region.assignments)) {
       if (!root.offset.values.empty()) require(arguments.number(root.offset));
       const Spelling value = spelling(region, dag, at, 8, arguments);
-      const tensor::Dtype dtype = dag.nodes[static_cast<std::size_t>(region.instances[static_cast<std::size_t>(root.instance)].node)].dtype;
-      const std::string stored(tensor::cuda_name(dtype));
+      const tensor::Dtype dtype = dag.at(region.instances[static_cast<std::size_t>(root.instance)].node).dtype;
       std::vector<std::string> start = at;
       start[dim] = "along";
       stores = fmt::format(
@@ -114,8 +116,8 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
                    "        const int item = {1}, along = {2} + item;\n        const {7} produced = value[i];\n{3}"
                    "        out.at[item] = {4};\n      }}\n      const int along = {2};\n      store<true, 4>({5} + {6}, out, left);\n"
                    "      continue;\n    }}\n",
-                   stored, reverse ? "3 - i" : "i", where, value.statements,
-                   stored == compute_type(dtype) ? value.value : converted(stored, value.value),
+                   tensor::cuda_name(dtype), reverse ? "3 - i" : "i", where, value.statements,
+                   stored(dtype, value.value),
                    arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments), type) +
                stores;
     }
@@ -144,7 +146,8 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   double elements = 1;
   for (const tensor::Extent& extent : node.shape) elements *= static_cast<double>(extent.values[0]);
   const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
-  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / (2 * file.machine().multiprocessors), 0.5 / file.machine().multiprocessors, 1.0));
+  const double enough = costs::blocks_per_multiprocessor * file.machine().multiprocessors;
+  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / enough, 1 / enough, 1.0));
   file.technique(
       Technique::parallel_scan,
       rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "

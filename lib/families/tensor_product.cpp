@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
+#include "families/costs.hpp"
 #include "families/epilogue.hpp"
-#include "families/factors.hpp"
+#include "families/gemm_operands.hpp"
 #include "families/families.hpp"
 #include "families/tensor_tiles.hpp"
 
@@ -17,7 +18,7 @@ using cuda_code::device_code;
 namespace {
 
 // Into how many parts the depth is cut so that few tiles still fill the machine; 1: there are enough of them.
-std::int64_t depth_parts(const Factors& factors, int multiprocessors) {
+std::int64_t depth_parts(const GemmOperands& factors, int multiprocessors) {
   const std::int64_t tiles = (factors.n.values[0] + 127) / 128 * ((factors.m.values[0] + 127) / 128);
   const std::int64_t depth = factors.depth.values[0];
   // Smaller tiles do as well where the depth is moderate.
@@ -32,8 +33,8 @@ std::int64_t depth_parts(const Factors& factors, int multiprocessors) {
 // Bound by the tensor cores: tiles of the factors stream through shared memory in several stages. Few tiles of a deep
 // product are summed in parts, in a fixed order.
 void write_tensor_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Factors factors = factors_of(region, dag, buffers);
-  const Factor &left = factors.left, &right = factors.right;
+  const GemmOperands factors = gemm_operands_of(region, dag, buffers);
+  const GemmOperand &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
   const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
@@ -98,7 +99,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * 4>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
                           floats(!left.swapped, rows), floats(right.swapped, columns), arguments.passed()));
-  file.traffic(factors.bytes(), (file.variant().exact() ? 0.8 : 0.3) * factors.operations(file.machine(), parts));
+  file.traffic(factors.bytes(), costs::product(file.variant().exact()) * factors.operations(file.machine(), parts));
   if (parts > 1) {
     const std::string kernel = file.unique(name + "_total");
     const std::string rows_of = total.number(n), columns_of = total.number(m);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/pointwise.hpp"
 #include "cuda_code/terms.hpp"
 #include "families/arguments.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
+#include "families/values.hpp"
 
-#include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -47,14 +47,11 @@ bool is_transposition(const Region& region) {
 
 // Bound by memory: reads along one dimension, writes along another, and turns a tile around in shared memory between.
 void write_transposition(const Region& region, const Dag& dag, KernelFile& file) {
-  const auto node = [&](const Instance& instance) -> const Node& {
-    return dag.nodes[static_cast<std::size_t>(instance.node)];
-  };
+  const auto node = [&](const Instance& instance) -> const Node& { return dag.at(instance.node); };
   const std::size_t last = region.space.size() - 1;
   const auto source = static_cast<std::size_t>(source_dim(region));
   const std::string name = file.unique("transposition");
   Arguments arguments(file.scalars());
-  std::vector<std::string> names(region.instances.size());
   for (const Instance& instance : region.instances)
     if (in_memory(instance)) arguments.pointer(instance.buffer, node(instance).dtype, false);
   const Region::Root& root = region.roots[0];
@@ -67,7 +64,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
       packed = packed && packs_in_16_bytes(node(instance).dtype);
   // Larger tiles move longer runs, as long as there are enough of them for every multiprocessor.
   const double elements =
-      static_cast<double>(region.lines().values[0]) * static_cast<double>(region.elements().values[0]);
+      static_cast<double>(region.rows().values[0]) * static_cast<double>(region.columns().values[0]);
   const int tile = (elements >= 64 * 64 * 4 * file.machine().multiprocessors) != file.variant().wide ? 64 : 32;
   const std::string threads = packed ? file.tune("THREADS", {256, 128}) : file.tune("THREADS", {256, 512, 128});
 
@@ -79,7 +76,6 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     for (std::size_t i = 0; i < strides.size(); ++i)
       if (!is_zero(strides[i]) && !is_one(strides[i])) whole.require(arguments.number(strides[i]) + " % 4 == 0");
   };
-  int tiles = 0;
   std::vector<std::size_t> batch;
   for (std::size_t i = 0; i < last; ++i)
     if (i != source) batch.push_back(i);
@@ -103,26 +99,16 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     return families::address(strides, {}, where, arguments);
   };
   std::string loads;
-  cuda_code::Code uses;
-  const std::size_t margin = packed ? 8 : 6;
+  std::map<std::size_t, std::string> turned;  // instances, read from their tiles
   for (std::size_t i = 0; i < region.instances.size(); ++i) {
     const Instance& instance = region.instances[i];
-    const Node& from = node(instance);
-    const std::string type = compute_type(from.dtype);
-    names[i] = fmt::format("v{}", i);
-    if (in_memory(instance)) {
-      const std::string pointer = arguments.pointer(instance.buffer, from.dtype, false);
-      if (is_one(instance.strides[last]) || is_zero(instance.strides[last])) {
-        uses.line(margin, fmt::format("const {} v{} = {};", type, i,
-                        converted(type, fmt::format("{}[{}]", pointer, address(instance.strides, "row", "column")))));
-      } else {
-        ++tiles;
-        const std::string stored(tensor::cuda_name(from.dtype)),
-            at_element = address(instance.strides, "row", "column");
-        if (packed) {
-          aligned(instance.strides);
-          body += fmt::format("  __shared__ __align__(16) {} tile{}[TILE * TILE];\n", stored, i);
-          loads += fmt::format(R"(    {{
+    if (!in_memory(instance) || is_one(instance.strides[last]) || is_zero(instance.strides[last])) continue;
+    const std::string pointer = arguments.pointer(instance.buffer, node(instance).dtype, false), type(tensor::cuda_name(node(instance).dtype)),
+                      at_element = address(instance.strides, "row", "column");
+    if (packed) {
+      aligned(instance.strides);
+      body += fmt::format("  __shared__ __align__(16) {} tile{}[TILE * TILE];\n", type, i);
+      loads += fmt::format(R"(    {{
       __align__(16) {0} held[4][4];
 #pragma unroll
       for (int q = 0; q < 4; ++q) {{
@@ -140,29 +126,19 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
         *reinterpret_cast<{0}4*>(&tile{5}[(i + r) * TILE + (j / 4 ^ i / 4) * 4]) = make_{0}4(held[0][r], held[1][r], held[2][r], held[3][r]);
     }}
 )",
-                               stored, pointer, at_element, rows, columns, i);
-          uses.line(margin, fmt::format("const {} v{} = {};", type, i,
-                              converted(type, fmt::format("tile{}[i * TILE + (j / 4 ^ i / 4) * 4 + q]", i))));
-        } else {
-          body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", stored, i);
-          loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, at_element);
-          uses.line(margin, fmt::format("const {} v{} = {};", type, i, converted(type, fmt::format("tile{}[j][i]", i))));
-        }
-      }
-    } else if (instance.leaf && from.kind == Kind::number) {
-      names[i] = arguments.number(from);
-    } else if (instance.leaf) {
-      uses.line(margin, fmt::format("const {} v{} = {};", type, i, converted(type, address(instance.strides, "row", "column"))));
+                           type, pointer, at_element, rows, columns, i);
+      turned[i] = fmt::format("tile{}[i * TILE + (j / 4 ^ i / 4) * 4 + q]", i);
     } else {
-      const PointwiseFunction* function = find_pointwise(from.function);
-      std::vector<std::string> operands;
-      for (int operand : instance.operands) operands.push_back(names[static_cast<std::size_t>(operand)]);
-      uses.line(margin, fmt::format("const {} v{} = {};", type, i, spelt(*function, operands)));
+      body += fmt::format("  __shared__ {} tile{}[TILE][TILE + 1];\n", type, i);
+      loads += fmt::format("        tile{0}[j][i] = {1}[{2}];\n", i, pointer, at_element);
+      turned[i] = fmt::format("tile{}[j][i]", i);
     }
   }
-  const std::string value = names[static_cast<std::size_t>(root.instance)];
-  const std::string type(tensor::cuda_name(result.dtype));
-  const std::string stored = type == compute_type(result.dtype) ? value : converted(type, value);
+  if (turned.empty()) throw NotCovered{"a transposition without a transposed operand"};
+  at[last] = "column";
+  at[source] = "row";
+  const auto [uses, value] = spelling(region, dag, at, packed ? 8 : 6, arguments, turned);
+  const std::string type(tensor::cuda_name(result.dtype)), to_memory = stored(result.dtype, value);
   if (packed) {
     aligned(root.strides);
     body += fmt::format(R"(  const bool whole = {whole};
@@ -196,7 +172,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
 )",
                         fmt::arg("whole", whole.text()), fmt::arg("threads", threads), fmt::arg("loads", loads),
                         fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("type", type),
-                        fmt::arg("uses", uses.text()), fmt::arg("value", stored), fmt::arg("out", out),
+                        fmt::arg("uses", uses), fmt::arg("value", to_memory), fmt::arg("out", out),
                         fmt::arg("address", address(root.strides, "row", "column")));
   } else {
     body += fmt::format(R"(#pragma unroll
@@ -219,7 +195,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     }}
   }}
 )",
-                        threads, rows, columns, loads, uses.text(), out, address(root.strides, "row", "column"), stored);
+                        threads, rows, columns, loads, uses, out, address(root.strides, "row", "column"), to_memory);
   }
   for (const Instance& instance : region.instances) {
     if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");
@@ -241,7 +217,6 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
     file.technique(
         Technique::vectorised_access,
         "Every access to memory and to the tile moves 16 bytes; a thread turns 4x4 elements around in its registers.");
-  if (tiles == 0) throw NotCovered{"a transposition without a transposed operand"};
   file.end_family();
 }
 

@@ -13,7 +13,7 @@ using cuda_code::device_code;
 
 namespace {
 
-std::string meets(const std::string& name, const Node::Window& window, bool transposed) {
+std::string meets(const std::string& name, const Window& window, bool transposed) {
   if (transposed)
     return fmt::format(
         "__device__ __forceinline__ bool {}(int i, int tap, int results) {{\n  const int result = i * {} - {} + tap * "
@@ -30,18 +30,18 @@ std::string meets(const std::string& name, const Node::Window& window, bool tran
 // Bound by memory: one pass over the input. A block sums the windows of one channel; each value meets every tap along
 // its row first, then the taps across rows and planes take what the row has gathered.
 void write_window_sums(int id, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(id)];
-  const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+  const Node& node = dag.at(id);
+  const Node& input = dag.at(node.operands[0]);
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"window sums are covered for float32 only"};
-  const std::size_t assignments = input.shape[0].values.size(), spatial = node.windows.size();
+  const std::size_t assignments = input.shape[0].values.size(), spatial = node.windows().size();
   tensor::Shape space(3 - spatial, literal(1, assignments)), taps(3 - spatial, literal(1, assignments)),
       outputs(3 - spatial, literal(1, assignments));
-  std::vector<Node::Window> windows(3 - spatial, Node::Window{1, 0, 1, literal(1, assignments), literal(1, assignments)});
+  std::vector<Window> windows(3 - spatial, Window{1, 0, 1, literal(1, assignments), literal(1, assignments)});
   for (std::size_t i = 0; i < spatial; ++i) {
     space.push_back(input.shape[i + 2]);
     taps.push_back(node.shape[i + 2]);
-    outputs.push_back(node.windows[i].outputs);
-    windows.push_back(node.windows[i]);
+    outputs.push_back(node.windows()[i].outputs);
+    windows.push_back(node.windows()[i]);
   }
   std::int64_t all = 1;
   for (const tensor::Extent& tap : taps) {
@@ -57,7 +57,7 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   const std::string D = arguments.number(space[0]), H = arguments.number(space[1]), W = arguments.number(space[2]);
   const std::string OD = arguments.number(outputs[0]), OH = arguments.number(outputs[1]),
                     OW = arguments.number(outputs[2]);
-  const bool transposed = node.function == "conv_transpose";
+  const bool transposed = node.transposed();
   std::string predicates;
   const char* axis = "dhw";
   for (std::size_t i = 0; i < 3; ++i)

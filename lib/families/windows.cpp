@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/windows.hpp"
 
+#include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 
@@ -11,17 +12,17 @@
 namespace cudal1::families {
 
 Windows windows_of(const Node& node, const Node& input) {
-  const std::size_t spatial = node.windows.size(), assignments = node.shape[0].values.size();
+  const std::size_t spatial = node.windows().size(), assignments = node.shape[0].values.size();
   const std::size_t front = node.shape.size() - spatial;
   Windows result;
   for (std::size_t i = 0; i < 3; ++i) {
     if (i + spatial < 3) {
       const tensor::Extent one = literal(1, assignments);
-      result.axes.push_back({one, Node::Window{1, 0, 1, one, one}, -1});
+      result.axes.push_back({one, Window{1, 0, 1, one, one}, -1});
       continue;
     }
     const std::size_t axis = i + spatial - 3;
-    result.axes.push_back({input.shape[front + axis], node.windows[axis], static_cast<int>(front + axis)});
+    result.axes.push_back({input.shape[front + axis], node.windows()[axis], static_cast<int>(front + axis)});
   }
   for (Windows::Axis& axis : result.axes) {
     axis.fixed = std::all_of(axis.window.taps.values.begin(), axis.window.taps.values.end(),
@@ -42,9 +43,8 @@ constexpr const char* input_names[] = {"d", "h", "w"};
 
 std::string divisor(const Node& node, const Windows& windows, const std::vector<std::string>& at, std::size_t indent,
                     Arguments& arguments, std::string& before) {
-  if (const auto fixed = node.attributes.find("divisor_override"); fixed != node.attributes.end())
-    return fmt::format("{}.0f", std::get<std::int64_t>(fixed->second));
-  const bool include = std::get<bool>(node.attributes.at("count_include_pad"));
+  if (const auto fixed = node.as<Pool>().divisor) return fmt::format("{}.0f", *fixed);
+  const bool include = node.as<Pool>().counts_padding;
   const std::string margin(indent, ' ');
   std::string result;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -126,12 +126,12 @@ std::string flat(const Windows& windows, const char* const* names, bool taps, Ar
 
 // Bound by memory, or by the cache that serves overlapping windows: a thread per result, neighbours beside each other.
 void write_windows(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const Node& node = dag.nodes[static_cast<std::size_t>(region.producer)];
-  const Node& input = dag.nodes[static_cast<std::size_t>(node.operands[0])];
+  const Node& node = dag.at(region.producer);
+  const Node& input = dag.at(node.operands[0]);
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"windows are covered for float32 only"};
-  const bool pool = node.kind == Kind::pool, transposed = node.function == "conv_transpose";
+  const bool pool = node.is<Pool>(), transposed = node.transposed();
   const Windows windows = windows_of(node, input);
-  const std::size_t rank = node.shape.size(), front = rank - node.windows.size();
+  const std::size_t rank = node.shape.size(), front = rank - node.windows().size();
   const std::string name = file.unique(pool ? "pool" : transposed ? "transposed_convolution" : "direct_convolution");
   const std::string threads = file.tune("THREADS", {256, 128, 512});
   Arguments arguments(file.scalars());
@@ -146,7 +146,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
   const std::string plane = arguments.number(product_of(input.shape, front, rank, region.assignments));
   const std::string here = flat(windows, input_names, false, arguments);
   if (pool) {
-    const bool most = node.function == "max";
+    const bool most = node.as<Pool>().largest;
     const std::string results = arguments.number(product_of(node.shape, front, rank, region.assignments));
     body += fmt::format("  const float* x = {} + size_t(index / {}) * {};\n", x, results, plane);
     body += fmt::format("  float produced = {};\n", most ? "__int_as_float(0xff800000)" : "0");
@@ -161,8 +161,8 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
       body += fmt::format("  produced /= {};\n", by);
     }
   } else {
-    const Node& weights = dag.nodes[static_cast<std::size_t>(node.operands[1])];
-    const std::int64_t groups = std::get<std::int64_t>(node.attributes.at("groups"));
+    const Node& weights = dag.at(node.operands[1]);
+    const std::int64_t groups = node.as<Convolution>().groups;
     const std::string channels = arguments.number(input.shape[1]);
     const std::string taps = arguments.number(windows.taps());
     const std::string own = arguments.number(weights.shape[1]);  // of a group: inputs, or results when transposed
@@ -200,11 +200,10 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
   const double results = static_cast<double>(total.values[0]);
   double operations = pool ? 0
                            : 2 * taps * results * static_cast<double>(input.shape[1].values[0]) /
-                                 static_cast<double>(std::get<std::int64_t>(node.attributes.at("groups")));
+                                 static_cast<double>(node.as<Convolution>().groups);
   if (transposed)
     for (const Windows::Axis& axis : windows.axes) operations /= static_cast<double>(axis.window.stride);
-  // A thread has one accumulator: every product waits for loads through the cache, which a pool's inputs pass once per tap.
-  file.traffic(read + 4 * results, 6 * operations, pool ? 0.5 : 1);
+  file.traffic(read + 4 * results, costs::direct_convolution * operations, pool ? costs::direct_pool : 1);
   file.technique(Technique::coalesced_access,
                  fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
   file.technique(Technique::unrolling,

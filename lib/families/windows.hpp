@@ -13,7 +13,7 @@ namespace cudal1::families {
 struct Windows {
   struct Axis {
     tensor::Extent input;
-    Node::Window window;
+    Window window;
     int dim = -1;        // of the result; -1: not there
     bool fixed = false;  // as many taps at all sizes: their text is a number
   };

@@ -4,6 +4,7 @@
 #include "algebra/lower.hpp"
 #include "algebra/rule.hpp"
 #include "families/compose.hpp"
+#include "families/costs.hpp"
 #include "families/family.hpp"
 #include "rewriter/rewriter.hpp"
 #include "task/module.hpp"
@@ -19,7 +20,6 @@ namespace cudal1::playbook {
 namespace {
 
 using algebra::Dag;
-using algebra::Kind;
 using algebra::Node;
 using families::Names;
 using families::Variant;
@@ -72,14 +72,14 @@ tl::expected<Written, std::string> write(const Draft& draft, const schedule::Mac
 // Whether all factors of its products have 16 bits in memory: TF32 holds them without rounding.
 bool of_sixteen_bits(const Dag& dag) {
   return std::all_of(dag.nodes.begin(), dag.nodes.end(), [&](const Node& node) {
-    if (node.kind == Kind::attention) return false;
-    if (node.kind != Kind::product && node.kind != Kind::convolution) return true;
+    if (node.is<algebra::Attention>()) return false;
+    if (!node.is<algebra::Product>() && !node.is<algebra::Convolution>()) return true;
     return std::all_of(node.operands.begin(), node.operands.end(), [&](int id) {
-      const Node* factor = &dag.nodes[static_cast<std::size_t>(id)];
-      while (factor->kind == Kind::permute || factor->kind == Kind::reshape) factor = &dag.nodes[static_cast<std::size_t>(factor->operands[0])];
-      return factor->kind == Kind::pointwise && factor->function == "identity" &&
-             tensor::size_of(dag.nodes[static_cast<std::size_t>(factor->operands[0])].dtype) == 2 &&
-             tensor::is_floating(dag.nodes[static_cast<std::size_t>(factor->operands[0])].dtype);
+      const Node* factor = &dag.at(id);
+      while (factor->is<algebra::Permute>() || factor->is<algebra::Reshape>()) factor = &dag.at(factor->operands[0]);
+      return factor->computes("identity") &&
+             tensor::size_of(dag.at(factor->operands[0]).dtype) == 2 &&
+             tensor::is_floating(dag.at(factor->operands[0]).dtype);
     });
   });
 }
@@ -88,7 +88,7 @@ bool of_sixteen_bits(const Dag& dag) {
 // exact, a plan with products beside them is exact.
 bool exact(const Dag& dag, outcome::Precision precision) {
   const bool multiplies = std::any_of(dag.nodes.begin(), dag.nodes.end(),
-                                      [](const Node& node) { return node.kind == Kind::product || node.kind == Kind::attention; });
+                                      [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Attention>(); });
   const outcome::Precision held = multiplies ? outcome::of_products(precision) : outcome::of_convolutions(precision);
   return held == outcome::Precision::fp32 && !of_sixteen_bits(dag);
 }
@@ -100,12 +100,12 @@ std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
   std::vector<char> known(dag.nodes.size());  // made of coordinates and numbers alone
   for (std::size_t i = 0; i < dag.nodes.size(); ++i) {
     const Node& node = dag.nodes[i];
-    known[i] = node.kind != Kind::input && std::all_of(node.operands.begin(), node.operands.end(), [&](int of) { return known[static_cast<std::size_t>(of)]; });
-    const bool computes = (node.kind == Kind::pointwise && node.function != "identity") || node.kind == Kind::reduce;
+    known[i] = !node.is<algebra::Input>() && std::all_of(node.operands.begin(), node.operands.end(), [&](int of) { return known[static_cast<std::size_t>(of)]; });
+    const bool computes = (node.is<algebra::Pointwise>() && !node.computes("identity")) || node.is<algebra::Reduce>();
     const bool output = std::any_of(dag.outputs.begin(), dag.outputs.end(), [&](const auto& each) { return each.second == static_cast<int>(i); });
     if (!computes || output || known[i]) continue;
-    const int number = ++of_name[node.function];
-    result.emplace_back(number == 1 ? node.function : fmt::format("{} {}", node.function, number), static_cast<int>(i));
+    const int number = ++of_name[node.function()];
+    result.emplace_back(number == 1 ? node.function() : fmt::format("{} {}", node.function(), number), static_cast<int>(i));
   }
   return result;
 }
@@ -171,9 +171,10 @@ bool cast_outputs(const task::Task& task, const std::vector<tensor::Type>& types
 }  // namespace
 
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
-  const double rate = device.memory_bytes_per_second > 0 ? device.memory_bytes_per_second : 3e12;
-  const double flops = device.fp32_flops > 0 ? device.fp32_flops : 5e13;
-  return std::max(candidate.slowed_bytes / rate, candidate.operations / (0.7 * flops)) + 2e-6 * candidate.kernels;
+  namespace costs = families::costs;
+  const double rate = device.memory_bytes_per_second > 0 ? device.memory_bytes_per_second : costs::memory_rate;
+  const double flops = device.fp32_flops > 0 ? device.fp32_flops : costs::flops;
+  return std::max(candidate.slowed_bytes / rate, candidate.operations / (costs::flops_reached * flops)) + costs::launch_seconds * candidate.kernels;
 }
 
 Candidates candidates_for(const task::Task& task, outcome::Precision precision, const outcome::DeviceFacts& device) {
@@ -240,10 +241,10 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   }
   result.refusal.clear();
   add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
-  // By expected time in steps of 5 %; within a step in the order of the variants.
+  // By expected time in steps; within a step in the order of the variants.
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < result.list.size(); ++i)
-    order.emplace_back(std::floor(std::log(expected_seconds(result.list[i], {})) / 0.05), i);
+    order.emplace_back(std::floor(std::log(expected_seconds(result.list[i], {})) / families::costs::candidates_differ), i);
   std::sort(order.begin(), order.end());
   std::vector<Candidate> sorted;
   for (const auto& [step, i] : order) sorted.push_back(std::move(result.list[i]));

@@ -9,34 +9,32 @@ namespace {
 
 // A sum of zeros and of the one element whose coordinate is named, as losses of classes have it, is that element.
 void pick(Region& region, const Dag& dag) {
-  const auto node = [&](const Instance& instance) -> const Node& { return dag.nodes[static_cast<std::size_t>(instance.node)]; };
+  const auto node = [&](const Instance& instance) -> const Node& { return dag.at(instance.node); };
   const auto at = [&](int id) -> const Instance& { return region.instances[static_cast<std::size_t>(id)]; };
-  const auto computes = [&](const Instance& instance, Kind kind, const char* function) {
-    return !instance.leaf && node(instance).kind == kind && node(instance).function == function;
-  };
+  const auto computes = [&](const Instance& instance, const char* function) { return !instance.leaf && node(instance).computes(function); };
   const auto along = std::find(region.element.begin(), region.element.end(), 1) - region.element.begin();
   if (!region.reduces || std::count(region.element.begin(), region.element.end(), 1) != 1) return;
   for (Instance& sum : region.instances) {
-    if (!computes(sum, Kind::reduce, "sum") || !computes(at(sum.operands[0]), Kind::pointwise, "where")) continue;
+    if (sum.leaf || !node(sum).reduces("sum") || !computes(at(sum.operands[0]), "where")) continue;
     const Instance& choice = at(sum.operands[0]);
     const Instance &hit = at(choice.operands[0]), &from = at(choice.operands[1]), &otherwise = at(choice.operands[2]);
-    if (!computes(hit, Kind::pointwise, "eq") || !from.leaf || from.buffer.empty() || from.level != Instance::Level::element) continue;
-    if (!otherwise.leaf || node(otherwise).kind != Kind::number || node(otherwise).function != "0") continue;
+    if (!computes(hit, "eq") || !from.leaf || from.buffer.empty() || from.level != Instance::Level::element) continue;
+    if (!otherwise.leaf || !node(otherwise).is<Number>() || node(otherwise).as<Number>().text != "0") continue;
     const Instance &coordinate = at(hit.operands[0]), &named = at(hit.operands[1]);
-    if (!coordinate.leaf || node(coordinate).kind != Kind::coordinate || coordinate.level != Instance::Level::element) continue;
-    if (!named.leaf || named.buffer.empty() || named.level != Instance::Level::line) continue;
+    if (!coordinate.leaf || !node(coordinate).is<Coordinate>() || coordinate.level != Instance::Level::element) continue;
+    if (!named.leaf || named.buffer.empty() || named.level != Instance::Level::row) continue;
     Instance element = from;
-    element.named = hit.operands[1];
+    element.indirect = hit.operands[1];
     std::swap(element.step, element.strides[static_cast<std::size_t>(along)]);
     element.strides[static_cast<std::size_t>(along)] = literal(0, region.assignments);
     sum = std::move(element);
   }
   // Its address must arrive before it can be asked for: what the first pass loads should be on its way by then.
   const int phase = std::any_of(region.instances.begin(), region.instances.end(), [&](const Instance& instance) {
-    return !instance.leaf && node(instance).kind == Kind::reduce;
+    return !instance.leaf && node(instance).is<Reduce>();
   });
   for (Instance& instance : region.instances)
-    if (instance.named >= 0) instance.phase = phase;
+    if (instance.indirect >= 0) instance.phase = phase;
   set_levels(region, dag);
 }
 
@@ -73,14 +71,14 @@ tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments) {
   return result;
 }
 
-tensor::Extent Region::lines() const {
+tensor::Extent Region::rows() const {
   tensor::Extent result = literal(1, assignments);
   for (std::size_t i = 0; i < space.size(); ++i)
     if (!element[i]) result = times(result, space[i]);
   return result;
 }
 
-tensor::Extent Region::elements() const {
+tensor::Extent Region::columns() const {
   tensor::Extent result = literal(1, assignments);
   for (std::size_t i = 0; i < space.size(); ++i)
     if (element[i]) result = times(result, space[i]);
@@ -96,8 +94,8 @@ int Region::phases() const {
 void set_levels(Region& region, const Dag& dag) {
   for (Instance& instance : region.instances) {
     if (region.producer >= 0 && instance.node == region.producer) continue;
-    instance.level = Instance::Level::line;
-    if (instance.named < 0) instance.phase = 0;
+    instance.level = Instance::Level::row;
+    if (instance.indirect < 0) instance.phase = 0;
     for (std::size_t i = 0; i < instance.strides.size(); ++i)
       if (region.element[i] && !is_zero(instance.strides[i])) instance.level = Instance::Level::element;
     for (int operand : instance.operands) {
@@ -105,8 +103,8 @@ void set_levels(Region& region, const Dag& dag) {
       if (from.level == Instance::Level::element) instance.level = Instance::Level::element;
       instance.phase = std::max(instance.phase, from.phase);
     }
-    if (!instance.leaf && dag.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce) {
-      instance.level = Instance::Level::line;
+    if (!instance.leaf && dag.at(instance.node).is<Reduce>()) {
+      instance.level = Instance::Level::row;
       ++instance.phase;
     }
   }

@@ -23,21 +23,21 @@ struct Place {
 
 // A node as a kernel computes it: the same node read along different dimensions (X and X.T) is two instances.
 struct Instance {
-  enum class Level { line, element };  // changes from line to line only, or within a line
+  enum class Level { row, element };  // changes from row to row only, or within a row
   int node = -1;
   bool leaf = false;          // read from memory, a number, or a coordinate
-  std::string buffer;         // of a leaf in memory; empty for numbers
-  std::vector<int> operands;  // instances
-  tensor::Shape strides;      // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
-  tensor::Extent offset;      // leaf in memory: where its first element lies; empty: at the start
-  Level level = Level::line;
+  std::string buffer = {};    // of a leaf in memory; empty for numbers
+  std::vector<int> operands = {};  // instances
+  tensor::Shape strides = {};      // leaf in memory or coordinate: per iteration dimension, 0 where broadcast
+  tensor::Extent offset = {};      // leaf in memory: where its first element lies; empty: at the start
+  Level level = Level::row;
   int phase = 0;             // how many reductions must be finished before it is known
-  int named = -1;            // leaf in memory: a leaf of the line that says which of the line's elements is meant; -1: none does
-  tensor::Extent step = {};  // from one of those to the next
+  int indirect = -1;         // leaf in memory: the leaf of the row that is the indirect index of the element that is read; -1: none
+  tensor::Extent step = {};  // from one element that an indirect index can mean to the next
 };
 
 // What one kernel computes: everything between buffers and one or more results, over one iteration space. Along the
-// element dimensions a line of it is reduced, or simply walked when there is no reduction.
+// element dimensions a row of it is reduced, or simply walked when there is no reduction.
 struct Region {
   tensor::Shape space;
   std::vector<char> element;        // per iteration dimension
@@ -53,8 +53,9 @@ struct Region {
   bool reduces = false;
   std::size_t assignments = 1, workloads = 1;
 
-  tensor::Extent lines() const;     // product of the other dimensions
-  tensor::Extent elements() const;  // product of the element dimensions
+  const Instance& at(int instance) const { return instances[static_cast<std::size_t>(instance)]; }
+  tensor::Extent rows() const;     // product of the other dimensions
+  tensor::Extent columns() const;  // product of the element dimensions
   int phases() const;               // of the last result
 };
 
@@ -73,7 +74,7 @@ using Results = std::vector<std::pair<int, std::string>>;
 // kernel of its own; the node `cut` is one in any case.
 Growth grow(const Dag& dag, const Results& results, const Buffers& buffers, bool fuse, int cut, std::size_t workloads);
 
-// Says what changes within a line only, and which reductions must be finished before an instance is known.
+// Says what changes within a row only, and which reductions must be finished before an instance is known.
 void set_levels(Region& region, const Dag& dag);
 
 // Merges dimensions that every access walks as one, and reads the one element that a sum over all keeps where it lies.

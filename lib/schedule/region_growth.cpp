@@ -29,7 +29,7 @@ class Grower {
       : dag_(dag), results_(results), buffers_(buffers), fuse_(fuse), cut_(cut) {}
 
   Region grow(std::size_t workloads) {
-    const Node& root = dag_.nodes[static_cast<std::size_t>(results_[0].first)];
+    const Node& root = dag_.at(results_[0].first);
     region_.space = root.shape;
     region_.assignments = root.shape.empty() ? 1 : root.shape.front().values.size();
     for (const Node& node : dag_.nodes)
@@ -49,51 +49,44 @@ class Grower {
 
  private:
   int visit(int id, const Map& map) {
-    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    const Node& node = dag_.at(id);
     if (const auto found = buffers_.find(id); found != buffers_.end()) return leaf(id, found->second, node.shape, map);
-    if (!fuse_ && id != results_[0].first && (node.kind == Kind::pointwise || node.kind == Kind::reduce) &&
-        node.function != "identity")
-      throw Needs{id};
+    if (!fuse_ && id != results_[0].first && ((node.is<Pointwise>() && !node.computes("identity")) || node.is<Reduce>())) throw Needs{id};
     if (id == cut_ && std::none_of(results_.begin(), results_.end(), [&](const auto& result) { return result.first == id; })) throw Needs{id};
-    switch (node.kind) {
-      case Kind::number: return add({id, true, "", {}, {}, {}, Instance::Level::line, 0});
-      case Kind::coordinate: {
-        Instance instance{
-            id, true, "", {}, std::vector<tensor::Extent>(region_.space.size(), zero()), {}, Instance::Level::line, 0};
-        for (std::size_t i = 0; i < map.size(); ++i)
-          if (map[i].dim >= 0 && !map[i].broadcast && !is_one(node.shape[i]))
-            instance.strides[static_cast<std::size_t>(map[i].dim)] = literal(1, region_.assignments);
-        return add(std::move(instance));
-      }
-      case Kind::pointwise: return pointwise(id, map);
-      case Kind::permute: {
-        Map operand(map.size());
-        for (std::size_t i = 0; i < map.size(); ++i) operand[static_cast<std::size_t>(node.dims[i])] = map[i];
-        return visit(node.operands[0], operand);
-      }
-      case Kind::reshape: return reshape(id, map);
-      case Kind::reduce: return reduce(id, map);
-      case Kind::product:
-      case Kind::convolution:
-      case Kind::pool:
-      case Kind::scan:
-      case Kind::gather:
-        if (!region_.reduces && region_.producer < 0 && identity(map)) {
-          region_.producer = id;
-          for (int operand : node.operands) {
-            if (node.kind == Kind::product) product_operand(operand);
-            else if (buffers_.count(operand) == 0 && !in_passing(node, operand)) throw Needs{operand};
-          }
-          return add({id, true, "", {}, {}, {}, Instance::Level::element, 0});
-        }
-        throw Needs{id};
-      case Kind::slice: return slice(id, map);
-      default: throw Needs{id};
+    if (node.is<Number>()) return add({id, true});
+    if (node.is<Coordinate>()) return coordinate(id, map);
+    if (node.is<Pointwise>()) return pointwise(id, map);
+    if (node.is<Permute>()) return permute(node, map);
+    if (node.is<Reshape>()) return reshape(id, map);
+    if (node.is<Reduce>()) return reduce(id, map);
+    if (node.is<Slice>()) return slice(id, map);
+    const bool produces = node.is<Product>() || node.is<Convolution>() || node.is<Pool>() || node.is<Scan>() || node.is<Gather>();
+    if (!produces || region_.reduces || region_.producer >= 0 || !identity(map)) throw Needs{id};
+    region_.producer = id;
+    for (int operand : node.operands) {
+      if (node.is<Product>()) product_operand(operand);
+      else if (buffers_.count(operand) == 0 && !in_passing(node, operand)) throw Needs{operand};
     }
+    return add({id, true, "", {}, {}, {}, Instance::Level::element});
+  }
+
+  int coordinate(int id, const Map& map) {
+    const tensor::Shape& shape = dag_.at(id).shape;
+    Instance instance{id, true, "", {}, tensor::Shape(region_.space.size(), zero())};
+    for (std::size_t i = 0; i < map.size(); ++i)
+      if (map[i].dim >= 0 && !map[i].broadcast && !is_one(shape[i]))
+        instance.strides[static_cast<std::size_t>(map[i].dim)] = literal(1, region_.assignments);
+    return add(std::move(instance));
+  }
+
+  int permute(const Node& node, const Map& map) {
+    Map operand(map.size());
+    for (std::size_t i = 0; i < map.size(); ++i) operand[static_cast<std::size_t>(node.as<Permute>().dims[i])] = map[i];
+    return visit(node.operands[0], operand);
   }
 
   bool in_passing(const Node& scan, int operand) const {
-    if (!fuse_ || operand == cut_ || scan.kind != Kind::scan) return false;
+    if (!fuse_ || operand == cut_ || !scan.is<Scan>()) return false;
     const Growth growth = schedule::grow(dag_, {{operand, ""}}, buffers_, fuse_, cut_, region_.workloads);
     if (!growth.region && growth.needs == cut_) throw Needs{cut_};
     return growth.region && scans_in_passing(scan, *growth.region);
@@ -101,19 +94,10 @@ class Grower {
 
   // A factor of a product is read from memory, at most through a swap of its last two dimensions.
   void product_operand(int id) {
-    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    const Node& node = dag_.at(id);
     if (buffers_.count(id) != 0) return;
-    if (node.kind == Kind::permute) {
-      const std::size_t rank = node.dims.size();
-      bool swap = rank >= 2 && node.dims[rank - 1] == static_cast<int>(rank) - 2 &&
-                  node.dims[rank - 2] == static_cast<int>(rank) - 1;
-      for (std::size_t i = 0; swap && i + 2 < rank; ++i) swap = node.dims[i] == static_cast<int>(i);
-      if (swap) {
-        if (buffers_.count(node.operands[0]) == 0) throw Needs{node.operands[0]};
-        return;
-      }
-    }
-    throw Needs{id};
+    if (!node.is<Permute>() || !node.as<Permute>().swaps_last()) throw Needs{id};
+    if (buffers_.count(node.operands[0]) == 0) throw Needs{node.operands[0]};
   }
 
   bool identity(const Map& map) const {
@@ -134,20 +118,20 @@ class Grower {
   }
 
   int pointwise(int id, const Map& map) {
-    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
-    Instance instance{id, false, "", {}, {}, {}, Instance::Level::line, 0};
+    const Node& node = dag_.at(id);
+    Instance instance{id};
     for (int operand : node.operands)
       instance.operands.push_back(
-          visit(operand, operand_map(node, dag_.nodes[static_cast<std::size_t>(operand)], map)));
+          visit(operand, operand_map(node, dag_.at(operand), map)));
     return add(std::move(instance));
   }
 
   int reshape(int id, const Map& map) {
-    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    const Node& node = dag_.at(id);
     int source = node.operands[0];
-    while (dag_.nodes[static_cast<std::size_t>(source)].kind == Kind::reshape && buffers_.count(source) == 0)
-      source = dag_.nodes[static_cast<std::size_t>(source)].operands[0];
-    const Node& operand = dag_.nodes[static_cast<std::size_t>(source)];
+    while (dag_.at(source).is<Reshape>() && buffers_.count(source) == 0)
+      source = dag_.at(source).operands[0];
+    const Node& operand = dag_.at(source);
     if (const auto found = buffers_.find(source); found != buffers_.end())
       return leaf(id, found->second, node.shape, map);
     // Only dimensions of extent 1 come or go: a matter of indices.
@@ -169,21 +153,21 @@ class Grower {
 
   // Memory read from elsewhere and in other steps.
   int slice(int id, const Map& map) {
-    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
+    const Node& node = dag_.at(id);
+    const auto& [starts, by] = node.as<Slice>();
     const int source = node.operands[0];
     const auto found = buffers_.find(source);
     if (found == buffers_.end()) throw Needs{source};
-    tensor::Shape steps = strides_of(dag_.nodes[static_cast<std::size_t>(source)].shape, region_.assignments);
+    tensor::Shape steps = strides_of(dag_.at(source).shape, region_.assignments);
     tensor::Extent offset = literal(0, region_.assignments);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (!is_zero(node.starts[i]) && !is_zero(steps[i])) {
-        const tensor::Extent start = times(node.starts[i], steps[i]);
+      if (!is_zero(starts[i]) && !is_zero(steps[i])) {
+        const tensor::Extent start = times(starts[i], steps[i]);
         offset = is_zero(offset) ? start : plus(offset, start);
       }
-      if (node.dims[i] != 1) steps[i] = times(steps[i], literal(node.dims[i], region_.assignments));
+      if (by[i] != 1) steps[i] = times(steps[i], literal(by[i], region_.assignments));
     }
-    Instance instance{id, true, found->second, {}, {}, {}, Instance::Level::line, 0};
-    instance.strides.assign(region_.space.size(), zero());
+    Instance instance{id, true, found->second, {}, tensor::Shape(region_.space.size(), zero())};
     for (std::size_t i = 0; i < node.shape.size(); ++i) {
       if (map[i].dim < 0 || map[i].broadcast || is_one(node.shape[i])) continue;
       tensor::Extent& stride = instance.strides[static_cast<std::size_t>(map[i].dim)];
@@ -194,27 +178,27 @@ class Grower {
   }
 
   // Where to cut below a reduction that does not fit: right under the outer one when that has as few elements to read
-  // there, so that everything between is computed while the inner one's line is at hand.
+  // there, so that everything between is computed while the inner one's row is at hand.
   int cut(int inner) const {
     if (reduced_ < 0 || buffers_.count(reduced_) != 0) return inner;
     const auto count = [&](int id) {
-      const tensor::Shape& shape = dag_.nodes[static_cast<std::size_t>(id)].shape;
+      const tensor::Shape& shape = dag_.at(id).shape;
       return product_of(shape, 0, shape.size(), region_.assignments);
     };
     return count(reduced_) == count(inner) ? reduced_ : inner;
   }
 
   int reduce(int id, const Map& map) {
-    const Node& node = dag_.nodes[static_cast<std::size_t>(id)];
-    const Node& operand = dag_.nodes[static_cast<std::size_t>(node.operands[0])];
+    const Node& node = dag_.at(id);
+    const Node& operand = dag_.at(node.operands[0]);
     if (region_.producer >= 0) throw Needs{cut(id)};
-    // Results that many lines share are computed once, in a kernel of their own.
+    // Results that many rows share are computed once, in a kernel of their own.
     std::vector<char> used(region_.space.size(), 0);
     for (std::size_t i = 0; i < map.size(); ++i)
       if (map[i].dim >= 0 && !map[i].broadcast) used[static_cast<std::size_t>(map[i].dim)] = 1;
     Map inner = map;
     std::vector<int> dims;
-    for (int d : node.dims) {
+    for (int d : node.as<Reduce>().dims) {
       const auto at = static_cast<std::size_t>(d);
       const tensor::Extent& extent = operand.shape[at];
       int dim = -1;
@@ -247,8 +231,7 @@ class Grower {
       region_.reduces = true;
       reduced_ = node.operands[0];
     }
-    Instance instance{id, false, "", {visit(node.operands[0], inner)}, {}, {}, Instance::Level::line, 0};
-    return add(std::move(instance));
+    return add({id, false, "", {visit(node.operands[0], inner)}});
   }
 
   tensor::Extent zero() const { return literal(0, region_.assignments); }
@@ -269,7 +252,7 @@ class Grower {
   }
 
   int leaf(int id, const std::string& buffer, const tensor::Shape& shape, const Map& map) {
-    return add({id, true, buffer, {}, strides(shape, map), {}, Instance::Level::line, 0});
+    return add({id, true, buffer, {}, strides(shape, map)});
   }
 
   int add(Instance instance) {

@@ -13,7 +13,7 @@ Walk walk_of(const Region& region, const Dag& dag) {
   for (const Instance& instance : region.instances) {
     if (!instance.leaf || instance.buffer.empty() || instance.level != Instance::Level::element) continue;
     double elements = 1;
-    for (const tensor::Extent& extent : dag.nodes[static_cast<std::size_t>(instance.node)].shape)
+    for (const tensor::Extent& extent : dag.at(instance.node).shape)
       elements *= static_cast<double>(extent.values[0]);
     if (elements <= most) continue;
     most = elements;
@@ -26,7 +26,7 @@ Walk walk_of(const Region& region, const Dag& dag) {
 int splits_of(const Region& region, Walk walk, const Machine& machine) {
   int reduces = 0;
   for (const Instance& instance : region.instances) reduces = std::max(reduces, instance.phase);
-  const std::int64_t lines = region.lines().values[0], elements = region.elements().values[0];
+  const std::int64_t lines = region.rows().values[0], elements = region.columns().values[0];
   const std::int64_t blocks = walk == Walk::columns ? (lines + 31) / 32 : lines;
   const std::int64_t least = walk == Walk::columns ? 64 : 8192;  // elements that a split should keep
   // Two blocks on each multiprocessor keep the memory busy; where there are fewer, eight are made.

@@ -20,10 +20,3 @@ TEST_CASE("a condition is required once") {
   for (const char* each : {"MN % 4 == 0", "N % 4 == 0", "MN % 4 == 0"}) conditions.require(each);
   CHECK(conditions.text() == "MN % 4 == 0 && N % 4 == 0");
 }
-
-TEST_CASE("statements have their margin when they are written") {
-  cuda_code::Code code;
-  code.line(2, "int i = 0;");
-  code.line(0, "#pragma unroll");
-  CHECK(code.text() == "  int i = 0;\n#pragma unroll\n");
-}

@@ -89,7 +89,7 @@ __device__ __forceinline__ void scan_body(const float* __restrict__ X, float* __
       for (int i = 0; i < 4; ++i) {
         const int item = i, along = from + item;
         const float produced = value[i];
-        const float v2 = 2 * produced;
+        const float v2 = 2.0f * produced;
         out.at[item] = v2;
       }
       const int along = from;
@@ -101,7 +101,7 @@ __device__ __forceinline__ void scan_body(const float* __restrict__ X, float* __
       if (i >= left) break;
       const int along = from + i;
       const float produced = value[i];
-      const float v2 = 2 * produced;
+      const float v2 = 2.0f * produced;
       Y[size_t(at0) * M + along] = v2;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
 
 #include <algorithm>
 
@@ -7,70 +7,32 @@
 
 namespace cudal1::families {
 
-// The dimension along which neighbouring lines are neighbours; -1: there is none.
-int LineWriter::beside_dim() const {
-  for (std::size_t i = region_.space.size(); i-- > 0;)
-    if (!region_.element[i] && !is_one(region_.space[i])) return static_cast<int>(i);
-  return -1;
-}
-
-// How many neighbouring lines a thread can take at once, in accesses of 16 bytes.
-int LineWriter::lines_beside() const {
-  const int dim = beside_dim();
-  if (dim < 0 || file_.variant().columns != Variant::Columns::packed) return 1;
-  std::size_t widest = 1;
-  const auto of = [&](const tensor::Shape& strides) { return strides[static_cast<std::size_t>(dim)]; };
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
-    if ((!at(id).leaf && finds_index(node(id))) || at(id).named >= 0) return 1;
-    if (!at(id).leaf || at(id).strides.empty() || is_zero(of(at(id).strides))) continue;
-    if (at(id).buffer.empty() || !is_one(of(at(id).strides))) return 1;
-    widest = std::max(widest, tensor::size_of(node(id).dtype));
-  }
-  for (const Region::Root& root : region_.roots) {
-    if (!is_one(of(root.strides)) || !varies(root.strides, region_.element, 1)) return 1;
-    widest = std::max(widest, tensor::size_of(node(root.instance).dtype));
-  }
-  int result = static_cast<int>(16 / widest);
-  const tensor::Extent& extent = region_.space[static_cast<std::size_t>(dim)];
-  for (std::size_t w = 0; w < region_.workloads && w < extent.values.size(); ++w)
-    while (result > 1 && extent.values[w] % result != 0) result /= 2;
-  return result;
-}
-
-bool LineWriter::varies_beside(const tensor::Shape& strides) const {
-  return !strides.empty() && !is_zero(strides[static_cast<std::size_t>(beside_dim())]);
-}
-
-// When all packs of lines are aligned and in one piece.
-std::string LineWriter::aligned_beside() {
-  const auto dim = static_cast<std::size_t>(beside_dim());
-  std::vector<std::string> numbers{arguments_.number(region_.space[dim])};
+// When all packs of rows are aligned and in one piece.
+std::string RowWriter::aligned_beside() {
+  const auto dim = static_cast<std::size_t>(layout_.beside_dim());
+  cuda_code::Conditions whole_packs;
+  const auto insert = [&](const std::string& number) { whole_packs.require(fmt::format("{} % {} == 0", number, geometry_.beside)); };
+  insert(arguments_.number(region_.space[dim]));
   const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
-    if (!varies_beside(strides)) return;
-    std::vector<std::string> mine;
-    if (!start.values.empty()) mine.push_back(arguments_.number(start));
+    if (!layout_.varies_beside(strides)) return;
+    if (!start.values.empty()) insert(arguments_.number(start));
     for (std::size_t i = 0; i < strides.size(); ++i)
-      if (i != dim && !is_zero(strides[i])) mine.push_back(arguments_.number(strides[i]));
-    for (const std::string& number : mine)
-      if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+      if (i != dim && !is_zero(strides[i])) insert(arguments_.number(strides[i]));
   };
   for (const Instance& instance : region_.instances)
     if (instance.leaf && !instance.buffer.empty()) consider(instance.strides, instance.offset);
   for (const Region::Root& root : region_.roots) consider(root.strides, root.offset);
-  std::string result;
-  for (const std::string& number : numbers) result += fmt::format("{}{} % {} == 0", result.empty() ? "" : " && ", number, beside_);
-  return result;
+  return whole_packs.text();
 }
 
-void LineWriter::each_line(const std::string& text) {
+void RowWriter::each_line(const std::string& text) {
   line("#pragma unroll");
   line(fmt::format("for (int i = 0; i < VEC; ++i) {}", text));
 }
 
-// One element of every line that a thread has.
-void LineWriter::elements_beside(int phase, const Spot& spot) {
-  const bool writes = phase == last_phase_;
+// One element of every row that a thread has.
+void RowWriter::elements_beside(int phase, const Spot& spot) {
+  const bool writes = phase == passes_.last();
   if (writes)
     for (std::size_t r = 0; r < region_.roots.size(); ++r)
       line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
@@ -85,10 +47,10 @@ void LineWriter::elements_beside(int phase, const Spot& spot) {
                      in_parentheses(element_offset(region_.roots[r].strides, spot.element))));
 }
 
-// Lanes stand side by side on the lines.
-void LineWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
+// Lanes stand side by side on the rows.
+void RowWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
   std::set<int> leaves;
-  for (int id : wanted) collect(id, phase, true, leaves);
+  for (int id : wanted) passes_.collect(id, phase, true, leaves);
   const auto loop = [&](auto body) {
     line("#pragma unroll");
     line("for (int item = 0; item < ITEMS; ++item) {");
@@ -98,11 +60,11 @@ void LineWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
     indent_ -= 2;
     line("}");
   };
-  const auto packed = [&](int id) { return beside() && varies_beside(at(id).strides); };
+  const auto packed = [&](int id) { return beside() && layout_.varies_beside(at(id).strides); };
   for (int id : leaves) {
     const std::string type(tensor::cuda_name(node(id).dtype));
     line(fmt::format("{} {}_kept[ITEMS];", packed(id) ? fmt::format("Pack<{}, VEC>", type) : type, names_[static_cast<std::size_t>(id)]));
-    first_pass_[id] = phase;
+    passes_.first[id] = phase;
   }
   if (!leaves.empty())
     loop([&] {
@@ -125,8 +87,8 @@ void LineWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
   });
 }
 
-void LineWriter::walk_columns(int phase, const std::vector<int>& wanted) {
-  if (cached_) {
+void RowWriter::walk_columns(int phase, const std::vector<int>& wanted) {
+  if (geometry_.cached) {
     walk_columns_kept(phase, wanted);
     if (!longer_lines_possible()) return;
     line(fmt::format("for ({0} column = ITEMS * {1} + {3}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_,

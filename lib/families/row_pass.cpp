@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
 
 #include <algorithm>
 
@@ -7,65 +7,32 @@
 
 namespace cudal1::families {
 
-bool LineWriter::reducing(int phase, int id) const {
-  return !at(id).leaf && node(id).kind == Kind::reduce && at(id).phase == phase + 1 &&
-         (splits_ == 1 || at(id).phase == 1);
-}
-
-std::vector<int> LineWriter::targets(int phase) const {
-  std::vector<int> result;
-  for (std::size_t i = 0; i < region_.instances.size(); ++i)
-    if (reducing(phase, static_cast<int>(i)) && at(static_cast<int>(i)).phase <= last_phase_ + (splits_ > 1 ? 1 : 0))
-      result.push_back(at(static_cast<int>(i)).operands[0]);
-  if (phase == last_phase_ && splits_ == 1)
-    for (const Region::Root& root : region_.roots)
-      if (varies(root.strides, region_.element, 1)) result.push_back(root.instance);
-  return result;
-}
-
-// Element leaves that a pass reads, not counting behind what registers hold already.
-void LineWriter::collect(int id, int phase, bool cached, std::set<int>& leaves) const {
-  if (at(id).level != Level::element) return;
-  if (cached && first_pass_.count(id) != 0 && first_pass_.at(id) < phase) return;
-  if (at(id).leaf) {
-    if (!at(id).buffer.empty()) leaves.insert(id);
-    return;
-  }
-  for (int operand : at(id).operands) collect(operand, phase, cached, leaves);
-}
-
-void LineWriter::reach(int id, int phase, std::set<int>& out) const {
-  if (at(id).level != Level::element || (first_pass_.count(id) != 0 && first_pass_.at(id) < phase)) return;
-  if (!out.insert(id).second) return;
-  for (int operand : at(id).operands) reach(operand, phase, out);
-}
-
 // Costly values that a later pass needs again.
-void LineWriter::mark_kept(int phase, const std::vector<int>& wanted) {
+void RowWriter::mark_kept(int phase, const std::vector<int>& wanted) {
   kept_here_.clear();
   std::set<int> now;
-  for (int id : wanted) reach(id, phase, now);
+  for (int id : wanted) passes_.reach(id, phase, now);
   for (int id : now) {
-    if (at(id).leaf || !keepable(id) || first_pass_.count(id) != 0) continue;
+    if (at(id).leaf || !passes_.keepable(id) || passes_.first.count(id) != 0) continue;
     bool later = false;
-    for (int other = phase + 1; other <= (trails() && phase < 2 ? 1 : last_phase_) && !later; ++other) {
+    for (int other = phase + 1; other <= (trails() && phase < 2 ? 1 : passes_.last()) && !later; ++other) {
       std::set<int> then;
-      for (int target : targets(other)) reach(target, phase, then);
+      for (int target : passes_.targets(other)) passes_.reach(target, phase, then);
       later = then.count(id) != 0;
     }
     if (!later) continue;
     kept_here_.push_back(id);
     kept_later_.insert(id);
-    first_pass_[id] = phase;
+    passes_.first[id] = phase;
   }
 }
 
-void LineWriter::pass(int phase) {
+void RowWriter::pass(int phase) {
   if (!meets_once() || phase != 1) line_values(phase);
-  const std::vector<int> wanted = targets(phase);
+  const std::vector<int> wanted = passes_.targets(phase);
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
-    if (!reducing(phase, id)) continue;
+    if (!passes_.reducing(phase, id)) continue;
     if (finds_index(node(id)))
       line(fmt::format("{} acc{} = {{{}, {}}};  // where all are as low, its first counts", accumulator_type(id), id,
                        neutral(node(id)), converted(index_, lane_ + (walk_ == Walk::columns ? "" : " * VEC"))));
@@ -74,37 +41,37 @@ void LineWriter::pass(int phase) {
       each_line(fmt::format("acc{}.at[i] = {};", id, neutral(node(id))));
     } else line(fmt::format("{} acc{} = {};", accumulator_type(id), id, neutral(node(id))));
   }
-  if (phase == last_phase_ && splits_ == 1) {
+  if (phase == passes_.last() && splits_ == 1) {
     for (std::size_t r = 0; r < region_.roots.size(); ++r) {
       const Region::Root& root = region_.roots[r];
-      if (varies(root.strides, region_.element, 1))
+      if (layout_.varies_in_row(root.strides))
         line(fmt::format("{}* out{}_line = {}{};", tensor::cuda_name(node(root.instance).dtype), r,
                          arguments_.pointer(root.buffer, node(root.instance).dtype, true), offset(root.strides, root.offset).behind()));
     }
   }
   if (!wanted.empty()) {
     if (walk_ == Walk::columns) walk_columns(phase, wanted);
-    else if (walk_ == Walk::pointwise || cached_) walk_items(phase, wanted);
+    else if (walk_ == Walk::pointwise || geometry_.cached) walk_items(phase, wanted);
     else walk_stream(phase, wanted);
   }
   reduce(phase);
 }
 
-void LineWriter::walk_items(int phase, const std::vector<int>& wanted) {
+void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
   std::set<int> leaves;
-  for (int id : wanted) collect(id, phase, true, leaves);
-  const std::string items = walk_ == Walk::pointwise && !rows_per_block_ ? items_ : "ITEMS";
+  for (int id : wanted) passes_.collect(id, phase, true, leaves);
+  const std::string items = walk_ == Walk::pointwise && !geometry_.rows_per_block ? items_ : "ITEMS";
   // The registers of blocks that stay are full: what only the last pass reads is loaded there.
-  if (resident() && phase > 0 && phase == last_phase_)
+  if (persistent() && phase > 0 && phase == passes_.last())
     for (int id : std::set<int>(leaves))
       if (early_.count(id) == 0) passing_.insert(id), leaves.erase(id);
   for (int id : leaves) {
     line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype),
                      names_[static_cast<std::size_t>(id)], items));
-    first_pass_[id] = phase;
+    passes_.first[id] = phase;
   }
   if (!leaves.empty()) {
-    const bool arrives = phase == 0 && !ahead_.empty();
+    const bool arrives = phase == 0 && !prefetched_.empty();
     if (arrives) line(R"(if (WHOLE) asm volatile("cp.async.wait_group 0;" ::: "memory");)");
     line("#pragma unroll");
     line(fmt::format("for (int item = 0; item < {}; ++item) {{", items));
@@ -112,10 +79,10 @@ void LineWriter::walk_items(int phase, const std::vector<int>& wanted) {
     line(fmt::format("const {} column = {};", index_, column_of_item()));
     for (int id : leaves) {
       const std::string kept = names_[static_cast<std::size_t>(id)] + "_kept[item]";
-      const auto which = std::find(ahead_.begin(), ahead_.end(), id);
-      if (arrives && which != ahead_.end()) {
+      const auto which = std::find(prefetched_.begin(), prefetched_.end(), id);
+      if (arrives && which != prefetched_.end()) {
         line(fmt::format("if (WHOLE) {} = *reinterpret_cast<const Pack<{}, VEC>*>({});", kept, tensor::cuda_name(node(id).dtype),
-                         ahead_at(static_cast<std::size_t>(which - ahead_.begin()))));
+                         prefetched_at(static_cast<std::size_t>(which - prefetched_.begin()))));
         line("else");
       }
       load(id, kept, "column");
@@ -141,9 +108,9 @@ void LineWriter::walk_items(int phase, const std::vector<int>& wanted) {
             fmt::format("{} * {} * VEC", team_, threads_));
 }
 
-void LineWriter::walk_rest(int phase, const std::vector<int>& wanted, const std::string& from, const std::string& step) {
+void RowWriter::walk_rest(int phase, const std::vector<int>& wanted, const std::string& from, const std::string& step) {
   std::set<int> leaves;
-  for (int id : wanted) collect(id, phase, false, leaves);
+  for (int id : wanted) passes_.collect(id, phase, false, leaves);
   line(fmt::format("for ({0} column = {1}; column < {2}; column += {3}) {{", index_, from, columns_,
                    step.empty() ? fmt::format("{} * VEC", threads_) : step));
   indent_ += 2;
@@ -153,7 +120,7 @@ void LineWriter::walk_rest(int phase, const std::vector<int>& wanted, const std:
   line("}");
 }
 
-void LineWriter::load_packs(const std::set<int>& leaves) {
+void RowWriter::load_packs(const std::set<int>& leaves) {
   for (int id : leaves) {
     line(fmt::format("Pack<{}, VEC> {}_pack;", tensor::cuda_name(node(id).dtype),
                      names_[static_cast<std::size_t>(id)]));
@@ -161,7 +128,7 @@ void LineWriter::load_packs(const std::set<int>& leaves) {
   }
 }
 
-void LineWriter::walk_stream(int phase, const std::vector<int>& wanted) {
+void RowWriter::walk_stream(int phase, const std::vector<int>& wanted) {
   line("#pragma unroll 4");
   if (splits_ > 1)
     walk_rest(phase, wanted, fmt::format("({0}(blockIdx.y) * {1} + {0}(threadIdx.x)) * VEC", conversion(index_), threads_),

@@ -14,15 +14,10 @@ namespace cudal1::families {
 using namespace schedule;
 
 // One factor of a product of matrices, as it lies in memory.
-struct Factor {
+struct GemmOperand {
   std::string buffer;
   bool swapped = false;   // stored with its last two dimensions the other way round
   tensor::Extent stride;  // between matrices of a batch; 0: one for all
-  // Zero where column - row is beyond this diagonal: above it (lower) or below it.
-  struct Triangle {
-    bool lower = true;
-    std::int64_t diagonal = 0;
-  };
   std::optional<Triangle> triangle;
 
   // Its pointer at the batch that blockIdx.z names.
@@ -31,8 +26,8 @@ struct Factor {
 
 // [batches, n, depth] times [batches, depth, m] in float32. Neighbours of the left factor lie along the depth unless
 // it is swapped; of the right one only then.
-struct Factors {
-  Factor left, right;
+struct GemmOperands {
+  GemmOperand left, right;
   tensor::Extent n, m, depth, batches;
 
   // The condition under which packs of four elements are aligned and never cross an edge.
@@ -45,6 +40,6 @@ struct Factors {
 };
 
 // Of the product, or convolution whose windows are one element, that is the region's producer; throws NotCovered.
-Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers);
+GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffers& buffers);
 
 }  // namespace cudal1::families

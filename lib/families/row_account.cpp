@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/costs.hpp"
+#include "families/row_writer.hpp"
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@
 
 namespace cudal1::families {
 
-void LineWriter::account() {
+void RowWriter::account() {
   double bytes = 0;
   const auto add = [&](const tensor::Shape& strides, tensor::Dtype dtype) {
     double elements = 1;
@@ -19,20 +20,19 @@ void LineWriter::account() {
     const int id = static_cast<int>(i);
     if (!at(id).leaf || at(id).buffer.empty()) continue;
     int reads = 0;
-    for (int phase = 0; phase <= last_phase_; ++phase) {
+    for (int phase = 0; phase <= passes_.last(); ++phase) {
       std::set<int> leaves;
-      for (int target : targets(phase)) collect(target, phase, false, leaves);
+      for (int target : passes_.targets(phase)) passes_.collect(target, phase, false, leaves);
       reads += leaves.count(id) != 0 ? 1 : 0;
     }
-    for (int read = 0; read < (cached_ ? 1 : std::max(1, reads)); ++read) add(at(id).strides, node(id).dtype);
+    for (int read = 0; read < (geometry_.cached ? 1 : std::max(1, reads)); ++read) add(at(id).strides, node(id).dtype);
   }
   for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
-  const double enough = 2 * file_.machine().multiprocessors;  // blocks keep the memory busy
-  const double lines = static_cast<double>(region_.lines().values[0]) * splits_;
-  const double blocks = walk_ == Walk::columns ? lines / 32 : resident() ? enough : lines;
-  const bool busy = walk_ == Walk::pointwise || bytes < 1e6;
-  // Four bytes at a time, kept columns do not keep it busy.
-  const double share = walk_ == Walk::columns && cached_ && !beside() ? 0.8 : 1;
+  const double enough = costs::blocks_per_multiprocessor * file_.machine().multiprocessors;
+  const double lines = static_cast<double>(region_.rows().values[0]) * splits_;
+  const double blocks = walk_ == Walk::columns ? lines / 32 : persistent() ? enough : lines;
+  const bool busy = walk_ == Walk::pointwise || bytes < costs::few_bytes;
+  const double share = walk_ == Walk::columns && geometry_.cached && !beside() ? costs::columns_kept_singly : 1;
   file_.traffic(bytes, 0, busy ? share : std::clamp(blocks / enough, 1 / enough, share));
   int operations = 0;
   for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
@@ -44,18 +44,18 @@ void LineWriter::account() {
   if (vectorised())
     file_.technique(Technique::vectorised_access, fmt::format("`{}` reads and writes {} elements per access where rows are "
                                                  "aligned, element by element at ragged edges.",
-                                                 name_, vec_));
+                                                 name_, geometry_.vec));
   if (beside())
-    file_.technique(Technique::vectorised_access, fmt::format("Every thread of `{}` has {} neighbouring lines, read and written in one access.", name_, beside_));
-  if (walk_ == Walk::pointwise && !rows_per_block_)
+    file_.technique(Technique::vectorised_access, fmt::format("Every thread of `{}` has {} neighbouring lines, read and written in one access.", name_, geometry_.beside));
+  if (walk_ == Walk::pointwise && !geometry_.rows_per_block)
     file_.technique(
         Technique::thread_coarsening,
         fmt::format("Every thread of `{}` has {} independent accesses in flight before it computes.", name_, items_));
-  if (cached_ && !trails() && last_phase_ > 1)
+  if (geometry_.cached && !trails() && passes_.last() > 1)
     file_.technique(Technique::register_caching,
                     fmt::format("A row stays in registers between the {} passes of `{}`, so memory sees it once.",
-                                last_phase_ + 1, name_));
-  if (!ahead_.empty())
+                                passes_.last() + 1, name_));
+  if (!prefetched_.empty())
     file_.technique(Technique::asynchronous_copy,
                     fmt::format("Every block of `{}` walks many rows; the next one is on its way to shared memory while the "
                                 "present one is reduced and written.",

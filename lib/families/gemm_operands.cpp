@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/factors.hpp"
+#include "families/gemm_operands.hpp"
 
 #include "cuda_code/terms.hpp"
 #include "families/families.hpp"
@@ -11,12 +11,12 @@
 
 namespace cudal1::families {
 
-Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers) {
-  const auto node = [&](int id) -> const Node& { return dag.nodes[static_cast<std::size_t>(id)]; };
+GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffers& buffers) {
+  const auto node = [&](int id) -> const Node& { return dag.at(id); };
   const Node& product = node(region.producer);
   const std::size_t rank = product.shape.size();
   const auto factor = [&](int id) {
-    Factor result;
+    GemmOperand result;
     const Node& operand = node(id);
     if (operand.dtype != tensor::Dtype::float32) throw NotCovered{"products are covered for float32 only"};
     int stored = id;
@@ -37,8 +37,8 @@ Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers)
     result.stride = any ? times(operand.shape[own - 2], operand.shape[own - 1]) : literal(0, region.assignments);
     return result;
   };
-  Factors result;
-  if (product.kind == Kind::convolution) {
+  GemmOperands result;
+  if (product.is<Convolution>()) {
     // Of the weights by the inputs of a sample.
     const auto [x, weights] = std::pair{product.operands[0], product.operands[1]};
     if (product.dtype != tensor::Dtype::float32) throw NotCovered{"convolutions are covered for float32 only"};
@@ -52,10 +52,8 @@ Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers)
   }
   result.left = factor(product.operands[0]);
   result.right = factor(product.operands[1]);
-  for (const auto& [name, of] : {std::pair{"left", &result.left}, {"right", &result.right}})
-    for (const bool lower : {true, false})
-      if (const auto found = product.attributes.find(fmt::format("{}_{}", name, lower ? "lower" : "upper")); found != product.attributes.end())
-        of->triangle = Factor::Triangle{lower, std::get<std::int64_t>(found->second)};
+  result.left.triangle = product.as<Product>().left;
+  result.right.triangle = product.as<Product>().right;
   result.n = product.shape[rank - 2];
   result.m = product.shape[rank - 1];
   result.depth = node(product.operands[0]).shape.back();
@@ -63,20 +61,20 @@ Factors factors_of(const Region& region, const Dag& dag, const Buffers& buffers)
   return result;
 }
 
-std::string Factor::at_batch(const std::string& pointer, Arguments& arguments) const {
+std::string GemmOperand::at_batch(const std::string& pointer, Arguments& arguments) const {
   return is_zero(stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(stride));
 }
 
-std::string Factors::whole(Arguments& arguments) const {
+std::string GemmOperands::whole(Arguments& arguments) const {
   cuda_code::Conditions aligned;
   for (const std::string& each : {arguments.number(left.swapped ? n : depth), arguments.number(right.swapped ? depth : m)})
     aligned.require(each + " % 4 == 0");
-  for (const Factor* each : {&left, &right})
+  for (const GemmOperand* each : {&left, &right})
     if (!is_zero(each->stride)) aligned.require(arguments.number(each->stride) + " % 4 == 0");
   return aligned.text();
 }
 
-std::string Factors::needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const {
+std::string GemmOperands::needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const {
   std::string begin = "0", end = all;
   const auto moved = [](const std::string& from, std::int64_t by) { return by == 0 ? from : fmt::format("{} {} {}", from, by < 0 ? '-' : '+', std::abs(by)); };
   const auto least = [&](const std::string& other) { begin = begin == "0" ? other : fmt::format("max({}, {})", begin, other); };
@@ -90,7 +88,7 @@ std::string Factors::needed_depths(const std::string& all, const std::string& ro
   return fmt::format("  // The other depths meet zeros of a triangular factor.\n  const int begin = {}, end = {};\n", begin, end);
 }
 
-double Factors::operations(const schedule::Machine& machine, std::int64_t parts) const {
+double GemmOperands::operations(const schedule::Machine& machine, std::int64_t parts) const {
   const std::int64_t tiles = (n.values[0] + 63) / 64 * ((m.values[0] + 63) / 64) * batches.values[0] * parts;
   const double needed = left.triangle && right.triangle ? 1.0 / 3 : left.triangle || right.triangle ? 0.5 : 1;
   return needed * 2.0 * static_cast<double>(batches.values[0]) * static_cast<double>(n.values[0]) *
@@ -98,7 +96,7 @@ double Factors::operations(const schedule::Machine& machine, std::int64_t parts)
          std::max(1.0, machine.multiprocessors / static_cast<double>(tiles));
 }
 
-double Factors::bytes() const {
+double GemmOperands::bytes() const {
   const auto rows = static_cast<double>(n.values[0]), columns = static_cast<double>(m.values[0]);
   return 4.0 * static_cast<double>(batches.values[0]) *
          (rows * columns + static_cast<double>(depth.values[0]) * (rows + columns));

@@ -12,7 +12,7 @@ namespace cudal1::families {
 
 // How the inputs that a tile of a convolution's results needs lie in shared memory, where all taps find them: row by row,
 // the columns of a strip of results wide.
-struct StagedRows {
+struct HaloTile {
   // Along the last two axes, where a result's inputs begin, seen from its neighbour's: as many rows or columns further, though
   // no more than a window spans, so that what no tap meets is left out.
   struct Axis {
@@ -30,7 +30,7 @@ struct StagedRows {
 
 // For tiles of `tile` results, a tunable of 128 at most, and `stages` steps of 32 depths on their way; nothing where the
 // inputs' places are 2^31 or more, or where an SM has no room for two tiles of 64 output channels.
-std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const Windows& windows, const std::string& tile,
+std::optional<HaloTile> halo_tile(const Node& node, const Node& input, const Windows& windows, const std::string& tile,
                                       std::int64_t stages, const schedule::Machine& machine);
 
 }  // namespace cudal1::families

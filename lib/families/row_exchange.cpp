@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-// Two reductions, the second of which reads elements less what the first found: blocks make both about what they found
-// themselves, and what they found is put together afterwards.
-void LineWriter::choose_meeting() {
-  int reductions = 0;
-  const auto of = [&](int id, const char* function) { return !at(id).leaf && node(id).function == function; };
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
-    if (at(id).leaf || node(id).kind != Kind::reduce) continue;
-    ++reductions;
-    (at(id).phase == 1 ? meeting_.first : meeting_.second) = id;
-  }
-  const auto [first, second] = std::pair(meeting_.first, meeting_.second);
-  meeting_.powers = meeting_.centre = -1;
-  if (reductions == 2 && first >= 0 && second >= 0 && node(second).function == "sum") {
-    const int element = at(first).operands[0], summed = at(second).operands[0];
-    const int away = of(summed, "exp") || of(summed, "square") ? at(summed).operands[0] : -1;
-    if (away >= 0 && of(away, "sub") && at(away).operands[0] == element) {
-      const int centre = at(away).operands[1];
-      if (of(summed, "exp") && node(first).function == "max" && centre == first) meeting_.powers = summed;
-      const bool scaled = (of(centre, "div") || of(centre, "mul")) && at(centre).operands[0] == first &&
-                          node(at(centre).operands[1]).kind == Kind::number;
-      if (of(summed, "square") && node(first).function == "sum" && scaled) meeting_.centre = centre;
-    }
-  }
-  if (meeting_.powers < 0 && meeting_.centre < 0) meeting_.first = -1;
-}
+std::string RowWriter::meeting_place() const { return fmt::format("{} + line * {}", parts_, team_); }
 
-std::string LineWriter::meeting_place() const { return fmt::format("{} + line * {}", parts_, team_); }
-
-// How many elements of a line a block of the team has.
-void LineWriter::shares() {
+// How many elements of a row a block of the team has.
+void RowWriter::shares() {
   if (meeting_.centre < 0) return;
   line(fmt::format("const {0} share = {1} * VEC, full = {2} / share;", index_, threads_, columns_));
   line("const auto elements_of = [&](int block) {");
@@ -44,7 +17,7 @@ void LineWriter::shares() {
 }
 
 // What stands for the first reduction while a block is on its own.
-void LineWriter::stand_in() {
+void RowWriter::stand_in() {
   const int first = meeting_.first;
   const std::string own = fmt::format("own{}", first);
   if (meeting_.powers >= 0) {
@@ -57,11 +30,11 @@ void LineWriter::stand_in() {
   }
 }
 
-void LineWriter::give() {
+void RowWriter::give() {
   line(fmt::format("give(own{}, own{}, {}, rank);", meeting_.first, meeting_.second, meeting_place()));
 }
 
-void LineWriter::take() {
+void RowWriter::take() {
   const int first = meeting_.first, second = meeting_.second;
   names_[static_cast<std::size_t>(first)] = fmt::format("v{}", first);
   names_[static_cast<std::size_t>(second)] = fmt::format("v{}", second);
@@ -79,9 +52,9 @@ void LineWriter::take() {
     line(fmt::format("const float again = near{0} > v{0} ? 1 : expf(near{0} - v{0});  // kept powers were about the block's own", first));
 }
 
-// A block goes on to the next line when it has given its part of one, and comes back to that one afterwards: by then the
-// others have given theirs, and the line is still in the L2 cache.
-void LineWriter::come_back() {
+// A block goes on to the next row when it has given its part of one, and comes back to that one afterwards: by then the
+// others have given theirs, and the row is still in the L2 cache.
+void RowWriter::come_back() {
   indent_ -= 2;
   line("}");
   line("if (step >= teams) {");
@@ -91,8 +64,8 @@ void LineWriter::come_back() {
   for (std::size_t i = 0; i < region_.instances.size(); ++i) bind(static_cast<int>(i));
   line_values(0);
   early_.clear();
-  for (const auto& [id, phase] : first_pass_) early_.insert(id);
-  first_pass_.clear();
+  for (const auto& [id, phase] : passes_.first) early_.insert(id);
+  passes_.first.clear();
   kept_later_.clear();
   last_use_ = true;
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-std::string LineWriter::neutral(const Node& reduce) const {
+std::string RowWriter::neutral(const Node& reduce) const {
   const std::string type = compute_type(reduce.dtype);
-  const bool low = reduce.function == "max" || reduce.function == "argmax";
-  if (reduce.function == "sum") return "0";
-  if (reduce.function == "prod") return "1";
+  const bool low = reduce.reduces("max") || reduce.reduces("argmax");
+  if (reduce.reduces("sum")) return "0";
+  if (reduce.reduces("prod")) return "1";
   const std::string value_type =
-      finds_index(reduce) ? compute_type(dag_.nodes[static_cast<std::size_t>(reduce.operands[0])].dtype) : type;
+      finds_index(reduce) ? compute_type(dag_.at(reduce.operands[0]).dtype) : type;
   if (value_type == "float") return low ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
   if (value_type == "double")
     return low ? "__longlong_as_double(0xfff0000000000000)" : "__longlong_as_double(0x7ff0000000000000)";
@@ -20,25 +20,25 @@ std::string LineWriter::neutral(const Node& reduce) const {
   return low ? "-0x7fffffff - 1" : "0x7fffffff";
 }
 
-std::string LineWriter::combination(const Node& reduce) {
-  if (reduce.function == "sum") return "Sum";
-  if (reduce.function == "prod") return "Product";
-  if (reduce.function == "max") return "Larger";
-  if (reduce.function == "min") return "Smaller";
+std::string RowWriter::combination(const Node& reduce) {
+  if (reduce.reduces("sum")) return "Sum";
+  if (reduce.reduces("prod")) return "Product";
+  if (reduce.reduces("max")) return "Larger";
+  if (reduce.reduces("min")) return "Smaller";
   return first(reduce);
 }
 
-std::string LineWriter::accumulator_type(int id) const {
+std::string RowWriter::accumulator_type(int id) const {
   const Node& reduce = node(id);
   if (!finds_index(reduce)) return compute_type(reduce.dtype);
-  return fmt::format("Found<{}, {}>", compute_type(dag_.nodes[static_cast<std::size_t>(reduce.operands[0])].dtype),
+  return fmt::format("Found<{}, {}>", compute_type(dag_.at(reduce.operands[0]).dtype),
                      index_);
 }
 
-void LineWriter::reduce(int phase) {
+void RowWriter::reduce(int phase) {
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
-    if (!reducing(phase, id)) continue;
+    if (!passes_.reducing(phase, id)) continue;
     std::string call = walk_ == Walk::columns
                                  ? fmt::format("reduce_column<{}, {}>(acc{}, {})", threads_, width_, id, combine(node(id)))
                                  : fmt::format("reduce_row<{}, ROWS>(acc{}, {})", threads_, id, combine(node(id)));

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
+#include "families/values.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-tensor::Extent LineWriter::write_totals(const std::vector<int>& reduces) {
-  totals_ = reduces;
-  write();
-  file_.end_family();
-  return {totals_blocks_, std::vector<std::int64_t>(region_.assignments, most_totals_blocks())};
+tensor::Extent RowWriter::totals_blocks() const {
+  return {totals_blocks_, std::vector<std::int64_t>(region_.assignments, geometry_.totals_blocks.front())};
 }
 
-// What a thread has seen of its row's lines, and the loop over them: as often for all rows of a block, for its barriers.
-void LineWriter::begin_totals() {
+// What a thread has seen of its row, and the loop over them: as often for all rows of a block, for its barriers.
+void RowWriter::begin_totals() {
   for (std::size_t root = 0; root < totals_.size(); ++root)
     line(fmt::format("{} total{} = {};", compute_type(total(root).dtype), root, neutral(total(root))));
   line(fmt::format("for ({0} base = {3}(blockIdx.x) * ROWS; base < {1}; base += {2} * ROWS) {{", line_index_, lines_, totals_blocks_, conversion(line_index_)));
   indent_ += 2;
 }
 
-void LineWriter::finish_totals() {
+void RowWriter::finish_totals() {
   const auto value = [&](std::size_t root) { return names_[static_cast<std::size_t>(region_.roots[root].instance)]; };
   line("if (live) {");
   for (std::size_t root = 0; root < totals_.size(); ++root)
@@ -29,11 +27,10 @@ void LineWriter::finish_totals() {
   indent_ -= 2;
   line("}");
   for (std::size_t root = 0; root < totals_.size(); ++root) {
-    const std::string type = compute_type(total(root).dtype), stored(tensor::cuda_name(total(root).dtype)),
-                      part = fmt::format("part{}", root);
+    const std::string type = compute_type(total(root).dtype), part = fmt::format("part{}", root);
     line(fmt::format("const {} {} = reduce_rows<ROWS>(total{}, {});", type, part, root, combine(total(root))));
     line(fmt::format("if (threadIdx.x == 0 && threadIdx.y == 0) {}[blockIdx.x] = {};",
-                     arguments_.pointer(region_.roots[root].buffer, total(root).dtype, true), type == stored ? part : converted(stored, part)));
+                     arguments_.pointer(region_.roots[root].buffer, total(root).dtype, true), stored(total(root).dtype, part)));
   }
   file_.technique(Technique::split_reduction,
                   fmt::format("Every block of `{}` walks many rows and adds up what it finds for them; a second kernel adds a part per "
@@ -42,7 +39,10 @@ void LineWriter::finish_totals() {
 }
 
 tensor::Extent write_total_kernel(const Region& region, const Dag& dag, const std::vector<int>& reduces, KernelFile& file) {
-  return LineWriter(region, dag, Walk::rows, file, 1).write_totals(reduces);
+  RowWriter writer(region, dag, Walk::rows, file, 1, reduces);
+  writer.write();
+  file.end_family();
+  return writer.totals_blocks();
 }
 
 }  // namespace cudal1::families

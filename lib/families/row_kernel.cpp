@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
 
 #include "cuda_code/device_code.hpp"
+#include "families/values.hpp"
 
 #include <algorithm>
 
@@ -11,18 +12,22 @@ namespace cudal1::families {
 
 using cuda_code::device_code;
 
-void LineWriter::write() {
-  choose_geometry();
+RowWriter::RowWriter(const Region& region, const Dag& dag, Walk walk, KernelFile& file, int splits, std::vector<int> totals)
+    : region_(region), dag_(dag), walk_(walk), file_(file), splits_(splits), totals_(std::move(totals)), passes_(region, dag, splits),
+      geometry_(geometry_of({region, dag, walk, splits, !totals_.empty(), file.variant(), file.machine(), file.tunes()}, passes_)),
+      layout_{region, geometry_.vec, geometry_.pieces}, meeting_(geometry_.meeting), arguments_(file.scalars()) {}
+
+void RowWriter::write() {
+  declare_geometry();
   prepare();
-  for (int phase = 0; phase <= last_phase_; ++phase) pass(phase);
+  for (int phase = 0; phase <= passes_.last(); ++phase) pass(phase);
   finish();
 }
 
-void LineWriter::finish() {
+void RowWriter::finish() {
   if (!totals_.empty()) finish_totals();
   for (const Region::Root& root : region_.roots) {
-    if (!totals_.empty() || (varies(root.strides, region_.element, 1) && splits_ == 1)) continue;
-    const std::string type(tensor::cuda_name(node(root.instance).dtype));
+    if (!totals_.empty() || (layout_.varies_in_row(root.strides) && splits_ == 1)) continue;
     cuda_code::Sum where = offset(root.strides, root.offset);
     if (splits_ > 1) where.add(fmt::format("size_t(blockIdx.y) * {}", lines_));
     const std::string text = names_[static_cast<std::size_t>(root.instance)];
@@ -30,26 +35,26 @@ void LineWriter::finish() {
         "if ({}) {}[{}] = {};",
         walk_ == Walk::pointwise ? "start == 0"
         : !team_.empty()         ? "rank == 0 && threadIdx.x == 0"
-        : resident()             ? "threadIdx.x == 0"
+        : persistent()             ? "threadIdx.x == 0"
                                  : fmt::format("live && {} == 0", lane_),
         arguments_.pointer(root.buffer, node(root.instance).dtype, true), where.text(),
-        type == compute_type(node(root.instance).dtype) ? text : converted(type, text)));
+        stored(node(root.instance).dtype, text)));
   }
   if (trails()) body_ += "    }\n";
-  if (resident()) body_ += "  }\n";
+  if (persistent()) body_ += "  }\n";
   emit();
 }
 
-void LineWriter::emit() {
+void RowWriter::emit() {
   const bool reduces = region_.reduces;
   file_.helper(device_code("pack.cuh"));
   if (once()) file_.helper(device_code("pack_once.cuh"));
-  if (!ahead_.empty()) file_.helper(device_code("copy_ahead.cuh"));
+  if (!prefetched_.empty()) file_.helper(device_code("copy_ahead.cuh"));
   if (reduces) {
     file_.helper(device_code("exchange.cuh"));
     file_.helper(device_code("operations.cuh"));
     for (const Instance& instance : region_.instances)
-      if (!instance.leaf && finds_index(dag_.nodes[static_cast<std::size_t>(instance.node)]))
+      if (!instance.leaf && finds_index(dag_.at(instance.node)))
         file_.helper(device_code("found.cuh"));
     if (beside()) file_.helper(device_code("each.cuh"));
     file_.helper(device_code(walk_ == Walk::columns ? "reduce_column.cuh" : "reduce_row.cuh"));
@@ -63,8 +68,8 @@ void LineWriter::emit() {
   }
   for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
   const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", lanes(), threads_)
-                            : resident()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
-                            : rows_per_block_      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
+                            : persistent()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
+                            : geometry_.rows_per_block      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
                                                    : threads_;
   const std::string bounds = fmt::format("__launch_bounds__({})", block);
   if (vectorised()) {
@@ -77,7 +82,7 @@ void LineWriter::emit() {
     file_.code(fmt::format("template <int VEC>\n__device__ __forceinline__ void {}_body({}, int part) {{\n{}}}\n", name_, arguments_.parameters(), body_));
     file_.code(fmt::format("__global__ void {0} {1}({2}) {{\n  if ({3}) {1}_body<{4}>({5}, 0);\n  else\n"
                            "    for (int part = 0; part < {4}; ++part) {1}_body<1>({5}, part);\n}}\n",
-                           bounds, name_, arguments_.parameters(), aligned_beside(), beside_, arguments_.forwarded()));
+                           bounds, name_, arguments_.parameters(), aligned_beside(), geometry_.beside, arguments_.forwarded()));
   } else {
     file_.code(fmt::format("__global__ void {} {}({}) {{\n{}}}\n", bounds, name_, arguments_.parameters(), body_));
   }
@@ -85,69 +90,65 @@ void LineWriter::emit() {
   account();
 }
 
-void LineWriter::include(tensor::Dtype dtype) {
+void RowWriter::include(tensor::Dtype dtype) {
   if (dtype == tensor::Dtype::float16) file_.include("cuda_fp16.h");
   if (dtype == tensor::Dtype::bfloat16) file_.include("cuda_bf16.h");
 }
 
 // Rows start at aligned addresses when every stride between them is a multiple of the pack.
-std::string LineWriter::aligned() {
-  std::vector<std::string> numbers{columns_};
-  const auto insert = [&](const std::string& number) {
-    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
-  };
+std::string RowWriter::aligned() {
+  cuda_code::Conditions whole_packs;
+  const auto insert = [&](const std::string& number) { whole_packs.require(fmt::format("{} % {} == 0", number, geometry_.vec)); };
+  insert(columns_);
   const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
-    if (strides.empty() || !in_packs(strides)) return;
+    if (strides.empty() || !layout_.in_packs(strides)) return;
     if (!start.values.empty()) insert(arguments_.number(start));
-    const bool pieces = !unit_stride(strides);
-    if (pieces) insert(arguments_.number(piece()));
+    const bool pieces = !layout_.unit_stride(strides);
+    if (pieces) insert(arguments_.number(layout_.piece()));
     for (std::size_t i = 0; i < strides.size(); ++i)
       if (!is_zero(strides[i]) && (region_.element[i] ? pieces && !is_one(strides[i]) : true)) insert(arguments_.number(strides[i]));
   };
   for (const Instance& instance : region_.instances) {
     if (!instance.leaf || instance.buffer.empty()) continue;
     consider(instance.strides, instance.offset);
-    if (!same_in_pack(instance.strides)) continue;
+    if (!layout_.same_in_pack(instance.strides)) continue;
     for (std::size_t i = 0; i < region_.space.size(); ++i)
       if (region_.element[i] && i + 1 == region_.space.size()) insert(arguments_.number(region_.space[i]));
   }
   for (const Region::Root& root : region_.roots) consider(root.strides, root.offset);
-  std::string result;
-  for (const std::string& number : numbers)
-    result += fmt::format("{}{} % {} == 0", result.empty() ? "" : " && ", number, vec_);
-  return result;
+  return whole_packs.text();
 }
 
-void LineWriter::launch() {
-  const std::string lines = region_.lines().text, columns = region_.elements().text;
+void RowWriter::launch() {
+  const std::string lines = region_.rows().text, columns = region_.columns().text;
   std::string grid, block;
   if (walk_ == Walk::columns) {
     grid = fmt::format("ceil_div({}, {})", lines, width_);
     block = fmt::format("dim3({}, {})", lanes(), threads_);
-  } else if (resident()) {
+  } else if (persistent()) {
     grid = team_.empty() ? blocks_ : fmt::format("{0} / {1} * {1}", blocks_, team_);
     block = threads_;
-    if (!ahead_.empty())
-      block += fmt::format(", ceil_div({0}, {1}) * {1} * {2}", (most_columns_ + vec_ - 1) / vec_, threads_, 16 * ahead_.size());
+    if (!prefetched_.empty())
+      block += fmt::format(", ceil_div({0}, {1}) * {1} * {2}", (geometry_.columns + geometry_.vec - 1) / geometry_.vec, threads_, 16 * prefetched_.size());
   } else if (walk_ == Walk::rows) {
     grid = totals_.empty() ? fmt::format("ceil_div({}, max(1, 256 / {}))", lines, threads_) : totals_blocks_;
     block = fmt::format("dim3({0}, max(1, 256 / {0}))", threads_);
   } else {
-    const std::string tile = vec_ == 1 ? fmt::format("{} * {}", rows_per_block_ ? "1" : items_, threads_)
-                                       : fmt::format("{} * {} * {}", rows_per_block_ ? "1" : items_, threads_, vec_);
+    const std::string tile = geometry_.vec == 1 ? fmt::format("{} * {}", geometry_.rows_per_block ? "1" : items_, threads_)
+                                       : fmt::format("{} * {} * {}", geometry_.rows_per_block ? "1" : items_, threads_, geometry_.vec);
     grid = fmt::format("ceil_div({}, {})", columns, tile);
-    if (has_lines())
+    if (several_rows())
       grid = fmt::format(
-          "{} * {}", rows_per_block_ ? fmt::format("ceil_div({}, 256 / {})", lines, threads_) : in_parentheses(lines),
+          "{} * {}", geometry_.rows_per_block ? fmt::format("ceil_div({}, 256 / {})", lines, threads_) : in_parentheses(lines),
           grid);
-    block = rows_per_block_ ? fmt::format("dim3({0}, 256 / {0})", threads_) : threads_;
+    block = geometry_.rows_per_block ? fmt::format("dim3({0}, 256 / {0})", threads_) : threads_;
   }
   if (splits_ > 1) grid = fmt::format("dim3({}, {})", grid, splits_);
   file_.launch(fmt::format("{}<<<{}, {}>>>({}){}", name_, grid, block, arguments_.passed(),
                            team_.empty() ? "" : " cooperative"));
 }
-void write_line_kernel(const Region& region, const Dag& dag, Walk walk, KernelFile& file, int splits) {
-  LineWriter(region, dag, walk, file, splits).write();
+void write_row_kernel(const Region& region, const Dag& dag, Walk walk, KernelFile& file, int splits) {
+  RowWriter(region, dag, walk, file, splits).write();
   file.end_family();
 }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
 
-#include "algebra/pointwise.hpp"
+#include "families/values.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-void LineWriter::load(int id, const std::string& to, const std::string& column) {
+void RowWriter::load(int id, const std::string& to, const std::string& column) {
   const Instance& instance = at(id);
-  const bool once = this->once() && varies(instance.strides, region_.element, 0);
-  if (unit_stride(instance.strides)) {
+  const bool once = this->once() && layout_.varies_by_row(instance.strides);
+  if (layout_.unit_stride(instance.strides)) {
     line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", whole(),
                      names_[static_cast<std::size_t>(id)], column, columns_, column));
     return;
   }
-  const bool same = same_in_pack(instance.strides), packs = vectorised() && in_packs(instance.strides);
+  const bool same = layout_.same_in_pack(instance.strides), packs = vectorised() && layout_.in_packs(instance.strides);
   if (packs) {
     line("if (WHOLE) {");
     line(fmt::format("  {} = load{}<true, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", names_[static_cast<std::size_t>(id)],
@@ -37,20 +37,19 @@ void LineWriter::load(int id, const std::string& to, const std::string& column) 
 }
 
 // The value of an instance at one element, as a name; writes the statements that it takes.
-std::string LineWriter::value(int id, int phase, Spot& spot) {
+std::string RowWriter::value(int id, int phase, Spot& spot) {
   const Instance& instance = at(id);
   const Node& from = node(id);
   if (const auto found = spot.known.find(id); found != spot.known.end()) return found->second;
-  if (instance.level == Level::line) return names_[static_cast<std::size_t>(id)];
-  if (instance.leaf && from.kind == Kind::coordinate) {
-    line(fmt::format("const {} v{} = {};", compute_type(from.dtype), id,
-                     converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
+  if (instance.level == Level::row) return names_[static_cast<std::size_t>(id)];
+  if (instance.leaf && from.is<Coordinate>()) {
+    line(declared(from, fmt::format("v{}", id), converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
     return spot.known[id] = fmt::format("v{}", id);
   }
   if (instance.leaf) {
     const std::string& name = names_[static_cast<std::size_t>(id)];
     std::string text;
-    const bool pack = beside() && varies_beside(instance.strides);
+    const bool pack = beside() && layout_.varies_beside(instance.strides);
     if (walk_ == Walk::columns)
       text = spot.cached ? fmt::format("{}_kept[item]{}", name, pack ? ".at[i]" : "")
                          : fmt::format("{}_line[{}{}]", name, element_offset(instance.strides, spot.element), pack ? " + i" : "");
@@ -63,9 +62,9 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
                          : converted(compute_type(from.dtype), text)));
     return spot.known[id] = fmt::format("v{}", id);
   }
-  const bool kept = spot.cached && keepable(id) && kept_later_.count(id) != 0;
+  const bool kept = spot.cached && passes_.keepable(id) && kept_later_.count(id) != 0;
   const std::string place = fmt::format("k{}[item]{}", id, walk_ == Walk::columns && !beside() ? "" : ".at[i]");
-  if (kept && first_pass_.at(id) < phase) {
+  if (kept && passes_.first.at(id) < phase) {
     line(fmt::format("const {} v{} = {}{};", compute_type(from.dtype), id, place, meets_once() && id == meeting_.powers ? " * again" : ""));
     return spot.known[id] = fmt::format("v{}", id);
   }
@@ -74,39 +73,23 @@ std::string LineWriter::value(int id, int phase, Spot& spot) {
   return spot.known[id] = fmt::format("v{}", id);
 }
 
-std::string LineWriter::statement(int id, const std::function<std::string(int)>& operand_of) {
-  return fmt::format("const {} v{} = {};", compute_type(node(id).dtype), id, computed(id, operand_of));
+std::string RowWriter::statement(int id, const std::function<std::string(int)>& operand_of) {
+  return declared(node(id), fmt::format("v{}", id), computed(id, operand_of));
 }
 
-std::string LineWriter::computed(int id, const std::function<std::string(int)>& operand_of) {
-  const Node& from = node(id);
-  const PointwiseFunction* function = find_pointwise(from.function);
-  std::vector<std::string> operands;
-  for (int operand : at(id).operands) {
-    std::string text = operand_of(operand);
-    const Node& source = node(operand);
-    if (source.kind == Kind::number) {
-      // A number takes the type that the operation computes in.
-      const std::string type =
-          compute_type(function->truth && at(id).operands.size() > 1 ? node(at(id).operands[0]).dtype : from.dtype);
-      text = is_literal(source.function)
-                 ? c_literal(source.function, function->truth ? node(at(id).operands[0]).dtype : from.dtype)
-                 : converted(type, text);
-    } else if (from.function == "div" && !tensor::is_floating(source.dtype)) {
-      text = converted(compute_type(from.dtype), text);
-    }
-    operands.push_back(text);
-  }
-  return spelt(*function, operands);
+std::string RowWriter::computed(int id, const std::function<std::string(int)>& operand_of) {
+  std::vector<Operand> operands;
+  for (int operand : at(id).operands) operands.push_back({node(operand), operand_of(operand)});
+  return applied(node(id), operands);
 }
 
-// Line-level values that become known with `phase`.
-void LineWriter::line_values(int phase) {
+// Row-level values that become known with `phase`.
+void RowWriter::line_values(int phase) {
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
     const Instance& instance = at(id);
-    if (instance.named >= 0 && instance.phase == phase) read_named(id);
-    if (instance.leaf || instance.level != Level::line || instance.phase != phase || node(id).kind == Kind::reduce)
+    if (instance.indirect >= 0 && instance.phase == phase) read_indirect(id);
+    if (instance.leaf || instance.level != Level::row || instance.phase != phase || node(id).is<Reduce>())
       continue;
     const auto known = [&](int operand) { return names_[static_cast<std::size_t>(operand)]; };
     if (beside()) {
@@ -117,11 +100,11 @@ void LineWriter::line_values(int phase) {
 }
 
 // Everything that one pass does with one element.
-void LineWriter::element(int phase, Spot spot) {
+void RowWriter::element(int phase, Spot spot) {
   std::vector<std::pair<int, std::string>> sums;
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const int id = static_cast<int>(i);
-    if (reducing(phase, id)) sums.emplace_back(id, value(at(id).operands[0], phase, spot));
+    if (passes_.reducing(phase, id)) sums.emplace_back(id, value(at(id).operands[0], phase, spot));
   }
   if (!sums.empty()) {
     const bool guard = walk_ != Walk::columns || spot.cached;
@@ -135,8 +118,8 @@ void LineWriter::element(int phase, Spot spot) {
       const std::string place = fmt::format("acc{}{}", id, beside() ? ".at[i]" : "");
       if (finds_index(reduce))
         line(fmt::format("{}::take(acc{}, {}, {});", first(reduce), id, text, converted(index_, spot.element)));
-      else if (reduce.function == "sum" || reduce.function == "prod")
-        line(fmt::format("{} {}= {};", place, reduce.function == "sum" ? "+" : "*", text));
+      else if (reduce.reduces("sum") || reduce.reduces("prod"))
+        line(fmt::format("{} {}= {};", place, reduce.reduces("sum") ? "+" : "*", text));
       else
         line(fmt::format("{0} = {1}({0}, {2});", place, combine(reduce), converted(accumulator_type(id), text)));
     }
@@ -145,32 +128,31 @@ void LineWriter::element(int phase, Spot spot) {
       line("}");
     }
   }
-  if (phase != last_phase_ || splits_ > 1) return;
+  if (phase != passes_.last() || splits_ > 1) return;
   for (std::size_t r = 0; r < region_.roots.size(); ++r) {
     const Region::Root& root = region_.roots[r];
-    if (!varies(root.strides, region_.element, 1)) continue;
+    if (!layout_.varies_in_row(root.strides)) continue;
     const std::string text = value(root.instance, phase, spot);
-    const std::string type(tensor::cuda_name(node(root.instance).dtype));
-    const std::string stored = type == compute_type(node(root.instance).dtype) ? text : converted(type, text);
+    const std::string to_memory = stored(node(root.instance).dtype, text);
     if (walk_ == Walk::columns && !beside())
       line(fmt::format("if (live{}) out{}_line[{}] = {};", spot.cached ? " && column < " + columns_ : "", r,
-                       element_offset(root.strides, spot.element), stored));
-    else line(fmt::format("out{}.at[i] = {};", r, stored));
+                       element_offset(root.strides, spot.element), to_memory));
+    else line(fmt::format("out{}.at[i] = {};", r, to_memory));
   }
 }
 
-void LineWriter::stores(const std::string& column) {
+void RowWriter::stores(const std::string& column) {
   for (std::size_t r = 0; r < region_.roots.size(); ++r) {
     const Region::Root& root = region_.roots[r];
-    if (!varies(root.strides, region_.element, 1)) continue;
-    const bool always = walk_ == Walk::pointwise || resident();
+    if (!layout_.varies_in_row(root.strides)) continue;
+    const bool always = walk_ == Walk::pointwise || persistent();
     const std::string live = always ? "" : "if (live) ";
-    if (unit_stride(root.strides)) {
+    if (layout_.unit_stride(root.strides)) {
       line(fmt::format("{}store{}<{}, VEC>(out{}_line + {}, out{}, {} - {});", live,
                        once() ? "_once" : "", whole(), r, column, r, columns_, column));
       continue;
     }
-    const bool packs = vectorised() && in_packs(root.strides);
+    const bool packs = vectorised() && layout_.in_packs(root.strides);
     if (packs) {
       line("if (WHOLE) {");
       line(fmt::format("  {}store{}<true, VEC>(out{}_line + {}, out{}, {} - {});", live, once() ? "_once" : "", r,
@@ -185,11 +167,11 @@ void LineWriter::stores(const std::string& column) {
   }
 }
 
-void LineWriter::pack_loop(int phase, const Spot& spot) {
-  const bool writes = phase == last_phase_ && splits_ == 1;
+void RowWriter::pack_loop(int phase, const Spot& spot) {
+  const bool writes = phase == passes_.last() && splits_ == 1;
   if (writes)
     for (std::size_t r = 0; r < region_.roots.size(); ++r)
-      if (varies(region_.roots[r].strides, region_.element, 1))
+      if (layout_.varies_in_row(region_.roots[r].strides))
         line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
   line("#pragma unroll");
   line("for (int i = 0; i < VEC; ++i) {");
@@ -200,7 +182,7 @@ void LineWriter::pack_loop(int phase, const Spot& spot) {
   if (writes) stores(spot.column);
 }
 
-std::string LineWriter::column_of_item() const {
+std::string RowWriter::column_of_item() const {
   if (walk_ == Walk::pointwise) return fmt::format("start + item * {} * VEC", threads_);
   if (!team_.empty())
     return fmt::format("((item * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, conversion(index_));

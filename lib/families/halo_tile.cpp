@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/staged_rows.hpp"
+#include "families/halo_tile.hpp"
 
 #include <algorithm>
 #include <set>
@@ -19,15 +19,15 @@ struct Axis {
   std::int64_t pitch() const { return std::min(stride, span()); }
 };
 
-Axis axis_of(const Node::Window& window, bool transposed) {
+Axis axis_of(const Window& window, bool transposed) {
   const std::int64_t taps = window.taps.values[0];
   if (!transposed) return {window.stride, window.dilation, taps, taps};
   if (window.stride == 1) return {1, window.dilation, taps, taps};
   return {1, 1, (taps + window.stride - 1) / window.stride, std::max<std::int64_t>(1, taps / window.stride)};
 }
 
-StagedRows::Axis text_of(const Axis& axis, const std::string& low, const std::string& up, const std::string& at, bool transposed, bool split) {
-  StagedRows::Axis result;
+HaloTile::Axis text_of(const Axis& axis, const std::string& low, const std::string& up, const std::string& at, bool transposed, bool split) {
+  HaloTile::Axis result;
   result.span = split ? "T" + up : std::to_string(axis.span());
   result.low = transposed ? fmt::format("add_{} - (T{} - 1) * {}", low, up, axis.step) : "add_" + low;
   // Between windows that do not meet there is nothing to keep.
@@ -38,9 +38,9 @@ StagedRows::Axis text_of(const Axis& axis, const std::string& low, const std::st
 
 }  // namespace
 
-std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const Windows& windows, const std::string& tile,
+std::optional<HaloTile> halo_tile(const Node& node, const Node& input, const Windows& windows, const std::string& tile,
                                       std::int64_t stages, const schedule::Machine& machine) {
-  const bool transposed = node.function == "conv_transpose";
+  const bool transposed = node.transposed();
   const auto split = [&](std::size_t i) { return transposed && windows.axes[i].window.stride > 1; };
   for (const Windows::Axis& axis : windows.axes)
     if (!axis.fixed) return {};
@@ -50,7 +50,7 @@ std::optional<StagedRows> staged_rows(const Node& node, const Node& input, const
     if (inputs >= std::int64_t{1} << 31) return {};
   }
   const Axis h = axis_of(windows.axes[1].window, transposed), w = axis_of(windows.axes[2].window, transposed);
-  StagedRows result;
+  HaloTile result;
   result.h = text_of(h, "h", "H", "row", transposed, split(1));
   result.w = text_of(w, "w", "W", "at", transposed, split(2));
   result.packs = w.stride <= w.span();

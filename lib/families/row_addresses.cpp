@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/line_writer.hpp"
+#include "families/row_writer.hpp"
+
+#include "families/values.hpp"
 
 #include <algorithm>
 
@@ -7,56 +9,7 @@
 
 namespace cudal1::families {
 
-// Which iteration dimension is the element's, when there is only one.
-int LineWriter::single_element_dim() const {
-  int found = -1;
-  for (std::size_t i = 0; i < region_.space.size(); ++i)
-    if (region_.element[i]) found = found == -1 ? static_cast<int>(i) : -2;
-  return found;
-}
-
-// Whether the elements of a line lie one behind the other.
-bool LineWriter::unit_stride(const tensor::Shape& strides) const {
-  tensor::Extent step = literal(1, region_.assignments);
-  bool any = false;
-  for (std::size_t i = strides.size(); i-- > 0;) {
-    if (!region_.element[i] || is_one(region_.space[i])) continue;
-    if (!(strides[i] == step)) return false;
-    step = times(region_.space[i], step);
-    any = true;
-  }
-  return any;
-}
-
-// Whether neighbouring elements are neighbours in memory, be it that a line lies there in pieces, as a channel of a batch does.
-bool LineWriter::in_packs(const tensor::Shape& strides) const {
-  for (std::size_t i = strides.size(); i-- > 0;)
-    if (region_.element[i] && !is_one(region_.space[i])) return is_one(strides[i]) && (pieces_ || unit_stride(strides));
-  return false;
-}
-
-// How many elements of a line lie one behind the other at least.
-tensor::Extent LineWriter::piece() const {
-  for (std::size_t i = region_.space.size(); i-- > 0;)
-    if (region_.element[i] && !is_one(region_.space[i])) return region_.space[i];
-  return literal(1, region_.assignments);
-}
-
-bool LineWriter::varies(const tensor::Shape& strides, const std::vector<char>& which, char wanted) {
-  for (std::size_t i = 0; i < strides.size(); ++i)
-    if ((which[i] != 0) == (wanted != 0) && !is_zero(strides[i])) return true;
-  return false;
-}
-
-// Whether whole packs read one value, as weights of channels are read along positions.
-bool LineWriter::same_in_pack(const tensor::Shape& strides) const {
-  if (!vectorised() || single_element_dim() >= 0 || strides.empty()) return false;
-  for (std::size_t i = region_.space.size(); i-- > 0;)
-    if (region_.element[i]) return is_zero(strides[i]);
-  return false;
-}
-
-void LineWriter::line_coordinates() {
+void RowWriter::line_coordinates() {
   line_at_.assign(region_.space.size(), "");
   std::vector<int> dims;
   for (std::size_t i = 0; i < region_.space.size(); ++i)
@@ -79,7 +32,7 @@ void LineWriter::line_coordinates() {
   }
 }
 
-cuda_code::Sum LineWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
+cuda_code::Sum RowWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
   cuda_code::Sum result;
   if (!start.values.empty()) result.add(arguments_.number(start));
   for (std::size_t i = 0; i < strides.size(); ++i) {
@@ -89,8 +42,8 @@ cuda_code::Sum LineWriter::offset(const tensor::Shape& strides, const tensor::Ex
   return result;
 }
 
-std::string LineWriter::element_offset(const tensor::Shape& strides, const std::string& column) {
-  const int single = single_element_dim();
+std::string RowWriter::element_offset(const tensor::Shape& strides, const std::string& column) {
+  const int single = layout_.single_element_dim();
   if (single >= 0) {
     const tensor::Extent& stride = strides[static_cast<std::size_t>(single)];
     if (is_zero(stride)) return "0";
@@ -112,56 +65,53 @@ std::string LineWriter::element_offset(const tensor::Shape& strides, const std::
   return result.empty() ? "0" : result;
 }
 
-// Names what an instance is read from, and loads what a whole line shares.
-void LineWriter::bind(int id) {
+// Names what an instance is read from, and loads what a whole row shares.
+void RowWriter::bind(int id) {
   const Instance& instance = at(id);
   names_.resize(region_.instances.size());
   std::string& name = names_[static_cast<std::size_t>(id)];
   const Node& from = node(id);
   if (!instance.leaf) {
-    name = fmt::format("v{}{}", id, beside() && instance.level == Level::line ? ".at[i]" : "");
+    name = fmt::format("v{}{}", id, beside() && instance.level == Level::row ? ".at[i]" : "");
     return;
   }
-  if (from.kind == Kind::number) {
+  if (from.is<Number>()) {
     name = arguments_.number(from);
     return;
   }
-  if (from.kind == Kind::coordinate) {
+  if (from.is<Coordinate>()) {
     name = fmt::format("v{}", id);
-    if (instance.level == Level::line) {
+    if (instance.level == Level::row) {
       std::string text = "0";
       for (std::size_t i = 0; i < instance.strides.size(); ++i)
         if (!is_zero(instance.strides[i])) text = line_at_[i];
-      line(fmt::format("const {} {} = {};", compute_type(from.dtype), name,
-                       converted(compute_type(from.dtype), text)));
+      line(declared(from, name, converted(compute_type(from.dtype), text)));
     }
     return;
   }
   const std::string pointer = arguments_.pointer(instance.buffer, from.dtype, false);
   name = fmt::format("{}_{}", pointer, id);
-  if (instance.named >= 0) return;  // read_named()
-  if (instance.level == Level::line) {
+  if (instance.indirect >= 0) return;  // read_indirect()
+  if (instance.level == Level::row) {
     const std::string where = offset(instance.strides, instance.offset).text();
-    if (beside() && varies_beside(instance.strides)) {
+    if (beside() && layout_.varies_beside(instance.strides)) {
       line(fmt::format("Pack<{}, VEC> {};", compute_type(from.dtype), name));
       each_line(fmt::format("{}.at[i] = {};", name, converted(compute_type(from.dtype), fmt::format("{}[{} + i]", pointer, where))));
       name += ".at[i]";
       return;
     }
-    line(fmt::format(
-        "const {} {} = {};", compute_type(from.dtype), name,
-        converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where))));
+    line(declared(from, name, converted(compute_type(from.dtype), fmt::format("{}[{}]", pointer, where))));
     return;
   }
   line(fmt::format("const {}* {}_line = {}{};", tensor::cuda_name(from.dtype), name, pointer,
                    offset(instance.strides, instance.offset).behind()));
 }
 
-// The one element of a line that another leaf names; zero where it names none.
-void LineWriter::read_named(int id) {
+// The one element of a row that another leaf names; zero where it names none.
+void RowWriter::read_indirect(int id) {
   const Instance& instance = at(id);
   const Node& from = node(id);
-  const std::string which = names_[static_cast<std::size_t>(instance.named)], type = compute_type(from.dtype);
+  const std::string which = names_[static_cast<std::size_t>(instance.indirect)], type = compute_type(from.dtype);
   const std::string element = is_one(instance.step) ? which : fmt::format("{} * {}", which, arguments_.number(instance.step));
   line(fmt::format("const {} {} = {} >= 0 && {} < {} ? {} : {};", type, names_[static_cast<std::size_t>(id)], which, which, columns_,
                    converted(type, fmt::format("{}[{}{}]", arguments_.pointer(instance.buffer, from.dtype, false), element,
@@ -169,13 +119,13 @@ void LineWriter::read_named(int id) {
                    converted(type, "0")));
 }
 
-void LineWriter::join_team() {
+void RowWriter::join_team() {
   line(fmt::format("const int rank = blockIdx.x % {};", team_));
   int reductions = 0;
   for (const Instance& instance : region_.instances)
-    reductions += !instance.leaf && dag_.nodes[static_cast<std::size_t>(instance.node)].kind == Kind::reduce ? 1 : 0;
+    reductions += !instance.leaf && dag_.at(instance.node).is<Reduce>() ? 1 : 0;
   if (meets_once()) reductions = 1;
-  const std::string exchanges = fmt::format("{}{}", in_parentheses(region_.lines().text), reductions == 1 ? "" : fmt::format(" * {}", reductions));
+  const std::string exchanges = fmt::format("{}{}", in_parentheses(region_.rows().text), reductions == 1 ? "" : fmt::format(" * {}", reductions));
   parts_ = file_.unique("parts");
   file_.scratch(parts_, "int64", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}}, "0");
   parts_ = arguments_.pointer(parts_, tensor::Dtype::int64, true);
@@ -183,27 +133,27 @@ void LineWriter::join_team() {
   parts_ = fmt::format("{} + (line * {}", parts_, reductions);
 }
 
-// The first line of a block starts on its way to shared memory; every thread copies what it will read itself, so that
+// The first row of a block starts on its way to shared memory; every thread copies what it will read itself, so that
 // no barrier is needed.
-void LineWriter::fetch_ahead() {
+void RowWriter::prefetch() {
   std::set<int> leaves;
-  for (int id : targets(0)) collect(id, 0, true, leaves);
+  for (int id : passes_.targets(0)) passes_.collect(id, 0, true, leaves);
   for (int id : leaves)
-    if (unit_stride(at(id).strides) && varies(at(id).strides, region_.element, 0) && tensor::size_of(node(id).dtype) == 4)
-      ahead_.push_back(id);
-  if (ahead_.empty()) return;
+    if (layout_.unit_stride(at(id).strides) && layout_.varies_by_row(at(id).strides) && tensor::size_of(node(id).dtype) == 4)
+      prefetched_.push_back(id);
+  if (prefetched_.empty()) return;
   line("extern __shared__ float4 ahead[];");
   line(fmt::format("const auto fetch = [&]({} line) {{", line_index_));
   indent_ += 2;
   line_coordinates();
-  for (int id : ahead_) bind(id);
+  for (int id : prefetched_) bind(id);
   line("#pragma unroll");
   line("for (int item = 0; item < ITEMS; ++item) {");
   indent_ += 2;
   line(fmt::format("const {} column = {};", index_, column_of_item()));
-  for (std::size_t i = 0; i < ahead_.size(); ++i)
-    line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", ahead_at(i),
-                     names_[static_cast<std::size_t>(ahead_[i])], columns_, columns_));
+  for (std::size_t i = 0; i < prefetched_.size(); ++i)
+    line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", prefetched_at(i),
+                     names_[static_cast<std::size_t>(prefetched_[i])], columns_, columns_));
   indent_ -= 2;
   line("}");
   line(R"(asm volatile("cp.async.commit_group;" ::: "memory");)");
@@ -212,12 +162,12 @@ void LineWriter::fetch_ahead() {
   line(fmt::format("if (WHOLE && blockIdx.x < {}) fetch(blockIdx.x);", lines_));
 }
 
-std::string LineWriter::ahead_at(std::size_t which) const {
+std::string RowWriter::prefetched_at(std::size_t which) const {
   return fmt::format("&ahead[({} * ITEMS + item) * {} + threadIdx.x]", which, threads_);
 }
 
-void LineWriter::prepare() {
-  const tensor::Extent lines = region_.lines(), columns = region_.elements();
+void RowWriter::prepare() {
+  const tensor::Extent lines = region_.rows(), columns = region_.columns();
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
     const Instance& instance = region_.instances[i];
     if (instance.leaf && !instance.buffer.empty())
@@ -229,7 +179,7 @@ void LineWriter::prepare() {
   index_ = index_type(*std::max_element(columns.values.begin(), columns.values.end()));
   line_index_ = index_type(*std::max_element(lines.values.begin(), lines.values.end()));
   indent_ = 2;
-  if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", vec_));
+  if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", geometry_.vec));
   if (walk_ == Walk::columns) {
     if (beside()) line(fmt::format("const {0} first = {3}(blockIdx.x) * {1} + (part * {2} + {3}(threadIdx.x)) * VEC;", line_index_, width_, lanes(), conversion(line_index_)));
     else line(fmt::format("const {} first = {}(blockIdx.x) * {} + threadIdx.x;", line_index_, conversion(line_index_), width_));
@@ -237,11 +187,11 @@ void LineWriter::prepare() {
     line(fmt::format("const {} line = live ? first : {} - {};  // idle threads keep the barriers whole", line_index_,
                      lines_, beside() ? "VEC" : "1"));
     lane_ = "threadIdx.y";
-    if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
-  } else if (resident()) {
+    if (geometry_.cached) line(fmt::format("constexpr int ITEMS = {};", items_));
+  } else if (persistent()) {
     line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
     const std::string each = team_.empty() ? "" : " / " + team_;
-    if (team_.empty()) fetch_ahead();
+    if (team_.empty()) prefetch();
     else join_team();
     if (trails()) {
       line(fmt::format("const {} teams = gridDim.x / {};", line_index_, team_));
@@ -257,9 +207,9 @@ void LineWriter::prepare() {
     lane_ = "threadIdx.x";
   } else if (walk_ == Walk::rows) {
     line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
-    if (cached_) line(fmt::format("constexpr int ITEMS = {};", items_));
+    if (geometry_.cached) line(fmt::format("constexpr int ITEMS = {};", items_));
     if (!totals_.empty()) begin_totals();
-    if (has_lines()) {
+    if (several_rows()) {
       line(totals_.empty() ? fmt::format("const {} first = {}(blockIdx.x) * ROWS + threadIdx.y;", line_index_, conversion(line_index_))
                            : fmt::format("const {} first = base + threadIdx.y;", line_index_));
       line(fmt::format("const bool live = first < {};", lines_));
@@ -271,20 +221,20 @@ void LineWriter::prepare() {
     lane_ = "threadIdx.x";
   } else {
     lane_ = "threadIdx.x";
-    if (rows_per_block_) {
+    if (geometry_.rows_per_block) {
       line(fmt::format("constexpr int ITEMS = {};", items_));
-      if (has_lines()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
+      if (several_rows()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
     }
-    line(fmt::format("constexpr int TILE = {} * {} * VEC;", rows_per_block_ ? "ITEMS" : items_, threads_));
-    if (has_lines()) {
+    line(fmt::format("constexpr int TILE = {} * {} * VEC;", geometry_.rows_per_block ? "ITEMS" : items_, threads_));
+    if (several_rows()) {
       line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
-      if (rows_per_block_)
+      if (geometry_.rows_per_block)
         line(fmt::format("const {} line = {}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_, conversion(line_index_)));
       else line(fmt::format("const {} line = {}(blockIdx.x / chunks);", line_index_, conversion(line_index_)));
-      if (rows_per_block_) line(fmt::format("if (line >= {}) return;", lines_));
+      if (geometry_.rows_per_block) line(fmt::format("if (line >= {}) return;", lines_));
       line(fmt::format("const {0} start = {1}(blockIdx.x % chunks) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
     } else {
-      if (rows_per_block_) line("if (threadIdx.y > 0) return;");
+      if (geometry_.rows_per_block) line("if (threadIdx.y > 0) return;");
       line(fmt::format("const {0} start = {1}(blockIdx.x) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
     }
   }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The numbers that expected times are made of, all of them, beside bytes, operations and launches, which families count. They order
+// candidates; no figure is reported from them. Tables are those of tests/figures/README.md, measured on an H200; "estimate" means
+// that no measurement has this number alone.
+namespace cudal1::families::costs {
+
+// Where nothing is known of a GPU: bytes and fp32 operations per second.
+constexpr double memory_rate = 3e12, flops = 5e13;  // estimate: below an H200's
+constexpr double flops_reached = 0.7;               // of the fp32 rate by products without tensor cores; estimate
+constexpr double launch_seconds = 2e-6;             // what an empty measurement takes (table of examples)
+constexpr double candidates_differ = 0.05;          // expected times closer than this are equal (table of choices: the first pick is within 0.3 %)
+
+// Tensor cores: time per operation, of that without them. Table of products, 4096³: 2.40 ms from halves and 1.01 ms rounded, where
+// 0.7 of the fp32 rate would take 2.93 ms.
+constexpr double product(bool exact) { return exact ? 0.8 : 0.3; }
+// Fitted to attention before its warps had 32 queries. Table of attention, 64 heads of 1024 × 64: 0.32 ms, which is 0.9.
+constexpr double attention(bool exact) { return exact ? 0.5 : 0.3; }
+// Table of convolutions, with inputs that stand in shared memory once for all taps, and gathered for each tap: gathering costs the
+// tensor cores more than the sums unless many channels share what is gathered.
+constexpr double staged_convolution(bool exact) { return exact ? 0.7 : 0.4; }
+constexpr double gathered_convolution(bool exact, bool many_channels) { return !exact ? 0.6 : many_channels ? 0.9 : 1.2; }
+// A thread per result has one accumulator: every product waits for loads through the cache. Estimate.
+constexpr double direct_convolution = 6;
+
+// Share of the memory's rate that kernels reach. Fitted to lines/memory_h200.jsonl, all candidates of 39 lines.
+constexpr double direct_pool = 0.5;           // inputs pass the cache once per tap
+constexpr double unaligned_strips = 0.7;      // what lanes find in sectors of their own passes the L1 cache more often than once
+constexpr double unaligned_by_columns = 0.9;  // the same pool with a thread per column: 0.090 ms for 0.129 ms
+constexpr double columns_kept_singly = 0.8;   // kept columns read four bytes at a time: column_softmax, 0.171 ms for 0.132 ms
+constexpr double few_bytes = 1e6;             // below them the number of blocks does not matter; estimate
+constexpr double blocks_per_multiprocessor = 2;  // as many keep the memory busy; estimate
+
+}  // namespace cudal1::families::costs
