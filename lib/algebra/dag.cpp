@@ -98,6 +98,12 @@ std::int64_t largest(const tensor::Extent& extent, std::size_t assignments) {
   return *std::max_element(extent.values.begin(), extent.values.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+double volume(const tensor::Shape& shape) {
+  double result = 1;
+  for (const tensor::Extent& extent : shape) result *= static_cast<double>(extent.values[0]);
+  return result;
+}
+
 std::int64_t smallest(const tensor::Extent& extent, std::size_t assignments) {
   const std::size_t count = std::min(assignments, extent.values.size());
   return *std::min_element(extent.values.begin(), extent.values.begin() + static_cast<std::ptrdiff_t>(count));

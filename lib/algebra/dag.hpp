@@ -155,6 +155,7 @@ tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments);
 std::int64_t largest(const tensor::Extent& extent, std::size_t assignments);  // over the first `assignments`
+double volume(const tensor::Shape& shape);  // elements at the first workload
 std::int64_t smallest(const tensor::Extent& extent, std::size_t assignments);
 // The shape that operands broadcast to.
 tensor::Shape broadcast(const Dag& dag, const std::vector<int>& operands, std::size_t assignments);

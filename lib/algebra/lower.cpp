@@ -45,10 +45,7 @@ std::string Lowering::number_text(const std::string& python) const {
     values.emplace_back();
     for (const auto& [name, value] : each) values.back().emplace(name, tensor::Number::of(value));
   }
-  std::string text = tensor::read_size_text(python, tensor::names_of(values, types_)).items.at(0).text;
-  // A number takes the type that it is computed in.
-  for (std::size_t i = text.find("double("); i != std::string::npos; i = text.find("double(")) text.erase(i, 6);
-  return text;
+  return tensor::read_size_text(python, tensor::names_of(values, types_)).items.at(0).text;
 }
 
 Dag Lowering::run() {

@@ -39,20 +39,7 @@ std::vector<int> last(Lowering& l, int operand, std::size_t count) {
 std::size_t normalized_rank(Lowering& l) {
   for (const char* parameter : {"weight", "bias"})
     if (const int node = l.operand(parameter); node >= 0) return l.at(node).shape.size();
-  const auto found = l.source().attributes.find("normalized_shape");
-  if (found != l.source().attributes.end()) {
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) return list->size();
-    if (std::holds_alternative<std::int64_t>(found->second)) return 1;
-    if (const auto* text = std::get_if<tensor::SizeText>(&found->second)) {
-      if (text->text.find('$') != std::string::npos) throw NotCovered{"a normalized_shape that is taken from a tensor"};
-      // "(C, H, W)": as many as there are commas between elements.
-      std::size_t count = 1;
-      for (std::size_t i = 0; i + 1 < text->text.size(); ++i)
-        count += text->text[i] == ',' && text->text[i + 1] != ')' ? 1 : 0;
-      return count;
-    }
-  }
-  return 1;
+  return l.given("normalized_shape") ? l.extents("normalized_shape").size() : 1;
 }
 
 int scaled(Lowering& l, int value) {

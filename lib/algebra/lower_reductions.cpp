@@ -23,7 +23,7 @@ int finish(Lowering& l, int node, const std::vector<int>& dims) { return l.squee
 int plain(Lowering& l, const char* function) {
   const auto [operand, dims] = read(l);
   int from = operand;
-  if (l.at(operand).dtype != l.type().dtype && std::string_view(function).substr(0, 3) != "arg")
+  if (l.at(operand).dtype != l.type().dtype && function != std::string_view("argmax") && function != std::string_view("argmin"))
     from = l.pointwise("identity", {operand}, l.type().dtype);
   return finish(l, l.reduce(function, from, dims), dims);
 }

@@ -36,6 +36,15 @@ int expanded(Lowering& l) {
 
 int full(Lowering& l) { return l.expand(l.literal_number(l.number("fill_value")), l.type().shape); }
 
+// Where each element stands, in steps from a start.
+int arange(Lowering& l) {
+  const tensor::Dtype dtype = l.type().dtype;
+  const double start = l.given("end") ? l.number("start") : 0, step = l.given("step") ? l.number("step") : 1;
+  int result = l.pointwise("identity", {l.coordinate(l.type().shape[0], 0, 1)}, dtype);
+  if (step != 1) result = l.pointwise("mul", {result, l.literal_number(step, dtype)}, dtype);
+  return start == 0 ? result : l.pointwise("add", {result, l.literal_number(start, dtype)}, dtype);
+}
+
 // A vector as the diagonal of a matrix: the coordinates decide.
 int diag(Lowering& l) {
   const int operand = first(l);
@@ -72,7 +81,8 @@ std::vector<LoweringRow> view_lowerings() {
   return {{"reshape", reshaped}, {"reshape_as", reshaped}, {"flatten", reshaped}, {"unflatten", reshaped},
           {"squeeze", reshaped}, {"unsqueeze", reshaped},  {"permute", permuted}, {"transpose", transposed},
           {"expand", expanded},  {"expand_as", expanded},  {"full", full},        {"full_like", full},
-          {"diag", diag},        {"eye", eye},        {"triu", triu},           {"tril", tril}};
+          {"diag", diag},        {"eye", eye},            {"triu", triu},         {"tril", tril},
+          {"arange", arange}};
 }
 
 }  // namespace cudal1::algebra

@@ -5,12 +5,6 @@
 namespace cudal1::algebra {
 namespace {
 
-double volume(const tensor::Shape& shape) {
-  double result = 1;
-  for (const tensor::Extent& extent : shape) result *= static_cast<double>(extent.values[0]);
-  return result;
-}
-
 double cost(const Dag& dag, const Node& product) {
   return volume(product.shape) *
          static_cast<double>(dag.at(product.operands[0]).shape.back().values[0]);

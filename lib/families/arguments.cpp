@@ -102,7 +102,7 @@ std::string Arguments::number(const std::string& text, tensor::Dtype dtype) {
     if (!is_name(word)) {
       result += c_literal(word, dtype);
     } else if (end < text.size() && text[end] == '(') {
-      result += word;  // a function
+      if (word != "double") result += word;  // a function; a number takes the type that it is computed in
     } else {
       const auto scalar = scalars_.find(word);
       std::string name;

@@ -230,15 +230,12 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   const std::string tiles = rows ? fmt::format("{} * ceil_div({}, {})", rows->strips, rows->positions, tile_p) : fmt::format("ceil_div({}, {})", positions.text, tile_p);
   file.launch(fmt::format("{}<<<dim3({}, ceil_div({}, {}){}), {}>>>({})", name, tiles, results.text, tile_o, layers.empty() ? "" : ", " + layers, block,
                           arguments.passed()));
-  double read = 4, written = 4, operations = 2 * depth;
-  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
-  for (const tensor::Extent& extent : node.shape)
-    written *= static_cast<double>(extent.values[0]), operations *= static_cast<double>(extent.values[0]);
+  double operations = 2 * depth * volume(node.shape);
   if (transposed)
     for (const Window& window : node.windows()) operations /= static_cast<double>(window.stride);
   const bool exact = file.variant().exact();
   const double effort = !tensor_cores ? 1 : rows ? costs::staged_convolution(exact) : costs::gathered_convolution(exact, o >= 128);
-  file.traffic(read + written, effort * operations);
+  file.traffic(4 * (volume(input.shape) + volume(node.shape)), effort * operations);
   file.technique(Technique::implicit_product,
                  rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "
                                     "matrix of all taps never exists.",
@@ -257,9 +254,6 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     file.technique(
         Technique::work_skipping,
         "Results with equal residues by the stride go together, so that only taps which meet an input are multiplied.");
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

@@ -15,6 +15,8 @@ constexpr double candidates_differ = 0.05;          // expected times closer tha
 // Tensor cores: time per operation, of that without them. Table of products, 4096³: 2.40 ms from halves and 1.01 ms rounded, where
 // 0.7 of the fp32 rate would take 2.93 ms.
 constexpr double product(bool exact) { return exact ? 0.8 : 0.3; }
+// Of factors in 16 bits: twice the operations of TF32 in an instruction, half of the bytes. Estimate, not measured yet.
+constexpr double half_product = 0.15;
 // Fitted to attention before its warps had 32 queries. Table of attention, 64 heads of 1024 × 64: 0.32 ms, which is 0.9.
 constexpr double attention(bool exact) { return exact ? 0.5 : 0.3; }
 // Table of convolutions, with inputs that stand in shared memory once for all taps, and gathered for each tap: gathering costs the

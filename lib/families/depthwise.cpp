@@ -16,8 +16,7 @@ namespace {
 
 // How many results of a column a thread makes; 1: too few results for that.
 int rows_of(const Node& node, const schedule::Machine& machine) {
-  double results = 1;
-  for (const tensor::Extent& extent : node.shape) results *= static_cast<double>(extent.values[0]);
+  const double results = volume(node.shape);
   const std::int64_t height = node.shape[node.shape.size() - 2].values[0];
   for (const int rows : {8, 4, 2})
     if (results / rows >= static_cast<double>(machine.multiprocessors * machine.threads) && height >= 2 * rows) return rows;
@@ -95,15 +94,10 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
       {"OH", OH}, {"epilogue", after.statements},
       {"store", after.store}, {"parameters", arguments.parameters()}}));
   file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
-  double read = 4, results = 1;
-  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
-  for (const tensor::Extent& extent : node.shape) results *= static_cast<double>(extent.values[0]);
-  file.traffic(read + 4 * results, 2 * results * static_cast<double>(windows.taps().values[0] * weights.shape[1].values[0]));
+  const double results = volume(node.shape);
+  file.traffic(4 * (volume(input.shape) + results), 2 * results * static_cast<double>(windows.taps().values[0] * weights.shape[1].values[0]));
   file.technique(Technique::register_tiling, fmt::format("A thread of `{}` makes {} results below each other and loads what they share once.", name, rows));
   file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

@@ -107,7 +107,12 @@ std::vector<Variant> variants() {
 void write_producer(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   Region own = region;
   for (const Family& family : families())
-    if (family.matches != nullptr && family.matches(own, dag, file)) return family.write(own, dag, buffers, file);
+    if (family.matches != nullptr && family.matches(own, dag, file)) {
+      family.write(own, dag, buffers, file);
+      break;
+    }
+  if (region.instances.size() > 1) file.technique(Technique::fusion, "What follows is computed in registers, before anything is written.");
+  file.end_family();
 }
 
 }  // namespace cudal1::families

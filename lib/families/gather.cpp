@@ -35,8 +35,6 @@ void write_gather(const Region& region, const Dag& dag, const Buffers& buffers, 
   const double elements = static_cast<double>(all.values[0]), element = static_cast<double>(tensor::size_of(node.dtype));
   file.traffic(2 * element * elements + 8.0 * static_cast<double>(node.shape[rows ? 0 : 1].values[0]), 0);
   file.technique(Technique::coalesced_access, fmt::format("`{}` reads each named {} where it lies; neighbouring threads write neighbours.", name, rows ? "row" : "column"));
-  if (region.instances.size() > 1) file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

@@ -20,11 +20,13 @@ GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffer
     const Node& operand = node(id);
     if (operand.dtype != tensor::Dtype::float32) throw NotCovered{"products are covered for float32 only"};
     int stored = id;
-    if (buffers.count(id) == 0) {
+    if (buffers.count(id) == 0 && operand.is<Permute>()) {
       result.swapped = true;
       stored = operand.operands[0];
     }
+    if (buffers.count(stored) == 0) stored = cast_from_half(dag, stored);
     result.buffer = buffers.at(stored);
+    result.dtype = node(stored).dtype;
     bool any = false, all = true;
     const std::size_t own = operand.shape.size();
     for (std::size_t i = 0; i + 2 < rank; ++i) {
@@ -46,8 +48,8 @@ GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffer
     result.m = region.space[2];
     result.depth = node(x).shape[1];
     result.batches = region.space[0];
-    result.left = {buffers.at(weights), false, literal(0, region.assignments), {}};
-    result.right = {buffers.at(x), false, times(result.depth, result.m), {}};
+    result.left = {buffers.at(weights), tensor::Dtype::float32, false, literal(0, region.assignments), {}};
+    result.right = {buffers.at(x), tensor::Dtype::float32, false, times(result.depth, result.m), {}};
     return result;
   }
   result.left = factor(product.operands[0]);
@@ -65,12 +67,12 @@ std::string GemmOperand::at_batch(const std::string& pointer, Arguments& argumen
   return is_zero(stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(stride));
 }
 
-std::string GemmOperands::whole(Arguments& arguments) const {
+std::string GemmOperands::whole(Arguments& arguments, int pack) const {
   cuda_code::Conditions aligned;
   for (const std::string& each : {arguments.number(left.swapped ? n : depth), arguments.number(right.swapped ? depth : m)})
-    aligned.require(each + " % 4 == 0");
+    aligned.require(fmt::format("{} % {} == 0", each, pack));
   for (const GemmOperand* each : {&left, &right})
-    if (!is_zero(each->stride)) aligned.require(arguments.number(each->stride) + " % 4 == 0");
+    if (!is_zero(each->stride)) aligned.require(fmt::format("{} % {} == 0", arguments.number(each->stride), pack));
   return aligned.text();
 }
 
@@ -98,8 +100,8 @@ double GemmOperands::operations(const schedule::Machine& machine, std::int64_t p
 
 double GemmOperands::bytes() const {
   const auto rows = static_cast<double>(n.values[0]), columns = static_cast<double>(m.values[0]);
-  return 4.0 * static_cast<double>(batches.values[0]) *
-         (rows * columns + static_cast<double>(depth.values[0]) * (rows + columns));
+  return static_cast<double>(batches.values[0]) *
+         (4.0 * rows * columns + static_cast<double>(tensor::size_of(left.dtype)) * static_cast<double>(depth.values[0]) * (rows + columns));
 }
 
 }  // namespace cudal1::families

@@ -16,6 +16,7 @@ using namespace schedule;
 // One factor of a product of matrices, as it lies in memory.
 struct GemmOperand {
   std::string buffer;
+  tensor::Dtype dtype = tensor::Dtype::float32;  // in memory: float32, or of 16 bits
   bool swapped = false;   // stored with its last two dimensions the other way round
   tensor::Extent stride;  // between matrices of a batch; 0: one for all
   std::optional<Triangle> triangle;
@@ -24,14 +25,15 @@ struct GemmOperand {
   std::string at_batch(const std::string& pointer, Arguments& arguments) const;
 };
 
-// [batches, n, depth] times [batches, depth, m] in float32. Neighbours of the left factor lie along the depth unless
+// [batches, n, depth] times [batches, depth, m], of one type in memory. Neighbours of the left factor lie along the depth unless
 // it is swapped; of the right one only then.
 struct GemmOperands {
   GemmOperand left, right;
   tensor::Extent n, m, depth, batches;
 
-  // The condition under which packs of four elements are aligned and never cross an edge.
-  std::string whole(Arguments& arguments) const;
+  bool half() const { return tensor::size_of(left.dtype) == 2; }
+  // The condition under which packs of `pack` elements are aligned and never cross an edge.
+  std::string whole(Arguments& arguments, int pack = 4) const;
   // `begin` and `end` of those of `all` depths that a tile's results need, as declarations; empty where that is all of them.
   std::string needed_depths(const std::string& all, const std::string& rows, const std::string& columns, const std::string& step) const;
   // At the first workload; more where the tiles of 64 by 64, `parts` of each, are too few for all multiprocessors.

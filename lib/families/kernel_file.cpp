@@ -31,6 +31,11 @@ void KernelFile::scratch(const std::string& name, std::string_view dtype, const 
   scratches_.push_back(fmt::format("{}: {}[{}]{}", name, dtype, fmt::join(extents, ", "), initial.empty() ? "" : " = " + initial));
 }
 
+void KernelFile::include(tensor::Dtype dtype) {
+  if (dtype == tensor::Dtype::float16) includes_.insert("cuda_fp16.h");
+  if (dtype == tensor::Dtype::bfloat16) includes_.insert("cuda_bf16.h");
+}
+
 void KernelFile::helper(std::string_view text) {
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }

@@ -186,9 +186,7 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
                           depths == "1" ? in_parentheses(d.window.outputs.text) : fmt::format("ceil_div({}, {})", d.window.outputs.text, depths),
                           h.window.outputs.text, rows, across, threads, arguments.passed()));
   double bytes = 4 * static_cast<double>(results.values[0]);
-  double read = 4;
-  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
-  file.traffic(bytes + read, weighted ? bytes / 2 * static_cast<double>(taps) : 0, aligned ? 1 : columns ? costs::unaligned_by_columns : costs::unaligned_strips);
+  file.traffic(bytes + 4 * algebra::volume(input.shape), weighted ? bytes / 2 * static_cast<double>(taps) : 0, aligned ? 1 : columns ? costs::unaligned_by_columns : costs::unaligned_strips);
   if (columns)
     file.technique(Technique::coalesced_access, fmt::format("Neighbouring threads of `{}` make neighbouring columns, as its rows are not aligned.", name));
   else
@@ -198,9 +196,6 @@ void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, 
                              "loaded{}.",
                              name, rows, columns ? "one result" : "four results", depths == "1" ? "" : fmt::format(" in {} planes", depths),
                              weighted ? "" : ", and combines along rows before it combines rows"));
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

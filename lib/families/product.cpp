@@ -26,8 +26,8 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
       file.tune("TILE_M", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
   const std::string step = file.tune("STEP", {16});
   Arguments arguments(file.scalars());
-  const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
-  const std::string b = arguments.pointer(right.buffer, tensor::Dtype::float32, false);
+  const std::string a = arguments.pointer(left.buffer, left.dtype, false);
+  const std::string b = arguments.pointer(right.buffer, right.dtype, false);
   declare_epilogue(region, dag, arguments);
   const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(factors.depth);
 
@@ -42,8 +42,14 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   const std::string needed = factors.needed_depths(K, rows, columns, step);
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
   file.helper(device_code("fetch_tile.cuh"));
+  if (factors.half()) {
+    file.helper(device_code("pack.cuh"));
+    file.helper(device_code("fetch_half_tile.cuh"));
+    for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
+    file.include(left.dtype);
+  }
   file.code(device_code("product.cuh",
-                        {{"name", name}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()}, {"rows", rows},
+                        {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()}, {"rows", rows},
                          {"columns", columns}, {"step", step}, {"left", left_at}, {"right", right_at}, {"coordinates", batch_coordinates},
                          {"N", N}, {"M", M}, {"K", K}, {"left_along", left.swapped ? "false" : "true"},
                          {"right_along", right.swapped ? "true" : "false"}, {"whole", factors.whole(arguments)},
@@ -58,9 +64,6 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   file.technique(Technique::double_buffering,
                  "The next tiles are fetched into registers while the present ones are multiplied.");
   if (!needed.empty()) file.technique(Technique::work_skipping, "Depths at which a triangular factor is zero are left out.");
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("What follows the product happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

@@ -66,7 +66,7 @@ void RowWriter::emit() {
       file_.helper(device_code("reduce_team.cuh"));
     }
   }
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) include(node(static_cast<int>(i)).dtype);
+  for (std::size_t i = 0; i < region_.instances.size(); ++i) file_.include(node(static_cast<int>(i)).dtype);
   const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", lanes(), threads_)
                             : persistent()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
                             : geometry_.rows_per_block      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)
@@ -88,11 +88,6 @@ void RowWriter::emit() {
   }
   launch();
   account();
-}
-
-void RowWriter::include(tensor::Dtype dtype) {
-  if (dtype == tensor::Dtype::float16) file_.include("cuda_fp16.h");
-  if (dtype == tensor::Dtype::bfloat16) file_.include("cuda_bf16.h");
 }
 
 // Rows start at aligned addresses when every stride between them is a multiple of the pack.

@@ -114,7 +114,6 @@ class RowWriter {
   // The kernel around the body, and its launch.
   void finish();
   void emit();
-  void include(tensor::Dtype dtype);
   std::string aligned();
   void launch();
 

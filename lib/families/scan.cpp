@@ -143,11 +143,9 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     file.launch(
         fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, lines.text, threads, threads, arguments.passed()));
   }
-  double elements = 1;
-  for (const tensor::Extent& extent : node.shape) elements *= static_cast<double>(extent.values[0]);
   const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
   const double enough = costs::blocks_per_multiprocessor * file.machine().multiprocessors;
-  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * elements, 0, std::clamp(blocks / enough, 1 / enough, 1.0));
+  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * volume(node.shape), 0, std::clamp(blocks / enough, 1 / enough, 1.0));
   file.technique(
       Technique::parallel_scan,
       rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "
@@ -157,9 +155,6 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
                          name));
   if (operand.instances.size() > 1)
     file.technique(Technique::fusion, fmt::format("`{}` computes what it scans when it loads it.", name));
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

@@ -49,8 +49,8 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const std::string splits = parts > 1 ? file.tune("PARTS", cuts) : "1";
 
   Arguments arguments(file.scalars());
-  const std::string a = arguments.pointer(left.buffer, tensor::Dtype::float32, false);
-  const std::string b = arguments.pointer(right.buffer, tensor::Dtype::float32, false);
+  const std::string a = arguments.pointer(left.buffer, left.dtype, false);
+  const std::string b = arguments.pointer(right.buffer, right.dtype, false);
   Arguments total(file.scalars());
   std::string scratch, sums;
   if (parts > 1) {
@@ -86,20 +86,21 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
           ? fmt::format("        {}[(size_t(blockIdx.z) * {} + row) * {} + column] = sum[i][j][q];\n", sums, N, M)
           : fmt::format("        const float produced = sum[i][j][q];\n{}        {}\n", after.statements, after.store);
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
-  const std::string whole = factors.whole(arguments);
-  file.code(device_code("tensor_product.cuh", {{"name", name}, {"left", left_at}, {"right", right_at},
+  const bool half = factors.half();
+  const std::string whole = factors.whole(arguments, half ? 8 : 4);
+  file.code(device_code("tensor_product.cuh", {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"tile", half ? "half_tile" : "tensor_tile"}, {"left", left_at}, {"right", right_at},
       {"coordinates", batch_coordinates}, {"range", depth_range}, {"needed", factors.needed_depths(K, rows, columns, step)}, {"M", M}, {"N", N},
       {"K", K}, {"rows", rows}, {"columns", columns}, {"whole", whole},
       {"left_along", left_along}, {"right_along", right_along}, {"step", step},
       {"stages", stages}, {"store", store}, {"parameters", arguments.parameters()}}));
-  const auto floats = [&](bool along, const std::string& tile) {
-    return along ? fmt::format("{} * ({} + 4)", tile, step) : fmt::format("{} * ({} + 8)", step, tile);
+  const auto elements = [&](bool along, const std::string& tile) {
+    return along ? fmt::format("{} * ({} + {})", tile, step, half ? 8 : 4) : fmt::format("{} * ({} + 8)", step, tile);
   };
   const std::string third = parts > 1 ? ", " + splits : is_one(batches) ? "" : ", " + batches.text;
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * 4>>>({})", name,
+  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * {}>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
-                          floats(!left.swapped, rows), floats(right.swapped, columns), arguments.passed()));
-  file.traffic(factors.bytes(), costs::product(file.variant().exact()) * factors.operations(file.machine(), parts));
+                          elements(!left.swapped, rows), elements(right.swapped, columns), tensor::size_of(left.dtype), arguments.passed()));
+  file.traffic(factors.bytes(), (half ? costs::half_product : costs::product(file.variant().exact())) * factors.operations(file.machine(), parts));
   if (parts > 1) {
     const std::string kernel = file.unique(name + "_total");
     const std::string rows_of = total.number(n), columns_of = total.number(m);
@@ -113,15 +114,17 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                                "up in a fixed order.",
                                name, splits, kernel));
   }
-  use_tensor_cores(file, name, "the factors");
-  file.helper(device_code("tensor_tiles.cuh"));
+  if (half) {
+    for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
+    use_half_tensor_cores(file, name, left.dtype);
+  } else {
+    use_tensor_cores(file, name, "the factors");
+    file.helper(device_code("tensor_tiles.cuh"));
+  }
   file.technique(Technique::shared_memory_tiling, fmt::format("Four warps share a tile of {} by {} results.", rows, columns));
   file.technique(Technique::asynchronous_copy,
                  "The next tiles are on their way to shared memory while the present ones are multiplied.");
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, "What follows the product happens while its results are in registers.");
   if (left.triangle || right.triangle) file.technique(Technique::work_skipping, "Depths at which a triangular factor is zero are left out.");
-  file.end_family();
 }
 
 }  // namespace cudal1::families

@@ -20,6 +20,11 @@ void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::st
                        : fmt::format("`{}` multiplies {} in TF32, by the run's precision or because they have 16 bits only.", kernel, factors));
 }
 
+void use_half_tensor_cores(KernelFile& file, const std::string& kernel, tensor::Dtype dtype) {
+  file.include(dtype);
+  file.helper(device_code("half_tiles.cuh", {{"element", tensor::cuda_name(dtype)}, {"kind", dtype == tensor::Dtype::float16 ? "f16" : "bf16"}}));
+  file.technique(Technique::tensor_cores, fmt::format("`{}` multiplies factors of 16 bits as they are, and adds the products up in float.", kernel));
+}
 
 // A stage of tiles of 128 by 128 takes 36 KiB at most, of 128 by 64 27 KiB, of 64 by 64 18 KiB.
 std::string tile_stages(const std::string& rows, const std::string& columns, const schedule::Machine& machine) {

@@ -11,6 +11,9 @@ namespace cudal1::families {
 // makes use of it for `factors`.
 void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::string& factors);
 
+// The same of a product of factors in 16 bits.
+void use_half_tensor_cores(KernelFile& file, const std::string& kernel, tensor::Dtype dtype);
+
 // How many tiles of 32 depths are on their way at once, for tiles of `rows` and `columns`: an expression of tunables of 128 at
 // most. A block's shared memory has room for them.
 std::string tile_stages(const std::string& rows, const std::string& columns, const schedule::Machine& machine);

@@ -197,10 +197,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
 )",
                         threads, rows, columns, loads, uses, out, address(root.strides, "row", "column"), to_memory);
   }
-  for (const Instance& instance : region.instances) {
-    if (node(instance).dtype == tensor::Dtype::float16) file.include("cuda_fp16.h");
-    if (node(instance).dtype == tensor::Dtype::bfloat16) file.include("cuda_bf16.h");
-  }
+  for (const Instance& instance : region.instances) file.include(node(instance).dtype);
   file.code(fmt::format("__global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n", threads, name,
                         arguments.parameters(), body));
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), {}>>>({})", name, region.space[last].text,

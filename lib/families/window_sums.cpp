@@ -70,9 +70,7 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
                         {"H", H}, {"W", W}, {"OD", OD}, {"OH", OH},
                         {"OW", OW}}));
   file.launch(fmt::format("{}<<<{}, 256>>>({})", name, times(input.shape[0], input.shape[1]).text, arguments.passed()));
-  double bytes = 4;
-  for (const tensor::Extent& extent : input.shape) bytes *= static_cast<double>(extent.values[0]);
-  file.traffic(bytes, 0);
+  file.traffic(4 * volume(input.shape), 0);
   file.technique(
       Technique::algebra,
       fmt::format(

@@ -194,8 +194,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
       "  if (index >= {}) return;\n{}{}  {}\n}}\n",
       threads, name, arguments.parameters(), index, conversion(index), threads, count, body, after.statements, after.store));
   file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
-  double read = 4, taps = 1;
-  for (const tensor::Extent& extent : input.shape) read *= static_cast<double>(extent.values[0]);
+  double taps = 1;
   for (const Windows::Axis& axis : windows.axes) taps *= static_cast<double>(axis.window.taps.values[0]);
   const double results = static_cast<double>(total.values[0]);
   double operations = pool ? 0
@@ -203,14 +202,11 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
                                  static_cast<double>(node.as<Convolution>().groups);
   if (transposed)
     for (const Windows::Axis& axis : windows.axes) operations /= static_cast<double>(axis.window.stride);
-  file.traffic(read + 4 * results, costs::direct_convolution * operations, pool ? costs::direct_pool : 1);
+  file.traffic(4 * (volume(input.shape) + results), costs::direct_convolution * operations, pool ? costs::direct_pool : 1);
   file.technique(Technique::coalesced_access,
                  fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
   file.technique(Technique::unrolling,
                  fmt::format("The taps of `{}` are unrolled, so that their loads are in flight together.", name));
-  if (region.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("What follows happens in the registers of `{}`.", name));
-  file.end_family();
 }
 
 }  // namespace cudal1::families

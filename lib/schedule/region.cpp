@@ -64,6 +64,15 @@ bool is_zero(const tensor::Extent& extent) {
   return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
 }
 
+int cast_from_half(const Dag& dag, int factor) {
+  if (dag.at(factor).is<Permute>() && dag.at(factor).as<Permute>().swaps_last()) factor = dag.at(factor).operands[0];
+  const Node& cast = dag.at(factor);
+  if (!cast.computes("identity") || cast.dtype != tensor::Dtype::float32) return -1;
+  const Node& from = dag.at(cast.operands[0]);
+  const bool half = from.dtype == tensor::Dtype::float16 || from.dtype == tensor::Dtype::bfloat16;
+  return half && from.shape == cast.shape ? cast.operands[0] : -1;
+}
+
 tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments) {
   tensor::Shape result;
   for (std::size_t i = 0; i < shape.size(); ++i)

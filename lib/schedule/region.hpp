@@ -83,6 +83,8 @@ void collapse(Region& region, const Dag& dag);
 bool merge_from(Region& region, std::size_t first);
 
 bool is_zero(const tensor::Extent& extent);
+// The tensor of 16 bits that a factor of a product is a cast of, also one whose last two dimensions are swapped; -1: it is none.
+int cast_from_half(const Dag& dag, int factor);
 // Strides of a row-major tensor, 0 where it has extent 1.
 tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments);
 

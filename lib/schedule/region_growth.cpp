@@ -64,7 +64,7 @@ class Grower {
     if (!produces || region_.reduces || region_.producer >= 0 || !identity(map)) throw Needs{id};
     region_.producer = id;
     for (int operand : node.operands) {
-      if (node.is<Product>()) product_operand(operand);
+      if (node.is<Product>()) product_operand(operand, halves(node));
       else if (buffers_.count(operand) == 0 && !in_passing(node, operand)) throw Needs{operand};
     }
     return add({id, true, "", {}, {}, {}, Instance::Level::element});
@@ -92,12 +92,22 @@ class Grower {
     return growth.region && scans_in_passing(scan, *growth.region);
   }
 
+  // Whether both factors of a product are casts of tensors in memory, of the same type of 16 bits: then they are read as they are,
+  // unless a cast is in memory, too.
+  bool halves(const Node& product) const {
+    const auto cast_alone = [&](int factor) {
+      const int from = cast_from_half(dag_, factor);
+      return from >= 0 && buffers_.count(from) != 0 && buffers_.count(factor) == 0 && (!dag_.at(factor).is<Permute>() || buffers_.count(dag_.at(factor).operands[0]) == 0);
+    };
+    const int left = product.operands[0], right = product.operands[1];
+    return fuse_ && cast_alone(left) && cast_alone(right) && dag_.at(cast_from_half(dag_, left)).dtype == dag_.at(cast_from_half(dag_, right)).dtype;
+  }
+
   // A factor of a product is read from memory, at most through a swap of its last two dimensions.
-  void product_operand(int id) {
+  void product_operand(int id, bool half) {
     const Node& node = dag_.at(id);
-    if (buffers_.count(id) != 0) return;
-    if (!node.is<Permute>() || !node.as<Permute>().swaps_last()) throw Needs{id};
-    if (buffers_.count(node.operands[0]) == 0) throw Needs{node.operands[0]};
+    const int stored = node.is<Permute>() && node.as<Permute>().swaps_last() ? node.operands[0] : id;
+    if (buffers_.count(id) == 0 && buffers_.count(stored) == 0 && (!half || stored == cut_)) throw Needs{stored};
   }
 
   bool identity(const Map& map) const {

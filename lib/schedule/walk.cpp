@@ -12,9 +12,7 @@ Walk walk_of(const Region& region, const Dag& dag) {
   bool neighbours = true;
   for (const Instance& instance : region.instances) {
     if (!instance.leaf || instance.buffer.empty() || instance.level != Instance::Level::element) continue;
-    double elements = 1;
-    for (const tensor::Extent& extent : dag.at(instance.node).shape)
-      elements *= static_cast<double>(extent.values[0]);
+    const double elements = volume(dag.at(instance.node).shape);
     if (elements <= most) continue;
     most = elements;
     for (std::size_t i = 0; i < region.space.size(); ++i)

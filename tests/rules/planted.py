@@ -30,6 +30,7 @@ PLANTED = [
     ("includes", "lib/search/search.cpp", append("\n#include <CLI/CLI.hpp>\n"), "<CLI/CLI.hpp>"),
     ("includes", "lib/outcome/judgement.hpp", append("\n#include <nlohmann/json.hpp>\n"), "JSON"),
     ("generated_code", "lib/families/scan.cpp", append("\nstd::string cut(const std::string& code) { return code.substr(3); }\n"), "scan.cpp"),
+    ("generated_code", "lib/algebra/lower.cpp", append("\nvoid edit(std::string& text) { text.erase(0, 6); }\n"), "lower.cpp"),
     ("generated_code", "lib/families/windows.cpp", append("\nvoid edit(std::string& code) { code.replace(0, 1, \"\"); }\n"), "windows.cpp"),
     ("defences", "lib/base/defence.cpp", replace("return true", "return getenv(\"OFF\") == nullptr"), "defence.cpp"),
     ("defences", "cli/main.cpp", append("\nbool defended(Defence) { return false; }\n"), "cli/main.cpp"),

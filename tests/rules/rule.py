@@ -158,6 +158,7 @@ def defences(tree, binary):
 
 # Sources that read text which is no generated code.
 READERS = {
+    "lib/algebra/lower_contractions.cpp": "reads einsum's equation",
     "lib/cuda_code/device_code.cpp": "reads files of device code",
     "lib/cuda_code/parameter_names.cpp": "spells the marked names of a finished kernel",
     "lib/families/arguments.cpp": "reads the task's expressions",
@@ -166,12 +167,12 @@ READERS = {
 
 def generated_code(tree, _binary):
     """What writes kernels never takes generated code apart again: it is made of values, and becomes text once."""
-    for path in files(tree, ("*.cpp", "*.hpp"), ["lib/cuda_code", "lib/schedule", "lib/families"]):
+    for path in files(tree, ("*.cpp", "*.hpp"), ["lib/cuda_code", "lib/algebra", "lib/schedule", "lib/families"]):
         name = path.relative_to(tree).as_posix()
         if name in READERS:
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            if re.search(r"\.(substr|replace|remove_prefix|remove_suffix)\(|regex", line):
+            if re.search(r"\.(substr|replace|remove_prefix|remove_suffix)\(|\b(text|code|body|result)_?\.erase\(|regex", line):
                 yield f"{name}:{number}: generated code is edited as text; make it of values (lib/cuda_code/terms.hpp)"
 
 

@@ -3,6 +3,7 @@
 //$ the kernel, so that both instances of the body share them.
 //$ needs fetch_tile.cuh
 //$ name = matmul
+//$ element = float
 //$ parameters = const float* __restrict__ S, const float* __restrict__ B, float* __restrict__ C, int N
 //$ forwarded = S, B, C, N
 //$ rows = 64
@@ -26,8 +27,8 @@
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$, float left_tile[2][$step$][$rows$ + 4], float right_tile[2][$step$][$columns$ + 4]) {
   constexpr int TN = $rows$ / 16, TM = $columns$ / 16;
-  const float* left = $left$;
-  const float* right = $right$;
+  const $element$* left = $left$;
+  const $element$* right = $right$;
   const int row_start = blockIdx.y * $rows$, column_start = blockIdx.x * $columns$;
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
 $coordinates$

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
 //$ name = tensor_matmul
+//$ element = float
+//$ tile = tensor_tile
 //$ left = A
 //$ right = B
 //$ coordinates = 
@@ -20,8 +22,8 @@
 //$ parameters = const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int N, int M, int K
 
 __global__ void __launch_bounds__(128, 2) $name$($parameters$) {
-  const float* left = $left$;
-  const float* right = $right$;
+  const $element$* left = $left$;
+  const $element$* right = $right$;
 $coordinates$
 $range$
   // Eight rows of tiles are walked together, so that the blocks at work share tiles of both factors in the L2.
@@ -31,9 +33,9 @@ $range$
 $needed$
   float sum[$rows$ / 32][$columns$ / 16][4] = {};
   if ($whole$)
-    tensor_tile<true, $left_along$, $right_along$, $rows$, $columns$, $step$, $stages$>(sum, left, right, row_start, column_start, $N$, $M$, $K$, begin, end);
+    $tile$<true, $left_along$, $right_along$, $rows$, $columns$, $step$, $stages$>(sum, left, right, row_start, column_start, $N$, $M$, $K$, begin, end);
   else
-    tensor_tile<false, $left_along$, $right_along$, $rows$, $columns$, $step$, $stages$>(sum, left, right, row_start, column_start, $N$, $M$, $K$, begin, end);
+    $tile$<false, $left_along$, $right_along$, $rows$, $columns$, $step$, $stages$>(sum, left, right, row_start, column_start, $N$, $M$, $K$, begin, end);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < $rows$ / 32; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fifty-two torch lines for what the others leave out: several outputs, 16 bits, integers and truth values, parts and places, and
+// Fifty-five torch lines for what the others leave out: several outputs, 16 bits, integers and truth values, parts and places, and
 // every piece of algebra once more. At their check sizes every answer has to be right.
 
 //@ task    diag_both
@@ -854,4 +854,51 @@ __global__ void loss_of_probabilities_(const float* X, const float* T, float* L,
     for (int c = 0; c < C; ++c) total += T[1ll * r * C + c] * (logf(sum) - x[c]);
   }
   L[i] = total / N;
+}
+
+//@ task    half_linear
+//@ torch   Y = F.relu(F.linear(X, W, B))
+//@ size    N = 2048, K = 2048, M = 2048
+//@ check   N = 70, K = 40, M = 50
+//@ check   N = 9, K = 5, M = 7
+//@ input   X: float16[N, K]
+//@ input   W: float16[M, K]
+//@ input   B: float16[M]
+//@ output  Y: float16[N, M]
+//@ launch  half_linear_<<<ceil_div(N * M, 256), 256>>>(X, W, B, Y, N * M, K, M)
+#include <cuda_fp16.h>
+__global__ void half_linear_(const __half* X, const __half* W, const __half* B, __half* Y, long long n, int K, int M) {
+  RESULT(i, n);
+  float sum = __half2float(B[i % M]);
+  for (int k = 0; k < K; ++k) sum += __half2float(X[i / M * K + k]) * __half2float(W[i % M * K + k]);
+  Y[i] = __float2half(sum > 0 ? sum : 0);
+}
+
+//@ task    bfloat16_product
+//@ torch   Y = A.T @ B
+//@ size    N = 2048, K = 2048, M = 2048
+//@ check   N = 72, K = 40, M = 136
+//@ check   N = 9, K = 5, M = 7
+//@ input   A: bfloat16[K, N]
+//@ input   B: bfloat16[K, M]
+//@ output  Y: bfloat16[N, M]
+//@ launch  bfloat16_product_<<<ceil_div(N * M, 256), 256>>>(A, B, Y, N * M, K, N, M)
+#include <cuda_bf16.h>
+__global__ void bfloat16_product_(const __nv_bfloat16* A, const __nv_bfloat16* B, __nv_bfloat16* Y, long long n, int K, int N, int M) {
+  RESULT(i, n);
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += __bfloat162float(A[k * N + i / M]) * __bfloat162float(B[k * M + i % M]);
+  Y[i] = __float2bfloat16(sum);
+}
+
+//@ task    positions
+//@ torch   Y = X + torch.arange(M) * 0.5 - torch.arange(3, 3 + 2 * M, 2)
+//@ size    N = 4096, M = 4096
+//@ check   N = 7, M = 33
+//@ input   X: float32[N, M]
+//@ output  Y: float32[N, M]
+//@ launch  positions_<<<ceil_div(N * M, 256), 256>>>(X, Y, N * M, M)
+__global__ void positions_(const float* X, float* Y, long long n, int M) {
+  RESULT(i, n);
+  Y[i] = X[i] + i % M * 0.5f - (3 + 2 * (i % M));
 }
