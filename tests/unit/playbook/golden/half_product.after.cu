@@ -1,172 +1,77 @@
 //@ of      half_product.before.cu sha256:92205d26c15e7dfe384bb85dac8f451eebc342b945f8ee41bf6f2130757d31ee
-//@ tune    ITEMS = 4 | 2 | 8
-//@ tune    THREADS = 256 | 128 | 512
-//@ tune    ITEMS_2 = 4
-//@ tune    THREADS_2 = 256
-//@ tune    TILE_N = 128
-//@ tune    TILE_M = 128
-//@ scratch S: float32[N, K]
-//@ scratch S_2: float32[M, K]
-//@ launch  pointwise<<<ceil_div(N * K, ITEMS * THREADS * 4), THREADS>>>(X, S, N * K)
-//@ launch  pointwise_2<<<ceil_div(M * K, ITEMS_2 * THREADS_2 * 4), THREADS_2>>>(W, S_2, M * K)
-//@ launch  tensor_matmul<<<dim3(ceil_div(M, TILE_M) * ceil_div(N, TILE_N)), 128, (TILE_N + TILE_M > 192 ? 3 : 4) * (TILE_N * (32 + 4) + TILE_M * (32 + 4)) * 4>>>(S, S_2, B, Y, N, M, K)
+//@ tune    TILE_N = 128 | 64
+//@ tune    TILE_M = 128 | 64
+//@ launch  tensor_matmul<<<dim3(ceil_div(M, TILE_M) * ceil_div(N, TILE_N)), 128, (TILE_N + TILE_M > 192 ? 3 : 4) * (TILE_N * (32 + 8) + TILE_M * (32 + 8)) * 2>>>(X, W, B, Y, N, M, K)
 // playbook: as written/tensor cores
 #include <cuda_fp16.h>
 
-template <typename T, int VEC>
-struct alignas(sizeof(T) * VEC) Pack {
-  T at[VEC];
-};
-
-// VEC elements of which `left` exist. WHOLE: all or none do, and `from` is aligned to all of them.
-template <bool WHOLE, int VEC, typename T, typename Index>
-__device__ __forceinline__ Pack<T, VEC> load(const T* from, Index left) {
-  Pack<T, VEC> pack = {};
-  if (WHOLE) {
-    if (left > 0) pack = *reinterpret_cast<const Pack<T, VEC>*>(from);
-  } else {
-#pragma unroll
-    for (int i = 0; i < VEC; ++i)
-      if (i < left) pack.at[i] = from[i];
-  }
-  return pack;
-}
-
-template <bool WHOLE, int VEC, typename T, typename Index>
-__device__ __forceinline__ void store(T* to, const Pack<T, VEC>& pack, Index left) {
-  if (WHOLE) {
-    if (left > 0) *reinterpret_cast<Pack<T, VEC>*>(to) = pack;
-  } else {
-#pragma unroll
-    for (int i = 0; i < VEC; ++i)
-      if (i < left) to[i] = pack.at[i];
-  }
-}
-
-constexpr bool EXACT = false;  // a factor is rounded to TF32
-
 template <int BYTES>
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
+__device__ __forceinline__ void copy_half_async(__half* to, const __half* from, bool inside) {
   const unsigned at = unsigned(__cvta_generic_to_shared(to));
-  if (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(inside ? 4 : 0));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? BYTES : 0));
 }
 
-// As high and low halves of TF32 precision. Not for more than 4e34, where the product by 2^13 + 1 (Veltkamp) is infinite.
-__device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : __uint_as_float(__float_as_uint(value) + 0x1000u);
-  high = __float_as_uint(rounded);
-  low = __float_as_uint(value - rounded);
+// In shared memory a line of a tile is padded by 8 elements, so that eight lines lie in different banks.
+template <bool ALONG_DEPTH, int TILE, int STEP>
+__device__ constexpr int f16_tile_elements = ALONG_DEPTH ? TILE * (STEP + 8) : STEP * (TILE + 8);
+
+// TILE lines by STEP depths of a factor, zero beyond its edges. ALONG_DEPTH: neighbours in memory lie along the depth.
+// WHOLE: packs of eight are aligned and never cross an edge.
+template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
+__device__ __forceinline__ void copy_half_tile(__half* tile, const __half* from, int line_start, int lines, int depth_start, int depth) {
+#pragma unroll
+  for (int pack = threadIdx.x; pack < TILE * STEP / 8; pack += 128) {
+    const int line = ALONG_DEPTH ? pack / (STEP / 8) : pack % (TILE / 8) * 8;
+    const int k = ALONG_DEPTH ? pack % (STEP / 8) * 8 : pack / (TILE / 8);
+    const int at_line = line_start + line, at_depth = depth_start + k;
+    const __half* at = from + (ALONG_DEPTH ? size_t(at_line) * depth + at_depth : size_t(at_depth) * lines + at_line);
+    __half* to = tile + (ALONG_DEPTH ? line * (STEP + 8) + k : k * (TILE + 8) + line);
+    if (WHOLE) {
+      const bool inside = at_line < lines && at_depth < depth;
+      copy_half_async<16>(to, inside ? at : from, inside);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const bool inside = at_line + (ALONG_DEPTH ? 0 : i) < lines && at_depth + (ALONG_DEPTH ? i : 0) < depth;
+        to[i] = inside ? at[i] : __half(0.0f);
+      }
+    }
+  }
 }
 
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+// 16 lines by 16 depths, as the tensor cores want them.
+template <bool ALONG_DEPTH, int TILE, int STEP>
+__device__ __forceinline__ void half_fragment(const __half* tile, int line, int k, unsigned (&held)[4]) {
+  const int lane = threadIdx.x % 32;
+  const __half* from = ALONG_DEPTH ? tile + (line + lane % 16) * (STEP + 8) + k + lane / 16 * 8
+                                      : tile + (k + lane / 16 * 8 + lane % 8) * (TILE + 8) + line + lane / 8 % 2 * 8;
+  const unsigned at = unsigned(__cvta_generic_to_shared(from));
+  if (ALONG_DEPTH)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(held[0]), "=r"(held[1]), "=r"(held[2]), "=r"(held[3]) : "r"(at));
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(held[0]), "=r"(held[1]), "=r"(held[2]), "=r"(held[3]) : "r"(at));
+}
+
+__device__ __forceinline__ void multiply_add_f16(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
-template <bool ALONG_DEPTH, int TILE, int STEP>
-__device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * (TILE + 8);
-
-// TILE lines by STEP depths of a factor, zero beyond its edges. ALONG_DEPTH: neighbours in memory lie along the depth.
-// WHOLE: packs of four are aligned and never cross an edge.
-template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
-__device__ __forceinline__ void copy_tile(float* tile, const float* from, int line_start, int lines, int depth_start, int depth) {
-#pragma unroll
-  for (int pack = threadIdx.x; pack < TILE * STEP / 4; pack += 128) {
-    const int line = ALONG_DEPTH ? pack / (STEP / 4) : pack % (TILE / 4) * 4;
-    const int k = ALONG_DEPTH ? pack % (STEP / 4) * 4 : pack / (TILE / 4);
-    const int at_line = line_start + line, at_depth = depth_start + k;
-    const float* at = from + (ALONG_DEPTH ? size_t(at_line) * depth + at_depth : size_t(at_depth) * lines + at_line);
-    float* to = tile + (ALONG_DEPTH ? line * (STEP + 4) + k : k * (TILE + 8) + line);
-    if (WHOLE) {
-      const bool inside = at_line < lines && at_depth < depth;
-      copy_async<16>(to, inside ? at : from, inside);
-    } else {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const bool inside = at_line + (ALONG_DEPTH ? 0 : i) < lines && at_depth + (ALONG_DEPTH ? i : 0) < depth;
-        copy_async<4>(to + i, inside ? at + i : from, inside);
-      }
-    }
-  }
-}
-
-// 16 lines by 8 depths, as the tensor cores want them, as high and low halves of TF32 precision.
-template <bool ALONG_DEPTH, int TILE, int STEP>
-__device__ __forceinline__ void fragment(const float* tile, int line, int k, unsigned (&high)[4], unsigned (&low)[4]) {
-  const int lane = threadIdx.x % 32;
-  unsigned held[4];
-  if (ALONG_DEPTH) {
-    const unsigned at = unsigned(__cvta_generic_to_shared(tile + (line + lane % 16) * (STEP + 4) + k + lane / 16 * 4));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(held[0]), "=r"(held[1]), "=r"(held[2]), "=r"(held[3]) : "r"(at));
-  } else {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) held[i] = __float_as_uint(tile[(k + lane % 4 + i / 2 * 4) * (TILE + 8) + line + lane / 4 + i % 2 * 8]);
-  }
-#pragma unroll
-  for (int i = 0; i < 4; ++i) halves(__uint_as_float(held[i]), high[i], low[i]);
-}
-
-// Adds the product of a tile and of fragments, 16 columns by 8 depths, that `right` gives to the sums. Four warps own a quarter
-// of them each. The tensor cores cut what they add up rather than round it: so they sum over DEPTHS steps of eight only, two
-// where registers are left for the fragments.
-template <bool LEFT_ALONG, int ROWS, int COLUMNS, int STEP, class Right>
-__device__ __forceinline__ void multiply_fragments(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const Right& right) {
-  constexpr int DEPTHS = ROWS * COLUMNS > 8192 ? 1 : 2;
-  const int row = threadIdx.x / 64 * (ROWS / 2);
-#pragma unroll
-  for (int k = 0; k < STEP; k += 8 * DEPTHS) {
-    unsigned b_high[DEPTHS][COLUMNS / 32][4], b_low[DEPTHS][COLUMNS / 32][4];
-#pragma unroll
-    for (int d = 0; d < DEPTHS; ++d)
-#pragma unroll
-      for (int j = 0; j < COLUMNS / 32; ++j) right(j, k + d * 8, b_high[d][j], b_low[d][j]);
-#pragma unroll
-    for (int i = 0; i < ROWS / 32; ++i) {
-      unsigned a_high[DEPTHS][4], a_low[DEPTHS][4];
-#pragma unroll
-      for (int d = 0; d < DEPTHS; ++d) fragment<LEFT_ALONG, ROWS, STEP>(left, row + i * 16, k + d * 8, a_high[d], a_low[d]);
-#pragma unroll
-      for (int j = 0; j < COLUMNS / 16; ++j) {
-        float part[4] = {};
-        float (&to)[4] = EXACT ? part : sum[i][j];
-#pragma unroll
-        for (int d = 0; EXACT && d < DEPTHS; ++d) {
-          multiply_add(to, a_low[d], b_high[d][j / 2][j % 2], b_high[d][j / 2][j % 2 + 2]);
-          multiply_add(to, a_high[d], b_low[d][j / 2][j % 2], b_low[d][j / 2][j % 2 + 2]);
-        }
-#pragma unroll
-        for (int d = 0; d < DEPTHS; ++d) multiply_add(to, a_high[d], b_high[d][j / 2][j % 2], b_high[d][j / 2][j % 2 + 2]);
-        if (!EXACT) continue;
-#pragma unroll
-        for (int q = 0; q < 4; ++q) sum[i][j][q] += part[q];
-      }
-    }
-  }
-}
-
-// The same of two tiles.
-template <bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP>
-__device__ __forceinline__ void multiply_tiles(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right) {
-  const int column = threadIdx.x / 32 % 2 * (COLUMNS / 2);
-  multiply_fragments<LEFT_ALONG, ROWS, COLUMNS, STEP>(sum, left, [&](int j, int k, unsigned (&high)[4], unsigned (&low)[4]) {
-    fragment<RIGHT_ALONG, COLUMNS, STEP>(right, column + j * 16, k, high, low);
-  });
-}
-
-// The tile's share of the product from depth `begin` to `end`.
+// The tile's share of the product from depth `begin` to `end`; four warps own a quarter of it each.
 template <bool WHOLE, bool LEFT_ALONG, bool RIGHT_ALONG, int ROWS, int COLUMNS, int STEP, int STAGES>
-__device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16][4], const float* left, const float* right,
-                                            int row_start, int column_start, int rows, int columns, int depth, int begin, int end) {
-  extern __shared__ __align__(16) float tiles[];
-  constexpr int LEFT = tile_floats<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + tile_floats<RIGHT_ALONG, COLUMNS, STEP>;
+__device__ __forceinline__ void half_tile(float (&sum)[ROWS / 32][COLUMNS / 16][4], const __half* left, const __half* right,
+                                          int row_start, int column_start, int rows, int columns, int depth, int begin, int end) {
+  extern __shared__ __align__(16) unsigned char half_tiles[];
+  __half* const tiles = reinterpret_cast<__half*>(half_tiles);
+  constexpr int LEFT = f16_tile_elements<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + f16_tile_elements<RIGHT_ALONG, COLUMNS, STEP>;
+  const int row = threadIdx.x / 64 * (ROWS / 2), column = threadIdx.x / 32 % 2 * (COLUMNS / 2);
   const auto copy = [&](int stage, int k) {
     if (k < end) {
-      copy_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
-      copy_tile<WHOLE, RIGHT_ALONG, COLUMNS, STEP>(tiles + stage * BOTH + LEFT, right, column_start, columns, k, depth);
+      copy_half_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
+      copy_half_tile<WHOLE, RIGHT_ALONG, COLUMNS, STEP>(tiles + stage * BOTH + LEFT, right, column_start, columns, k, depth);
     }
     asm volatile("cp.async.commit_group;");
   };
@@ -177,89 +82,37 @@ __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
     __syncthreads();
     copy((now + STAGES - 1) % STAGES, start + (STAGES - 1) * STEP);
-    const float* left_tile = tiles + now * BOTH;
+    const __half* left_tile = tiles + now * BOTH;
     now = (now + 1) % STAGES;
-    multiply_tiles<LEFT_ALONG, RIGHT_ALONG, ROWS, COLUMNS, STEP>(sum, left_tile, left_tile + LEFT);
-  }
-}
-
-template <bool WHOLE>
-__device__ __forceinline__ void pointwise_body(const __half* __restrict__ X, float* __restrict__ S, int n2) {
-  constexpr int VEC = 4;
-  constexpr int TILE = ITEMS * THREADS * VEC;
-  const int start = int(blockIdx.x) * TILE + int(threadIdx.x) * VEC;
-  const __half* X_0_line = X;
-  float* out0_line = S;
-  Pack<__half, VEC> X_0_kept[ITEMS];
-  #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const int column = start + item * THREADS * VEC;
-    X_0_kept[item] = load<WHOLE, VEC>(X_0_line + column, n2 - column);
-  }
-  #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const int column = start + item * THREADS * VEC;
-    Pack<float, VEC> out0;
-    #pragma unroll
-    for (int i = 0; i < VEC; ++i) {
-      const float v0 = float(X_0_kept[item].at[i]);
-      const float v1 = v0;
-      out0.at[i] = v1;
+#pragma unroll
+    for (int k = 0; k < STEP; k += 16) {
+      unsigned b[COLUMNS / 32][4];
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 32; ++j) half_fragment<RIGHT_ALONG, COLUMNS, STEP>(left_tile + LEFT, column + j * 16, k, b[j]);
+#pragma unroll
+      for (int i = 0; i < ROWS / 32; ++i) {
+        unsigned a[4];
+        half_fragment<LEFT_ALONG, ROWS, STEP>(left_tile, row + i * 16, k, a);
+#pragma unroll
+        for (int j = 0; j < COLUMNS / 16; ++j) multiply_add_f16(sum[i][j], a, b[j / 2][j % 2], b[j / 2][j % 2 + 2]);
+      }
     }
-    store<WHOLE, VEC>(out0_line + column, out0, n2 - column);
   }
 }
 
-__global__ void __launch_bounds__(THREADS) pointwise(const __half* __restrict__ X, float* __restrict__ S, int n2) {
-  if (n2 % 4 == 0) pointwise_body<true>(X, S, n2);
-  else pointwise_body<false>(X, S, n2);
-}
-
-template <bool WHOLE>
-__device__ __forceinline__ void pointwise_2_body(const __half* __restrict__ W, float* __restrict__ S_2, int n2) {
-  constexpr int VEC = 4;
-  constexpr int TILE = ITEMS_2 * THREADS_2 * VEC;
-  const int start = int(blockIdx.x) * TILE + int(threadIdx.x) * VEC;
-  const __half* W_0_line = W;
-  float* out0_line = S_2;
-  Pack<__half, VEC> W_0_kept[ITEMS_2];
-  #pragma unroll
-  for (int item = 0; item < ITEMS_2; ++item) {
-    const int column = start + item * THREADS_2 * VEC;
-    W_0_kept[item] = load<WHOLE, VEC>(W_0_line + column, n2 - column);
-  }
-  #pragma unroll
-  for (int item = 0; item < ITEMS_2; ++item) {
-    const int column = start + item * THREADS_2 * VEC;
-    Pack<float, VEC> out0;
-    #pragma unroll
-    for (int i = 0; i < VEC; ++i) {
-      const float v0 = float(W_0_kept[item].at[i]);
-      const float v1 = v0;
-      out0.at[i] = v1;
-    }
-    store<WHOLE, VEC>(out0_line + column, out0, n2 - column);
-  }
-}
-
-__global__ void __launch_bounds__(THREADS_2) pointwise_2(const __half* __restrict__ W, float* __restrict__ S_2, int n2) {
-  if (n2 % 4 == 0) pointwise_2_body<true>(W, S_2, n2);
-  else pointwise_2_body<false>(W, S_2, n2);
-}
-
-__global__ void __launch_bounds__(128, 2) tensor_matmul(const float* __restrict__ S, const float* __restrict__ S_2, const __half* __restrict__ B, __half* __restrict__ Y, int N, int M, int K) {
-  const float* left = S;
-  const float* right = S_2;
+__global__ void __launch_bounds__(128, 2) tensor_matmul(const __half* __restrict__ X, const __half* __restrict__ W, const __half* __restrict__ B, __half* __restrict__ Y, int N, int M, int K) {
+  const __half* left = X;
+  const __half* right = W;
   const int begin = 0, end = K;
   // Eight rows of tiles are walked together, so that the blocks at work share tiles of both factors in the L2.
   const int across = (M + TILE_M - 1) / TILE_M, down = (N + TILE_N - 1) / TILE_N;
   const int first = blockIdx.x / (8 * across) * 8, high = min(down - first, 8), within = blockIdx.x % (8 * across);
   const int row_start = (first + within % high) * TILE_N, column_start = within / high * TILE_M;
   float sum[TILE_N / 32][TILE_M / 16][4] = {};
-  if (K % 4 == 0)
-    tensor_tile<true, true, true, TILE_N, TILE_M, 32, (TILE_N + TILE_M > 192 ? 3 : 4)>(sum, left, right, row_start, column_start, N, M, K, begin, end);
+  if (K % 8 == 0)
+    half_tile<true, true, true, TILE_N, TILE_M, 32, (TILE_N + TILE_M > 192 ? 3 : 4)>(sum, left, right, row_start, column_start, N, M, K, begin, end);
   else
-    tensor_tile<false, true, true, TILE_N, TILE_M, 32, (TILE_N + TILE_M > 192 ? 3 : 4)>(sum, left, right, row_start, column_start, N, M, K, begin, end);
+    half_tile<false, true, true, TILE_N, TILE_M, 32, (TILE_N + TILE_M > 192 ? 3 : 4)>(sum, left, right, row_start, column_start, N, M, K, begin, end);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < TILE_N / 32; ++i)
