@@ -180,7 +180,7 @@ Answer::Answer(const Options& options, const std::filesystem::path& task, const 
 Answer::~Answer() = default;
 
 void Answer::load(const std::filesystem::path& answer, const std::string& source) {
-  state_->ask({{"do", "load"}, {"path", answer.string()}, {"source", source}, {"unconfined", state_->unconfined}}, build_limit);
+  state_->ask({{"do", "load"}, {"path", std::filesystem::absolute(answer).string()}, {"source", source}, {"unconfined", state_->unconfined}}, build_limit);
 }
 
 std::string Answer::run(std::optional<std::uint64_t> weights, bool given) {

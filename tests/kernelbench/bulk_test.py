@@ -28,6 +28,12 @@ class BulkTest(TaskTest):
     def verify(self, *arguments, code=0):
         return self.run_cli("verify", *arguments, "--tasks", "tasks", "--device", "sim", "--json", code=code)
 
+    def test_an_answer_reads_its_own_text(self):
+        """As PyTorch's compiler does."""
+        self.tasks(1)
+        self.module(NEW.format("assert 'return x + x' in open(__file__).read(); return x + x"), name="published/level1/1_doubles.py")
+        self.assertEqual(self.verify("--answers", "published").json()["tasks"][0]["status"], "verified")
+
     def test_a_release_is_judged_entry_by_entry_and_gone_on_with(self):
         self.tasks(1, 2, 3, 4, 5)
         lines = [entry(1, 1, RIGHT, eager=2.5, compile=1.5), entry(1, 2, NEARLY, eager=9.0), entry(1, 3, "None"), entry(1, 4, RAISES), entry(1, 9, RIGHT), entry(1, 1, None)]

@@ -257,6 +257,8 @@ Place place_of(const Warp& w, const u32* rows, Element element, unsigned lane, u
   return {w.rows + offset + lane * std::max(4u, bytes) + within * bytes, p.values + lane, p.tags + lane};
 }
 
+float half_value(u16 half, Element element) { return element == Element::f16 ? to_float(Half{half}) : to_float(Bfloat{half}); }
+
 double shadow_at(const Warp& w, const Place& place, Element element) {
   const ShadowMode mode = mode_of(w);
   u16 half = 0;
@@ -266,8 +268,7 @@ double shadow_at(const Warp& w, const Place& place, Element element) {
     case Element::f16:
     case Element::bf16: {
       std::memcpy(&half, place.bits, 2);
-      const float value = element == Element::f16 ? to_float(Half{half}) : to_float(Bfloat{half});
-      return *place.tags == (half_tag | half) ? *place.values : leaf(mode, static_cast<double>(value));
+      return *place.tags == (half_tag | half) ? *place.values : leaf(mode, static_cast<double>(half_value(half, element)));
     }
     case Element::f64: std::memcpy(&wide, place.bits, 8); return number_at(mode, wide, place.values, place.tags, 64).shadow;
     default: std::memcpy(&single, place.bits, 4); return number_at(mode, single, place.values, place.tags, 64).shadow;
@@ -282,7 +283,7 @@ void set_shadow_at(const Place& place, Element element, double shadow) {
     case Element::f16:
     case Element::bf16: {
       std::memcpy(&half, place.bits, 2);
-      const float value = element == Element::f16 ? to_float(Half{half}) : to_float(Bfloat{half});
+      const float value = half_value(half, element);
       *place.values = std::isfinite(shadow) && std::isfinite(value) ? shadow : static_cast<double>(value);
       *place.tags = half_tag | half;
       return;
