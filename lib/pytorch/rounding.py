@@ -13,6 +13,7 @@ from comparison import finite
 
 UNIT = 2.0 ** -24
 RMS = 0.41
+OPERAND_RMS = 0.6 * RMS   # of an operand that a class of precision lets be rounded: to nearest and once, in no order to choose
 EXACT_BELOW = 2.0 ** 24
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
@@ -154,7 +155,7 @@ class Rounding(TorchDispatchMode):
         rounded = terms * (own / 3 + squares / 6) + squares + own
         if repeated > 0:
             rounded = rounded + repeated * (terms / 2) ** 2 * (own + squares)
-        return rounded.mul_((RMS * UNIT) ** 2).add_(squares, alpha=2 * (RMS * operands) ** 2)
+        return rounded.mul_((RMS * UNIT) ** 2).add_(squares, alpha=2 * (OPERAND_RMS * operands) ** 2)
 
     def flushed(self, out, squares, terms, variance):
         """Adds what is lost where partial sums below SMALLEST_NORMAL are flushed to zero, as atomic sums are."""
@@ -243,7 +244,7 @@ class Rounding(TorchDispatchMode):
             if tensor.dtype != torch.float64:
                 return tensor
             unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
-            return (math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
+            return (math.hypot(unit, OPERAND_RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
 
         return function(*changed(args, moved), **changed_values(kwargs, moved))
 
