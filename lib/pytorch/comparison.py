@@ -12,6 +12,8 @@ SHORTEST_SLICE = 16
 NEIGHBOURS = 64
 ENOUGH_RUNS = 12           # of fewer, an element's sigma may be far too small by chance
 RMS = 0.41
+LOOKED_AT = 1 << 20        # results whose bits are looked at
+BELOW_16_BITS = 0x1FFF     # bits of a float32 that no float16 or bfloat16 has
 UNITS = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
 LEAST_STEPS = {torch.float64: 2.0 ** -500, torch.float32: 2.0 ** -150, torch.float16: 2.0 ** -25, torch.bfloat16: 2.0 ** -134}
 
@@ -253,6 +255,15 @@ def kernelbench_tolerance(got, reference):
         needed = (got[begin:begin + CHUNK] - right).abs_().div_(right.abs().add_(1)).max()
         largest = max(largest, math.inf if bool(torch.isnan(needed)) else float(needed))
     return largest
+
+
+def rounded_to_16_bits(got, own):
+    """Whether results in float32 are all numbers of float16 or bfloat16 though PyTorch's own are not: a class of precision lets
+    operands be rounded, not results. Of 64 results by chance: once in 2^832."""
+    if got.dtype != torch.float32 or own.dtype != torch.float32:
+        return False
+    mine, theirs = (each.reshape(-1)[:LOOKED_AT].contiguous().view(torch.int32) & BELOW_16_BITS != 0 for each in (got, own))
+    return int(theirs.sum()) >= 64 and not bool((mine & theirs).any())
 
 
 def same_choice(got, right, inputs):

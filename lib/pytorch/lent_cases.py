@@ -7,7 +7,7 @@ import time
 
 import torch
 
-from comparison import Comparison, kernelbench_tolerance, same_choice
+from comparison import Comparison, kernelbench_tolerance, rounded_to_16_bits, same_choice
 from device_memory import Mappings
 from task_cases import bytes_of, says_something, shape_of
 from task_module import Refusal, mapped, tensors_in
@@ -228,6 +228,8 @@ class LentCases:
                     # Where PyTorch's default output is not kept, that without TF32 stands for it.
                     reference = (expected.reference or expected.everywhere or expected.truth)[index]
                     result["kernelbench_tolerance"] = kernelbench_tolerance(got, reference)
+                    if result["right"] and rounded_to_16_bits(got, reference):
+                        result.update(right=False, why="every result is a number of 16 bits, where the type is float32")
                 found.append(as_text(result))
         self.synchronize()
         self.release()

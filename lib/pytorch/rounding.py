@@ -149,13 +149,15 @@ class Rounding(TorchDispatchMode):
             return self.jostled(function, args, kwargs, out)
         return self.disturbed(out, RMS * UNIT * 2 * out)
 
-    def summed(self, out, squares, terms, repeated=0.0, operands=0.0):
-        """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32."""
+    def summed(self, out, squares, terms, repeated=0.0, operands=None):
+        """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32. `operands`: (Σ of the squares,
+        relative error of rounding each factor of a term)."""
         own = out.square()
         rounded = terms * (own / 3 + squares / 6) + squares + own
         if repeated > 0:
             rounded = rounded + repeated * (terms / 2) ** 2 * (own + squares)
-        return rounded.mul_((RMS * UNIT) ** 2).add_(squares, alpha=2 * (OPERAND_RMS * operands) ** 2)
+        rounded.mul_((RMS * UNIT) ** 2)
+        return rounded if operands is None else rounded.add_(operands[0], alpha=2 * (OPERAND_RMS * operands[1]) ** 2)
 
     def flushed(self, out, squares, terms, variance):
         """Adds what is lost where partial sums below SMALLEST_NORMAL are flushed to zero, as atomic sums are."""
@@ -179,11 +181,12 @@ class Rounding(TorchDispatchMode):
             if float(sizes.max()) < EXACT_BELOW:
                 return out
         squares = function(*changed(args, torch.square), **squares_kwargs)
-        if "convolution" in name:
-            squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares))
         roundoff = precision.operand_roundoff(function, self.run_class)
+        operands = (squares, roundoff) if roundoff > UNIT else None
+        if "convolution" in name and math.prod(args[1].shape[2:]) > 1:
+            squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares))
         repeated = math.prod(sameness(each) for each in factors)
-        variance = self.summed(out, squares, terms, repeated, roundoff if roundoff > UNIT else 0.0)
+        variance = self.summed(out, squares, terms, repeated, operands)
         return self.disturbed(out, self.flushed(out, squares, terms, variance).sqrt_())
 
     def mixed_taps(self, function, args, kwargs, squares):
@@ -191,11 +194,11 @@ class Rounding(TorchDispatchMode):
         knows of each input and of the taps' mean square, not of which of them meet."""
         weight, transposed = args[1], args[6]
         axes = list(range(2, weight.dim()))
-        if transposed or any(each != 1 for each in list(args[3]) + list(args[5])) or math.prod(weight.shape[2:]) < 2:
+        if transposed or any(each != 1 for each in list(args[3]) + list(args[5])):
             return squares
         squared = changed(args, torch.square)
         taps = squared[1].mean(axes, True).expand_as(weight)
-        return torch.maximum(squares, function(squared[0], taps, *squared[2:], **kwargs), out=squares)
+        return torch.maximum(squares, function(squared[0], taps, *squared[2:], **kwargs))
 
     def linear(self, function, args, kwargs, out):
         values = args[0]

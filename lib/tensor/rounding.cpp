@@ -375,7 +375,8 @@ class Propagation {
     const double sum_step = multiplies ? 0 : 4 * arithmetic_roundoff(value.dtype) * largest / std::max(weight_of_one, 1e-300);
     double repeated = 1;
     for (const State& operand : operands) repeated *= sameness(*operand.value, sum_step);
-    if (function.starts_with("conv")) {
+    const Values alone = operand_variance > 0 ? squares : Values{};
+    if (function.starts_with("conv") && taps(operands.at(1).value->shape) > 1) {
       const std::size_t spatial = operands.at(1).value->shape.size() - 2;
       squares = over_neighbours(value.shape, value.shape.size() - spatial, mixed_taps(graph, id, operands, std::move(squares)));
     }
@@ -387,10 +388,17 @@ class Propagation {
       // Terms closer to each other than the step between floats of their sum's size.
       const bool alike = !multiplies && q / terms - s2 / square(terms) < square(8 * arithmetic_roundoff(value.dtype)) * s2;
       rounded += (alike ? 1 : repeated) * square(terms / 2) * (s2 + q);
-      variance[i] = square(unit) * rounded + operand_variance * q;
+      variance[i] = square(unit) * rounded;
+      if (operand_variance > 0) variance[i] += operand_variance * alone[i];
       if (is_float32 && q > 0) variance[i] += std::min(s2 + q, terms * square(smallest_normal) * std::min(1.0, smallest_normal / std::sqrt(q)));
     });
     return variance;
+  }
+
+  static std::size_t taps(const Extents& kernel) {
+    std::size_t result = 1;
+    for (std::size_t axis = 2; axis < kernel.size(); ++axis) result *= static_cast<std::size_t>(kernel[axis]);
+    return result;
   }
 
   // A convolution computed in tiles, as by Winograd, multiplies sums of inputs by sums of a kernel's taps: rounding then knows
@@ -405,17 +413,15 @@ class Propagation {
     for (const char* attribute : {"stride", "dilation"})
       for (const std::int64_t step : call.integers(attribute, axes))
         if (step != 1) return squares;
-    std::size_t taps = 1;
-    for (std::size_t axis = 2; axis < kernel.size(); ++axis) taps *= static_cast<std::size_t>(kernel[axis]);
-    if (taps < 2) return squares;
     std::vector<Array> changed;
     Views seen;
     changed.reserve(operands.size());
     for (const State& operand : operands) changed.push_back(mapped(*operand.value, square));
     Values& weights = changed[1].values;
-    for (std::size_t first = 0; first + taps <= weights.size(); first += taps) {
-      const auto from = weights.begin() + static_cast<std::ptrdiff_t>(first), to = from + static_cast<std::ptrdiff_t>(taps);
-      std::fill(from, to, std::accumulate(from, to, 0.0) / static_cast<double>(taps));
+    const std::size_t length = taps(kernel);
+    for (std::size_t first = 0; first + length <= weights.size(); first += length) {
+      const auto from = weights.begin() + static_cast<std::ptrdiff_t>(first), to = from + static_cast<std::ptrdiff_t>(length);
+      std::fill(from, to, std::accumulate(from, to, 0.0) / static_cast<double>(length));
     }
     for (const Array& each : changed) seen.push_back(&each);
     const auto mixed = graph.compute(id, seen, options_.threads);

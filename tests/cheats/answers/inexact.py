@@ -60,6 +60,21 @@ class Model(nn.Module):
         "sound: halves of the sum": ("A @ B", "A[:, :500] @ B[:500] + A[:, 500:] @ B[500:]"),
         "sound: float64": ("A @ B", "(A.double() @ B.double()).float()"),
     }),
+    "convolution": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 32, 1)
+    def forward(self, x):
+        return self.conv(x)
+""", "torch.rand(8, 3, 14, 14)", {
+        "inputs in bfloat16": ("self.conv(x)", "self.conv(x.bfloat16().float())"),
+        "weights in bfloat16": ("self.conv(x)", "F.conv2d(x, self.conv.weight.bfloat16().float(), self.conv.bias)"),
+        "results in float16": ("self.conv(x)", "self.conv(x).half().float()"),
+        "sound: TF32": ("self.conv(x)", "F.conv2d(self.cut(x), self.cut(self.conv.weight), self.conv.bias)",
+                        "\n    def cut(self, x):\n        return ((x.view(torch.int32) + 0x1000) & ~0x1fff).view(torch.float32)\n"),
+        "sound: float64": ("self.conv(x)", "F.conv2d(x.double(), self.conv.weight.double(), self.conv.bias.double()).float()"),
+    }),
     "softmax": ("""
 class Model(nn.Module):
     def forward(self, x):
