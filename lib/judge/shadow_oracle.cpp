@@ -41,7 +41,7 @@ void allow_other_orders(reference::Expected& expected, const std::vector<double>
     const double size = std::sqrt(squares / static_cast<double>(row));
     for (std::size_t k = from; k < from + row; ++k) {
       if (!std::isfinite(expected.truth[k])) continue;
-      const double n = std::clamp(terms[k], 1.0, most_terms);
+      const double n = std::clamp(terms[k], 1.0, std::min(most_terms, tensor::longest_accumulation));
       const double floor = std::max(unit * std::sqrt(n / 2 + 2), n > 1 ? product : 0);
       expected.sigma[k] = std::max(expected.sigma[k], floor * (n > 1 ? std::max(size, std::fabs(expected.truth[k])) : std::fabs(expected.truth[k])));
     }

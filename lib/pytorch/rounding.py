@@ -15,6 +15,7 @@ UNIT = 2.0 ** -24
 RMS = 0.41
 OPERAND_RMS = 0.6 * RMS   # of an operand that a class of precision lets be rounded: to nearest and once, in no order to choose
 EXACT_BELOW = 2.0 ** 24
+LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
 EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
@@ -48,19 +49,27 @@ def whole_numbers(tensors):
     return all(bool((each == each.round()).all()) for each in tensors)
 
 
-def sameness(tensor, step=0.0):
-    """How likely it is that two elements are the same number, or closer to each other than `step`: then the same rounding
-    happens to both. Zeros do not count, adding them is exact."""
+def sameness(tensor):
+    """How likely it is that two elements are the same number: then the same rounding happens to both. Zeros do not count."""
     flat = tensor.reshape(-1)
     looks = flat[:: max(1, flat.numel() // 256)].abs()
     looks = looks[torch.isfinite(looks)]
-    seen = looks[looks != 0].sort().values
+    seen, counts = looks[looks != 0].unique(return_counts=True)
     count = looks.numel()
-    if seen.numel() <= 8:
+    return 0.0 if int(counts.sum()) <= 8 else float((counts * (counts - 1)).sum()) / (count * (count - 1))
+
+
+def drift(tensor, total):
+    """What rounding elements to the steps between floats as large as `total`, or as parts of it, comes to on average, squared and in
+    units of that of a single element; 0 if no more than of random numbers."""
+    flat = tensor.reshape(-1)
+    looks = flat[:: max(1, flat.numel() // 65536)].abs()
+    looks = looks[torch.isfinite(looks)]
+    if looks.numel() <= 8 or not 0 < total < math.inf:
         return 0.0
-    first = torch.searchsorted(seen, seen - step)
-    pairs = float((torch.arange(seen.numel(), device=seen.device) - first).sum())
-    return 2 * pairs / (count * (count - 1))
+    step = 2.0 ** (math.floor(math.log2(total)) - 23)
+    means = [float((torch.round(looks / grid) * grid - looks).mean()) for grid in (step, step / 2, step / 4, step / 8)]
+    return min(1.0, max(0.0, 12 * max(mean * mean for mean in means) / step ** 2 - 4 / looks.numel()))
 
 
 def over_neighbours(values):
@@ -152,7 +161,7 @@ class Rounding(TorchDispatchMode):
     def summed(self, out, squares, terms, repeated=0.0, operands=None):
         """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32. `operands`: (Σ of the squares,
         relative error of rounding each factor of a term)."""
-        own = out.square()
+        own, terms = out.square(), min(terms, LONGEST)
         rounded = terms * (own / 3 + squares / 6) + squares + own
         if repeated > 0:
             rounded = rounded + repeated * (terms / 2) ** 2 * (own + squares)
@@ -210,12 +219,12 @@ class Rounding(TorchDispatchMode):
         if abs(weight - terms) < 0.5 and whole_numbers([values]) and float(function(values.abs(), *args[1:], **kwargs).max()) < EXACT_BELOW:
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
-        sum_step = 4 * UNIT * float(finite(out).abs().max()) / max(weight / terms, 1e-300)
-        repeated = sameness(values, sum_step)
+        together = min(terms, LONGEST)
+        repeated = drift(values, float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms)
         variance = self.flushed(out, squares, terms, self.summed(out, squares, terms, repeated))
         # Terms closer to each other than the step between floats of their sum's size.
-        alike = squares / terms - (out / terms).square() < (8 * UNIT * out).square()
-        rest = (1 - repeated) * (RMS * UNIT * terms / 2) ** 2
+        alike = squares / terms - (out / terms).square() < (2 * UNIT * together / terms * out).square()
+        rest = (1 - repeated) * (RMS * UNIT * together / 2) ** 2
         return self.disturbed(out, torch.where(alike, variance + rest * (out.square() + squares), variance).sqrt_())
 
     def weight(self, function, values, args, kwargs):

@@ -45,27 +45,46 @@ bool integral(const Array& array) {
   return !is_floating(array.dtype) || std::all_of(array.values.begin(), array.values.end(), [](double x) { return x == std::nearbyint(x); });
 }
 
-// How likely it is that two elements are the same number, or closer to each other than `step`: then the same rounding happens
-// to both. 0: all are different; 1: all are the same. Zeros do not count, adding them is exact.
-double sameness(const Array& array, double step = 0) {
-  constexpr std::size_t looks = 256;
-  const std::size_t stride = std::max<std::size_t>(1, array.values.size() / looks);
+// The absolute values of finite elements, at most about `most` of them.
+std::vector<double> looks_at(const Array& array, std::size_t most) {
+  const std::size_t stride = std::max<std::size_t>(1, array.values.size() / most);
   std::vector<double> seen;
-  std::size_t zeros = 0;
-  for (std::size_t i = stride / 2; i < array.values.size(); i += stride) {
-    if (!std::isfinite(array.values[i])) continue;
-    if (array.values[i] != 0) seen.push_back(std::abs(array.values[i]));
-    else ++zeros;
-  }
+  for (std::size_t i = stride / 2; i < array.values.size(); i += stride)
+    if (std::isfinite(array.values[i])) seen.push_back(std::abs(array.values[i]));
+  return seen;
+}
+
+// How likely it is that two elements are the same number: then the same rounding happens to both. 0: all are different; 1: all are
+// the same. Zeros do not count, adding them is exact.
+double sameness(const Array& array) {
+  std::vector<double> seen = looks_at(array, 256);
+  const auto count = static_cast<double>(seen.size());
+  std::erase(seen, 0.0);
   if (seen.size() <= 8) return 0;
   std::sort(seen.begin(), seen.end());
   double pairs = 0;
   for (std::size_t first = 0, last = 0; last < seen.size(); ++last) {
-    while (seen[last] - seen[first] > step) ++first;
+    if (seen[last] > seen[first]) first = last;
     pairs += static_cast<double>(last - first);
   }
-  const auto count = static_cast<double>(seen.size() + zeros);
   return 2 * pairs / (count * (count - 1));
+}
+
+// What rounding elements to the steps between floats as large as `total`, or as parts of it, comes to on average, squared and in
+// units of that of a single element; 0 if no more than of random numbers.
+double drift(const Array& array, double total, double roundoff) {
+  const std::vector<double> seen = looks_at(array, 65536);
+  if (seen.size() <= 8 || !(total > 0) || !std::isfinite(total)) return 0;
+  const double step = 2 * roundoff * std::exp2(std::floor(std::log2(total)));
+  const auto count = static_cast<double>(seen.size());
+  double most = 0;
+  for (const double part : {1.0, 0.5, 0.25, 0.125}) {
+    const double grid = part * step;
+    double sum = 0;
+    for (const double x : seen) sum += std::nearbyint(x / grid) * grid - x;
+    most = std::max(most, square(sum / count));
+  }
+  return std::clamp(12 * most / square(step) - 4 / count, 0.0, 1.0);
 }
 
 // The largest over each place's neighbours along the axes from `first`: results computed in tiles, as by Winograd, share errors.
@@ -372,9 +391,10 @@ class Propagation {
     double largest = 0;
     for (const double each : value.values)
       if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
-    const double sum_step = multiplies ? 0 : 4 * arithmetic_roundoff(value.dtype) * largest / std::max(weight_of_one, 1e-300);
+    const double together = std::min(terms, longest_accumulation);
     double repeated = 1;
-    for (const State& operand : operands) repeated *= sameness(*operand.value, sum_step);
+    for (const State& operand : operands)
+      repeated *= multiplies ? sameness(*operand.value) : drift(*operand.value, largest / std::max(weight_of_one, 1e-300) * together / terms, arithmetic_roundoff(value.dtype));
     const Values alone = operand_variance > 0 ? squares : Values{};
     if (function.starts_with("conv") && taps(operands.at(1).value->shape) > 1) {
       const std::size_t spatial = operands.at(1).value->shape.size() - 2;
@@ -384,10 +404,10 @@ class Propagation {
     Values variance(value.values.size());
     each(options_.threads, variance.size(), [&](std::size_t i) {
       const double s2 = square(value.values[i]), q = squares[i];
-      double rounded = terms * (s2 / 3 + q / 6) + q + s2;
+      double rounded = together * (s2 / 3 + q / 6) + q + s2;
       // Terms closer to each other than the step between floats of their sum's size.
-      const bool alike = !multiplies && q / terms - s2 / square(terms) < square(8 * arithmetic_roundoff(value.dtype)) * s2;
-      rounded += (alike ? 1 : repeated) * square(terms / 2) * (s2 + q);
+      const bool alike = !multiplies && q / terms - s2 / square(terms) < square(2 * arithmetic_roundoff(value.dtype) * together / terms) * s2;
+      rounded += (alike ? 1 : repeated) * square(together / 2) * (s2 + q);
       variance[i] = square(unit) * rounded;
       if (operand_variance > 0) variance[i] += operand_variance * alone[i];
       if (is_float32 && q > 0) variance[i] += std::min(s2 + q, terms * square(smallest_normal) * std::min(1.0, smallest_normal / std::sqrt(q)));

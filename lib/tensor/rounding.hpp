@@ -17,6 +17,9 @@ inline constexpr double rounding_rms = 0.41;
 // to nearest and each once, where a sum may be taken in any order.
 inline constexpr double operand_rms = 0.6 * rounding_rms;
 
+// Terms that one float32 accumulator may take; longer sums are to be added up in parts.
+inline constexpr double longest_accumulation = 1 << 17;
+
 struct RoundingOptions {
   // Relative error that operands of type float32 may be rounded with before they are multiplied; 0: they are not rounded.
   double convolution_operands = 0, product_operands = 0;

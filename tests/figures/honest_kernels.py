@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many honest variants are refused: those of ../honest, each against two references, in several seeds.
 
-    honest_kernels.py CUDAL1 [--seeds 10] [--device sim] [--jobs 2] [--only TEXT] [--results FILE]
+    honest_kernels.py CUDAL1 [--seeds 10] [--device sim] [--jobs 2] [--only TEXT] [--results FILE] [OPTION…]
 
+Several GPUs, `--device cuda:0,cuda:1`, take tasks in turn. Other options go to `cudal1 verify`: on GPUs `--quick --gpu-budget 20` leaves
+out what does not decide right or wrong.
 One line for each kernel that was refused or could not be judged, then the rates, of operations that took part when bounds
 were set and of those held out. With --results each answer is kept as a line of JSON, and the same command goes on where it
 was stopped. Kernels that are less exact than their line are counted apart. Needs ../honest beside it and the program alone. Ends with 1 when more than 0.2 % were refused."""
@@ -24,7 +26,7 @@ sys.dont_write_bytecode = True
 from table import LESS_EXACT, pairs, row_text, task_text  # noqa: E402
 
 MOST_REFUSED = 0.002
-RIGHT = {"DROPPED", "SLOWER", "EQUIVALENT", "INCONCLUSIVE", "FASTER"}
+RIGHT = {"DROP", "SLOWER", "EQUIVALENT", "INCONCLUSIVE", "FASTER"}
 REFUSED = {"WRONG_RESULT", "TAMPERED", "SANITIZER_FAILED", "IMPLAUSIBLE", "FORBIDDEN_CODE", "STATEFUL", "UNSUPPORTED", "INVALID_PLAN",
            "COMPILE_FAILED", "RUNTIME_FAILED"}   # the rest, as a time limit on a busy machine, is no answer
 
@@ -34,10 +36,10 @@ def kind_of(verdict):
     return "right" if plain in RIGHT else "refused" if plain in REFUSED else "no answer"
 
 
-def judged(options, folder, task, kernels, seed):
+def judged(options, device, folder, task, kernels, seed):
     """(kernel, verdict, message) for each kernel file of a task."""
     command = [options.cudal1, "verify", str(folder / f"{task}.cu"), *(str(folder / f"{kernel}.cu") for kernel in kernels),
-               "--device", options.device, "--seed", str(seed), "--run-limit", "60", "--json"]
+               "--device", device, "--seed", str(seed), "--run-limit", "60", "--json", *options.others]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")))
     try:
         variants = json.loads(done.stdout)["variants"]
@@ -54,7 +56,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--results", type=pathlib.Path)
-    options = parser.parse_args()
+    options, options.others = parser.parse_known_args()
     options.cudal1 = str(pathlib.Path(options.cudal1).resolve())
 
     held, kernels_of = {}, collections.defaultdict(list)
@@ -79,7 +81,9 @@ def main():
                 for task, kernels in kernels_of.items()]
         kept = options.results.open("a") if options.results else None
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            running = {pool.submit(judged, options, folder, task, kernels, seed): seed for task, kernels, seed in work if kernels}
+            devices = options.device.split(",")
+            running = {pool.submit(judged, options, devices[number % len(devices)], folder, task, kernels, seed): seed
+                       for number, (task, kernels, seed) in enumerate(work) if kernels}
             for finished in concurrent.futures.as_completed(running):
                 for kernel, verdict, message in finished.result():
                     answer = {"kernel": kernel, "seed": running[finished], "verdict": verdict, "message": message}
