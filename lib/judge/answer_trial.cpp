@@ -31,6 +31,7 @@ double median(std::vector<double> values) { return quantile(std::move(values), 0
 namespace {
 
 constexpr std::size_t empty_calls = 12;
+constexpr double waits_for_a_processor = 3;   // of a call, beside those that asking twice takes
 constexpr std::size_t judged_calls = 3;    // of those that are timed in a process; of all others it is seen that they resemble the truth
 constexpr double hidden_share = 0.1;       // by which an answer's clock may tell less than ours before it is not believed
 
@@ -140,8 +141,9 @@ std::optional<outcome::Judgement> AnswerTrial::time(outcome::Judgement& judgemen
   const double tolerated = std::max(hidden_share * told, answer_->doubt_ms());
   const std::string both = fmt::format("a call takes {:.3g} ms by its own process's clock, and {:.3g} ms by this program's", told, own_call_ms);
   // A busy machine only adds time: what the quick calls take beyond the slow ones that do nothing is the answer's, but for
-  // as much as calls that do nothing differ by.
-  const double unsteady = quantile(empty_ms_, 0.75) - quantile(empty_ms_, 0.25);
+  // as much as calls that do nothing differ by, and for some waits for a processor as long as those of PyTorch's process. What is
+  // within that is not believed either (unsure).
+  const double unsteady = quantile(empty_ms_, 0.75) - quantile(empty_ms_, 0.25) + waits_for_a_processor * median(nothing_ms_);
   if (quantile(own, 0.25) - quantile(empty_ms_, 0.75) > told + tolerated + unsteady) impossible = both;
   else if (own_call_ms > told + tolerated) unsure = both + ", which is too unsteady here to tell";
   told_ms = told;
@@ -186,7 +188,8 @@ pytorch::Answer::Sample AnswerTrial::call(bool empty) {
   // Asking PyTorch's process, which shows the inputs and takes the outputs, takes longer when that has just done other work.
   const base::Seconds began = base::now();
   host_.ask_nothing();
-  sample.own_ms -= 2e3 * (base::now() - began).count();
+  nothing_ms_.push_back(1e3 * (base::now() - began).count());
+  sample.own_ms -= 2 * nothing_ms_.back();
   return sample;
 }
 

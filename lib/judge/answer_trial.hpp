@@ -53,6 +53,7 @@ class AnswerTrial {
   base::Random random_;
   std::function<std::vector<double>(const std::vector<std::string>&)> rival_;
   std::vector<double> empty_ms_;
+  std::vector<double> nothing_ms_;   // of asking PyTorch's process, which does nothing, after each call
   std::optional<std::uint64_t> weights_;
   pytorch::Trial shown_;
   reference::Pattern timed_pattern_ = reference::Pattern::declared;

@@ -15,6 +15,7 @@ UNIT = 2.0 ** -24
 RMS = 0.41
 OPERAND_RMS = 0.6 * RMS   # of an operand that a class of precision lets be rounded: to nearest and once, in no order to choose
 EXACT_BELOW = 2.0 ** 24
+DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
@@ -49,14 +50,19 @@ def whole_numbers(tensors):
     return all(bool((each == each.round()).all()) for each in tensors)
 
 
-def sameness(tensor):
-    """How likely it is that two elements are the same number: then the same rounding happens to both. Zeros do not count."""
+def sameness(tensor, apart=0.0):
+    """How likely it is that two elements are the same number, or no further apart than this relative difference: then the same
+    rounding happens to both. Zeros do not count, adding them is exact."""
     flat = tensor.reshape(-1)
     looks = flat[:: max(1, flat.numel() // 256)].abs()
     looks = looks[torch.isfinite(looks)]
-    seen, counts = looks[looks != 0].unique(return_counts=True)
+    seen = looks[looks != 0].sort().values
     count = looks.numel()
-    return 0.0 if int(counts.sum()) <= 8 else float((counts * (counts - 1)).sum()) / (count * (count - 1))
+    if seen.numel() <= 8:
+        return 0.0
+    first = torch.searchsorted(seen, seen * (1 - apart))
+    pairs = float((torch.arange(seen.numel(), device=seen.device) - first).sum())
+    return 2 * pairs / (count * (count - 1))
 
 
 def drift(tensor, total):
@@ -220,7 +226,7 @@ class Rounding(TorchDispatchMode):
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
         together = min(terms, LONGEST)
-        repeated = drift(values, float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms)
+        repeated = max(sameness(values, DISTURBED), drift(values, float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms))
         variance = self.flushed(out, squares, terms, self.summed(out, squares, terms, repeated))
         # Terms closer to each other than the step between floats of their sum's size.
         alike = squares / terms - (out / terms).square() < (2 * UNIT * together / terms * out).square()

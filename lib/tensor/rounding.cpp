@@ -54,9 +54,9 @@ std::vector<double> looks_at(const Array& array, std::size_t most) {
   return seen;
 }
 
-// How likely it is that two elements are the same number: then the same rounding happens to both. 0: all are different; 1: all are
-// the same. Zeros do not count, adding them is exact.
-double sameness(const Array& array) {
+// How likely it is that two elements are the same number, or no further apart than this relative difference: then the same
+// rounding happens to both. 0: all are different; 1: all are the same. Zeros do not count, adding them is exact.
+double sameness(const Array& array, double apart = 0) {
   std::vector<double> seen = looks_at(array, 256);
   const auto count = static_cast<double>(seen.size());
   std::erase(seen, 0.0);
@@ -64,7 +64,7 @@ double sameness(const Array& array) {
   std::sort(seen.begin(), seen.end());
   double pairs = 0;
   for (std::size_t first = 0, last = 0; last < seen.size(); ++last) {
-    if (seen[last] > seen[first]) first = last;
+    while (seen[first] < seen[last] * (1 - apart)) ++first;
     pairs += static_cast<double>(last - first);
   }
   return 2 * pairs / (count * (count - 1));
@@ -393,8 +393,10 @@ class Propagation {
       if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
     const double together = std::min(terms, longest_accumulation);
     double repeated = 1;
-    for (const State& operand : operands)
-      repeated *= multiplies ? sameness(*operand.value) : drift(*operand.value, largest / std::max(weight_of_one, 1e-300) * together / terms, arithmetic_roundoff(value.dtype));
+    for (const State& operand : operands) {
+      const double roundoff = arithmetic_roundoff(value.dtype), total = largest / std::max(weight_of_one, 1e-300) * together / terms;
+      repeated *= multiplies ? sameness(*operand.value) : std::max(sameness(*operand.value, 32 * roundoff), drift(*operand.value, total, roundoff));
+    }
     const Values alone = operand_variance > 0 ? squares : Values{};
     if (function.starts_with("conv") && taps(operands.at(1).value->shape) > 1) {
       const std::size_t spatial = operands.at(1).value->shape.size() - 2;
