@@ -12,6 +12,8 @@ SHORTEST_SLICE = 16
 NEIGHBOURS = 64
 ENOUGH_RUNS = 12           # of fewer, an element's sigma may be far too small by chance
 RMS = 0.41
+ELEMENT_BOUND = 32
+STRAY_SHARE, STRAY_BOUND = 1e-5, 8   # of reference/rule.hpp, too
 LOOKED_AT = 1 << 20        # results whose bits are looked at
 BELOW_16_BITS = 0x1FFF     # bits of a float32 that no float16 or bfloat16 has
 UNITS = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
@@ -190,6 +192,14 @@ class Comparison:
         raised = torch.maximum(variance, floor)
         return raised if self.runs < ENOUGH_RUNS else torch.where(self.sigma[part] == 0, raised, variance)
 
+    def most_strays(self):
+        return max(1, int(STRAY_SHARE * self.got.numel()))
+
+    def is_near(self, square, index, slices):
+        """Whether an element is off by no more than its neighbours may be, in the slice of each axis that it lies in."""
+        usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances) in zip(index, self.shape, slices)]
+        return square <= STRAY_BOUND ** 2 * min(usual)
+
     def measure(self):
         device, deviation = self.got.device, self.result["deviation"]
         double = {"dtype": torch.float64, "device": device}
@@ -197,6 +207,7 @@ class Comparison:
         truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
         worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
         row_variances, signed, sigmas = (torch.zeros((), **double) for _ in range(3))
+        strays, stray_count, usual_off = [], 0, 0.0
         for part in blocks(self.shape):
             truth = self.truth[part].double()
             error, variance = self.got[part] - truth, self.variance(part)
@@ -208,7 +219,16 @@ class Comparison:
                 sigmas += variance.sqrt().sum()
             squares = error.square_()
             largest = torch.maximum(largest, squares.max())
-            off, at = (squares / variance).reshape(-1).max(0)
+            ratios = (squares / variance).reshape(-1)
+            off, at = ratios.max(0)
+            if self.runs and float(off) > ELEMENT_BOUND ** 2:
+                found = torch.nonzero(ratios > ELEMENT_BOUND ** 2).reshape(-1)
+                stray_count += found.numel()
+                if stray_count <= self.most_strays():
+                    strays += [(self.place(part, each), float(squares.reshape(-1)[each])) for each in found.tolist()]
+                usual_off = max(usual_off, float(ratios.masked_fill_(ratios > ELEMENT_BOUND ** 2, 0).max()))
+            else:
+                usual_off = max(usual_off, float(off))
             if float(off) > worst_off:
                 worst, worst_off = self.place(part, int(at)), float(off)
             for values, own in zip(slices[-1], (squares, variance)):   # of errors and of variances
@@ -232,6 +252,8 @@ class Comparison:
         self.result["relative_l2"] = math.sqrt(error / float(truth_squares)) if float(truth_squares) > 0 else math.sqrt(error)
         deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(row_off), slice_name=row_name,
                          slice_count=self.shape[-1] if row_name else 0)
+        if strays and stray_count == len(strays) and all(self.is_near(square, index, slices) for index, square in strays):
+            deviation["element"] = math.sqrt(usual_off)
         deviation["bias"] = abs(float(signed)) / float(sigmas) if float(sigmas) > 0 else 0.0
         concentrations = [float(row_variances)] + [float(variances.square().sum()) for extent, (_, variances) in zip(self.shape, slices) if extent > 1]
         deviation["count"] = min([float(self.got.numel())] + [variance ** 2 / each for each in concentrations if each > 0])

@@ -29,6 +29,9 @@ struct Deviation {
 std::string judge(const Deviation& deviation, double leniency = 1);
 
 double whole_bound(double count);
+// Sigma that was sampled may be far too small where a result is just beyond a threshold (a ReLU's) that no run crossed far.
+// One element in 100,000, or one, may therefore be off by more than its own sigma allows, by at most 8 of what is usual in each slice that it lies in.
+inline constexpr double stray_share = 1e-5, stray_bound = 8;
 inline constexpr double slice_bound = 8, element_bound = 32, bias_bound = 0.75;
 
 // Slices of fewer elements than this are left to the bounds for elements.

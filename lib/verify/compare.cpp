@@ -245,8 +245,12 @@ class Comparer {
       std::vector<std::vector<Norms>> slices;   // by axis and index
       double element = 0;
       std::size_t element_at = 0, row_at = 0;
+      std::vector<std::size_t> strays;          // elements beyond their bound, at most one more than may be
+      double usual = 0;                         // the largest ratio of the others
       double row = 0, row_variances = 0;        // the largest ratio; Σ of the rows' Σ sigma², squared
     };
+    const double most_off = expected_.sampled ? std::pow(reference::element_bound * leniency_, 2) : HUGE_VAL;
+    const std::size_t most_strays = std::max<std::size_t>(1, static_cast<std::size_t>(reference::stray_share * static_cast<double>(got_.size())));
     const std::size_t together = std::max({std::size_t{1}, part_length / row, rows / (4 * base::cores()) + 1});
     std::vector<Part> parts(rows / together + 1);
     for_parts(rows, together, [&](std::size_t from, std::size_t to) {
@@ -259,7 +263,10 @@ class Comparer {
           const Norms one = element_norms(i);
           norms.add(one);
           if (!shape.empty()) part.slices.back()[k].add(one);
-          if (const double off = one.error / variance_[i]; off > part.element) part.element = off, part.element_at = i;
+          const double off = one.error / variance_[i];
+          if (off > part.element) part.element = off, part.element_at = i;
+          if (off > most_off && part.strays.size() <= most_strays) part.strays.push_back(i);
+          if (off <= most_off) part.usual = std::max(part.usual, off);
         }
         if (const double off = ratio(norms.error, norms.sigma); off > part.row) part.row = off, part.row_at = at;
         part.norms.add(norms);
@@ -273,12 +280,16 @@ class Comparer {
     });
     reference::Deviation& deviation = result_.deviation;
     const Part* with_row = &parts.front();
+    std::vector<std::size_t> strays;
+    double usual = 0;
     double row_variances = 0;
     for (const Part& part : parts) {
       whole_.add(part.norms);
       row_variances += part.row_variances;
       if (part.element > std::pow(deviation.element, 2)) deviation.element = std::sqrt(part.element), worst_ = part.element_at;
       if (part.row > with_row->row) with_row = &part;
+      strays.insert(strays.end(), part.strays.begin(), part.strays.end());
+      usual = std::max(usual, part.usual);
     }
     deviation.whole = ratio(whole_.error, whole_.sigma);
     if (tensor::size_of(expected_.dtype) < 4) deviation.bias = std::fabs(whole_.signed_error) / whole_.sigmas;
@@ -288,8 +299,10 @@ class Comparer {
     };
     if (shape.size() > 1) independent(row_variances);
     if (shape.size() > 1 && row >= reference::shortest_slice) note_slice(with_row->row, row, "row " + std::to_string(with_row->row_at));
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<double> near(strays.size(), HUGE_VAL);   // the mean variance about each, along the axis where it is least
+    for (std::size_t axis = 0, inner = got_.size(); axis < shape.size(); ++axis) {
       const auto extent = static_cast<std::size_t>(shape[axis]);
+      inner /= std::max<std::size_t>(1, extent);
       if (extent < 2) continue;
       double variances = 0;
       for (std::size_t index = 0; index < extent; ++index) {
@@ -297,12 +310,18 @@ class Comparer {
         for (const Part& part : parts)
           if (!part.slices.empty()) slice.add(part.slices[axis][index]);
         variances += slice.sigma * slice.sigma;
+        for (std::size_t k = 0; k < strays.size() && strays.size() <= most_strays; ++k)
+          if (strays[k] / inner % extent == index) near[k] = std::min(near[k], slice.sigma * static_cast<double>(extent) / static_cast<double>(got_.size()));
         if (got_.size() / extent < reference::shortest_slice) continue;
         const double off = ratio(slice.error, slice.sigma);
         if (off > deviation.slice) note_slice(off, got_.size() / extent, fmt::format("index {} of axis {}", index, axis));
       }
       independent(variances);
     }
+    const auto is_near = [&](std::size_t k) { return std::isfinite(near[k]) && element_norms(strays[k]).error <= std::pow(reference::stray_bound * leniency_, 2) * near[k]; };
+    bool all_near = !strays.empty() && strays.size() <= most_strays;
+    for (std::size_t k = 0; k < strays.size() && all_near; ++k) all_near = is_near(k);
+    if (all_near) deviation.element = std::sqrt(usual);
   }
 
   Norms element_norms(std::size_t i) const {

@@ -13,6 +13,7 @@ sys.path[:0] = [str(PROGRAMS), str(HERE.parent / "cheats" / "answers")]
 import torch  # noqa: E402
 
 import inexact  # noqa: E402
+from comparison import Comparison  # noqa: E402
 from answer_cases import SHOWN, TAKEN, AnswerCases  # noqa: E402
 from task_cases import Cases  # noqa: E402
 from task_module import TaskModule, outline  # noqa: E402
@@ -66,6 +67,16 @@ class InexactTest(unittest.TestCase):
                         self.assertEqual(wrong, [])
                     else:
                         self.assertNotEqual(wrong, [])
+
+    def test_one_element_just_beyond_a_threshold_may_be_off_as_its_neighbours_may(self):
+        truth, sigma = torch.ones(64, 64, dtype=torch.float64), torch.full((64, 64), 1e-6, dtype=torch.float64)
+        sigma[3, 5] = sigma[40, 7] = 1e-9
+        for places, size, most in (((), 0, 32), (((3, 5),), 4e-6, 32), (((3, 5), (40, 7)), 4e-6, 1e9), (((3, 5),), 2e-5, 1e9)):
+            got = truth.clone()
+            for place in places:
+                got[place] += size
+            element = Comparison(got, truth, sigma, runs=16).run()["deviation"]["element"]
+            self.assertEqual(element <= 32, most == 32, places)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,25 @@ TEST_CASE("a sound error where a ReLU's threshold was not crossed by any sample 
   CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
 }
 
+TEST_CASE("one element just beyond a threshold may be off as its neighbours may, two may not") {
+  reference::Expected expected;
+  expected.output = "C";
+  expected.shape = {32, 32};
+  expected.truth.assign(1024, 1);
+  expected.sigma.assign(1024, 1e-6);
+  expected.sigma[35] = expected.sigma[700] = 1e-9;
+  auto got = expected.truth;
+  got[35] += 4e-6;
+  CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
+  expected.sampled = true;
+  CHECK(verify::compare(expected, got, std::nullopt).right);
+  got[700] += 4e-6;
+  CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
+  got[700] = 1;
+  got[35] = 1 + 2e-5;
+  CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
+}
+
 TEST_CASE("results in 16 bits are rounded, not cut off") {
   base::Random random(11);
   reference::Expected expected;
