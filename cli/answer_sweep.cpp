@@ -144,7 +144,7 @@ class AnswerJudge {
     return base::sha256(digest_of(task, judged_.task.set) + matched_.answers.at(task.key).source.value_or(""));
   }
 
-  TaskEnd judge(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) const {
+  TaskEnd judge(const SweepTask& task, const DeviceChoice& choice, SweepLane& lane, SweepRow& row) const {
     const PublishedAnswer& answer = matched_.answers.at(task.key);
     const bool on_cpu = choice.device == "sim";
     row.answer = answer.origin;
@@ -162,24 +162,30 @@ class AnswerJudge {
     asked.stop = stop_;
     asked.unlimited = true;   // no simulator has to run it
     const base::Seconds began = base::now();
-    SharedTask shared = open_shared(asked, choice, shares_, std::move(host));
+    const std::string name = digest_of(task, judged_.task.set);
+    if (!lane.kept || lane.kept_name != name) {
+      if (lane.kept) give_back(*lane.kept, choice, lane.host);
+      lane.kept.reset();
+      lane.kept = open_shared(asked, choice, shares_, std::move(lane.host));
+      lane.kept_name = name;
+      row.breakdown = {{"PyTorch start", lane.kept->open.start_seconds},
+                       {"load", (base::now() - began).count() - lane.kept->open.start_seconds - lane.kept->gate_seconds},
+                       {"task gate", lane.kept->gate_seconds}};
+    }
+    const SharedTask& shared = *lane.kept;
     const OpenTask& open = shared.open;
     row.task = open.task.name();
-    row.breakdown = {{"PyTorch start", open.start_seconds}, {"load", (base::now() - began).count() - open.start_seconds - shared.gate_seconds},
-                     {"task gate", shared.gate_seconds}};
     for (const auto& [kind, finding] : open.defects)
       (finding.verdict == outcome::TaskVerdict::collapsible ? row.labels : row.defects).push_back(kind);
     if (shared.refusal) {
       row.status = SweepRow::Status::refused;
       row.message = *shared.refusal;
-      give_back(shared, choice, host);
       return {};
     }
     const std::filesystem::path file = folder_ / "answers" / (task.folder() + (task.folder().ends_with(".py") ? "" : ".py"));
     base::write_file(file, *answer.source);
     const auto judgement = judge::judge_answer(*open.pytorch, open.task, file, answer_options(judged_.workbench, asked.set, open, choice));
     if (stop_.stop_requested()) return {TaskEnd::Kind::stopped, "it was interrupted"};   // what ended PyTorch is no verdict
-    give_back(shared, choice, host);
     describe(judgement, *answer.source, on_cpu, row);
     return {};
   }
@@ -235,8 +241,8 @@ ExitCode sweep_answers(const AnswerSweepOptions& options, const JudgedVariantsOp
   sweep.work = [&](const std::filesystem::path& folder, GpuShares& shares, const std::stop_token& stop) {
     judge = std::make_unique<AnswerJudge>(matched, judged, options.batch.time_limit, folder, shares, stop);
     return SweepWork{[&](const SweepTask& task) { return judge->digest(task); },
-                     [&](const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
-                       return judge->judge(task, choice, host, row);
+                     [&](const SweepTask& task, const DeviceChoice& choice, SweepLane& lane, SweepRow& row) {
+                       return judge->judge(task, choice, lane, row);
                      }};
   };
   return run_sweep(sweep, options.batch, judged.device, judged.workbench, options.output, console);

@@ -4,8 +4,10 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -20,7 +22,9 @@ using report::SweepRow;
 SweepCrew::SweepCrew(SweepWork work, const Console& console, std::vector<SweepTask> tasks, SweepJournal& journal, std::vector<DeviceChoice> choices,
                      std::stop_token stop)
     : work_(std::move(work)), console_(console), tasks_(std::move(tasks)), journal_(journal), choices_(std::move(choices)), stop_(std::move(stop)),
-      began_(base::now()) {}
+      began_(base::now()), left_(tasks_.size()) {
+  std::iota(left_.begin(), left_.end(), std::size_t{0});
+}
 
 SweepCrew::Result SweepCrew::run() {
   at_work_ = choices_.size();
@@ -46,8 +50,9 @@ SweepCrew::Result SweepCrew::run() {
 }
 
 void SweepCrew::work_through(const DeviceChoice& choice) {
-  std::unique_ptr<pytorch::Host> host;
-  while (const auto next = take()) {
+  SweepLane lane;
+  std::filesystem::path last;
+  while (const auto next = take(last)) {
     const SweepTask& task = tasks_[*next];
     const base::Seconds began = base::now();
     SweepRow row;
@@ -61,7 +66,7 @@ void SweepCrew::work_through(const DeviceChoice& choice) {
         finish(*known, true);
         continue;
       }
-      const TaskEnd end = work_.judge(task, choice, host, row);
+      const TaskEnd end = work_.judge(task, choice, lane, row);
       if (end.kind != TaskEnd::Kind::finished) {
         const std::lock_guard lock(mutex_);
         result_.unfinished = end.reason;
@@ -71,6 +76,7 @@ void SweepCrew::work_through(const DeviceChoice& choice) {
     } catch (const base::Error& error) {
       if (stop_.stop_requested()) return;   // the signal that ends the sweep ends PyTorch's process too
       row.message = error.what();
+      lane.kept.reset();
       // What no task can help ends the sweep; the same command goes on.
       if (error.fault() == base::Fault::no_device || error.fault() == base::Fault::credentials) {
         const std::lock_guard lock(mutex_);
@@ -80,17 +86,25 @@ void SweepCrew::work_through(const DeviceChoice& choice) {
     } catch (const std::exception& error) {
       if (stop_.stop_requested()) return;
       row.message = error.what();
-      host.reset();
+      lane = {};
     }
     row.seconds = (base::now() - began).count();
     finish(row, false);
   }
 }
 
-std::optional<std::size_t> SweepCrew::take() {
+std::optional<std::size_t> SweepCrew::take(std::filesystem::path& last) {
   const std::lock_guard lock(mutex_);
-  if (stop_.stop_requested() || result_.fatal || next_ == tasks_.size()) return std::nullopt;
-  return next_++;
+  if (const auto mine = files_.find(last); mine != files_.end()) files_.erase(mine);
+  if (stop_.stop_requested() || result_.fatal || left_.empty()) return std::nullopt;
+  const auto first = [&](auto fits) { return std::find_if(left_.begin(), left_.end(), [&](std::size_t each) { return fits(tasks_[each].file); }); };
+  auto chosen = first([&](const auto& file) { return file == last; });
+  if (chosen == left_.end()) chosen = first([&](const auto& file) { return !files_.contains(file); });
+  if (chosen == left_.end()) chosen = left_.begin();
+  const std::size_t index = *chosen;
+  left_.erase(chosen);
+  files_.insert(last = tasks_[index].file);
+  return index;
 }
 
 void SweepCrew::finish(const SweepRow& row, bool known) {

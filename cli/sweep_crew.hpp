@@ -5,6 +5,7 @@
 #include "device_options.hpp"
 #include "sweep_journal.hpp"
 #include "sweep_tasks.hpp"
+#include "task_options.hpp"
 
 #include "pytorch/host.hpp"
 
@@ -15,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -30,11 +32,17 @@ struct TaskEnd {
   std::string reason;                                                     // why it is not finished
 };
 
+// What one job keeps from task to task.
+struct SweepLane {
+  std::unique_ptr<pytorch::Host> host;   // warm; may be empty, and is while a task is kept
+  std::optional<SharedTask> kept;        // still open, for the next answer to it
+  std::string kept_name;                 // which it is
+};
+
 // What a sweep does with a task. Both are called from several threads.
 struct SweepWork {
   std::function<std::string(const SweepTask& task)> digest;   // identifies the task's text before anything is started for it
-  // Fills the row. `host` is the job's own process of PyTorch, warm from task to task; it may be empty before and after.
-  std::function<TaskEnd(const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, report::SweepRow& row)> judge;
+  std::function<TaskEnd(const SweepTask& task, const DeviceChoice& choice, SweepLane& lane, report::SweepRow& row)> judge;   // fills the row
 };
 
 // One sweep as it runs: its tasks, taken by as many threads as there are devices chosen, each row in the journal before the
@@ -56,7 +64,8 @@ class SweepCrew {
 
  private:
   void work_through(const DeviceChoice& choice);
-  std::optional<std::size_t> take();
+  // The next task: one of the file that this job had last, else one of a file that no other job has.
+  std::optional<std::size_t> take(std::filesystem::path& last);
   void finish(const report::SweepRow& row, bool known);
 
   const SweepWork work_;
@@ -68,7 +77,9 @@ class SweepCrew {
   const base::Seconds began_;
   std::mutex mutex_;
   std::condition_variable_any ended_;
-  std::size_t next_ = 0, at_work_ = 0;
+  std::vector<std::size_t> left_;             // indices of tasks, in their order
+  std::multiset<std::filesystem::path> files_;   // that jobs have
+  std::size_t at_work_ = 0;
   int done_ = 0, fresh_ = 0;
   double cost_ = 0;
   bool closed_ = false;                       // an abandoned thread writes nothing more

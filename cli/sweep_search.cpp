@@ -78,7 +78,7 @@ void describe(const store::Run& run, SweepRow& row) {
 }
 
 TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& shares, const std::stop_token& stop, const SweepTask& task, const DeviceChoice& choice,
-                   std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
+                   SweepLane& lane, SweepRow& row) {
   RunOptions run = sweep.run;
   run.task.task = task.file.string();
   run.task.time_limit = sweep.time_limit;
@@ -86,7 +86,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
   run.task.set = settings_of(task, run.task.set);
   run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
   const base::Seconds began = base::now();
-  SharedTask shared = open_shared(run.task, choice, shares, std::move(host));
+  SharedTask shared = open_shared(run.task, choice, shares, std::move(lane.host));
   OpenTask& open = shared.open;
   for (const auto& [kind, finding] : open.defects)
     (finding.verdict == outcome::TaskVerdict::collapsible ? row.labels : row.defects).push_back(kind);
@@ -94,13 +94,13 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
   row.breakdown = {{"PyTorch start", open.start_seconds}, {"load", (base::now() - began).count() - open.start_seconds - shared.gate_seconds},
                    {"task gate", shared.gate_seconds}};
   if (shared.refusal) {
-    give_back(shared, choice, host);
+    give_back(shared, choice, lane.host);
     row.status = SweepRow::Status::refused;
     row.message = *shared.refusal;
     return {};
   }
   if (!take_replies_of(task, run.model.models)) {
-    give_back(shared, choice, host);
+    give_back(shared, choice, lane.host);
     row.status = SweepRow::Status::nothing_right;
     row.message = "the earlier sweep had no reply for it";
     return {};
@@ -131,7 +131,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     row.breakdown["search and judging"] -= row.breakdown[step];
   }
   if (search::resumable(result.result.stopped_because)) {
-    give_back(shared, choice, host);
+    give_back(shared, choice, lane.host);
     return {result.result.stopped_because == search::Stop::pending ? TaskEnd::Kind::waiting : TaskEnd::Kind::stopped, result.result.reason};
   }
   describe(result, row);
@@ -142,7 +142,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
       row.message += fmt::format("; not exported ({}): {}", form, error.what());
     }
   if (!sweep.exports.empty()) row.breakdown["export"] = (base::now() - exported).count();
-  give_back(shared, choice, host);
+  give_back(shared, choice, lane.host);
   return {};
 }
 
@@ -167,8 +167,8 @@ std::string options_text(const SweepSearch& options) {
 
 SweepWork searching(const SweepSearch& search, const Console& console, GpuShares& shares, const std::stop_token& stop) {
   return {[&search](const SweepTask& task) { return digest_of(task, search.run.task.set); },
-          [&search, &console, &shares, stop](const SweepTask& task, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host, SweepRow& row) {
-            return search_one(search, console, shares, stop, task, choice, host, row);
+          [&search, &console, &shares, stop](const SweepTask& task, const DeviceChoice& choice, SweepLane& lane, SweepRow& row) {
+            return search_one(search, console, shares, stop, task, choice, lane, row);
           }};
 }
 

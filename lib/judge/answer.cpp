@@ -114,7 +114,8 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
   };
   try {
     const std::string offered = host.offer();
-    const std::vector<pytorch::Trial> all = trials_of(host, random), few = few_of(all);
+    base::Random trial_random(host.secret(), 8);
+    const std::vector<pytorch::Trial> all = trials_of(host, trial_random), few = few_of(all);
     pytorch::Answer::Options process_options = options.process;
     process_options.file = answer;
     const auto start = [&] { return std::make_unique<pytorch::Answer>(process_options, task.path, options.overrides, offered, folder.path()); };

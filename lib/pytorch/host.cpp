@@ -63,6 +63,7 @@ struct Host::State {
   json opened, precision, attached;  // requests that opened the task, set its class and lent memory, for a new process
   std::vector<std::string> notes;
   bool has_weights = false;
+  std::uint64_t secret = 0;
   std::size_t task_bytes = 0;   // of one set of inputs, weights and outputs
   std::size_t output_rank = 0;  // of the first output
   bool constant_inputs = false; // some floating input holds a single number
@@ -142,6 +143,7 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   const json reply = state_->ask(request);
   const Interface interface = interface_of(reply);
   state_->opened = request;
+  state_->secret = base::secret_seed();
   state_->notes = interface.notes;
   state_->task_bytes = interface.bytes;
   state_->has_weights = !interface.state.empty();
@@ -249,6 +251,8 @@ void Host::hold_to(outcome::Precision precision) {
   state_->precision = request;
 }
 
+std::uint64_t Host::secret() const { return state_->secret; }
+
 void Host::heed(std::stop_token stop) { state_->options.stop = std::move(stop); }
 
 void Host::pause(bool paused) {
@@ -266,6 +270,7 @@ void Host::hold(const std::string& name, const std::string& source) {
   const json request = {{"do", "hold"}, {"path", name}, {"source", source}};
   state_->ask(request);
   state_->opened = request;
+  state_->secret = base::secret_seed();
 }
 
 std::vector<Trial> Host::trials(base::Random& random) const { return state_->trials(random, false); }

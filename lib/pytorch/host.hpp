@@ -72,6 +72,7 @@ class Host {
   // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
+  std::uint64_t secret() const;        // drawn when the task was opened: who judges several answers to it gives all of them the same inputs
   void heed(std::stop_token stop);     // another one than in Options, from now on
   std::size_t bytes() const;           // of one set of inputs, weights and outputs of the open task
   void hold_to(outcome::Precision precision);   // what is right, from now on; at first the reference's own

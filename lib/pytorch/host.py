@@ -92,9 +92,9 @@ class Host:
             raise Refusal(reason)
 
     def precision(self, request):
-        self.task.precision = request["class"]
-        if self.lent is not None:
+        if self.lent is not None and self.task.precision != request["class"]:
             self.lent.expected = {}
+        self.task.precision = request["class"]
         return {}
 
     def import_compiler(self, request):
