@@ -34,6 +34,17 @@ def all_finite(tensors):
     return all(bool(torch.isfinite(piece).all()) for each in tensors if each.is_floating_point() for piece in pieces(each))
 
 
+def errors_within(ratios, squares, slices):
+    """Independent errors within one slice, at least (reference/rule.hpp)."""
+    if slices < 2 or not ratios > 0:
+        return 1.0
+    freedom, mean = slices - 1, ratios / slices
+    relative = max(0.0, (squares / slices - mean * mean) * slices / freedom) / mean ** 2
+    least = freedom * max(1 - 2 / (9 * freedom) - 1.645 * math.sqrt(2 / (9 * freedom)), 1e-3) ** 3
+    most = relative * freedom / least
+    return min(max(2 / most, 1.0), 1e12) if most > 0 else 1e12
+
+
 def mean_of(tensor):
     total = sum((piece.sum(dtype=torch.float64) for piece in pieces(tensor)), torch.zeros((), dtype=torch.float64, device=tensor.device))
     return total / max(1, tensor.numel())
@@ -206,7 +217,7 @@ class Comparison:
         slices = [(torch.zeros(extent, **double), torch.zeros(extent, **double)) for extent in self.shape]
         truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
         worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
-        row_variances, signed, sigmas = (torch.zeros((), **double) for _ in range(3))
+        row_variances, row_ratios, row_ratio_squares, signed, sigmas = (torch.zeros((), **double) for _ in range(5))
         strays, stray_count, usual_off = [], 0, 0.0
         for part in blocks(self.shape):
             truth = self.truth[part].double()
@@ -237,8 +248,11 @@ class Comparison:
                 continue
             row_squares, row_variance = squares.sum(-1), variance.sum(-1)
             row_variances += row_variance.square().sum()
+            row_ratio = row_squares / row_variance
+            row_ratios += row_ratio.sum()
+            row_ratio_squares += row_ratio.square().sum()
             if part[-1].stop - part[-1].start == self.shape[-1] >= SHORTEST_SLICE:
-                ratio, row = (row_squares / row_variance).reshape(-1).max(0)
+                ratio, row = row_ratio.reshape(-1).max(0)
                 if float(ratio) > row_off:
                     row_off = float(ratio)
                     index = self.place(part[:-1] + (slice(0, 1),), int(row))
@@ -255,8 +269,13 @@ class Comparison:
         if strays and stray_count == len(strays) and all(self.is_near(square, index, slices) for index, square in strays):
             deviation["element"] = math.sqrt(usual_off)
         deviation["bias"] = abs(float(signed)) / float(sigmas) if float(sigmas) > 0 else 0.0
-        concentrations = [float(row_variances)] + [float(variances.square().sum()) for extent, (_, variances) in zip(self.shape, slices) if extent > 1]
-        deviation["count"] = min([float(self.got.numel())] + [variance ** 2 / each for each in concentrations if each > 0])
+        rows = [(row_variances, row_ratios, row_ratio_squares, self.got.numel() // self.shape[-1])] if len(self.shape) > 1 else []
+        for extent, (errors, variances) in zip(self.shape, slices):
+            if extent > 1:
+                ratio = errors / variances
+                rows.append((variances.square().sum(), ratio.sum(), ratio.square().sum(), extent))
+        counts = [variance ** 2 / float(own) * errors_within(float(ratios), float(squares), extent) for own, ratios, squares, extent in rows if float(own) > 0]
+        deviation["count"] = min([float(self.got.numel())] + counts)
         for axis, (errors, variances) in enumerate(slices):
             length = self.got.numel() // max(1, self.shape[axis])
             if self.shape[axis] < 2 or length < SHORTEST_SLICE:

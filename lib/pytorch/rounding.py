@@ -13,7 +13,6 @@ from comparison import finite
 
 UNIT = 2.0 ** -24
 RMS = 0.41
-OPERAND_RMS = 0.6 * RMS   # of an operand that a class of precision lets be rounded: to nearest and once, in no order to choose
 EXACT_BELOW = 2.0 ** 24
 DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
@@ -172,7 +171,7 @@ class Rounding(TorchDispatchMode):
         if repeated > 0:
             rounded = rounded + repeated * (terms / 2) ** 2 * (own + squares)
         rounded.mul_((RMS * UNIT) ** 2)
-        return rounded if operands is None else rounded.add_(operands[0], alpha=2 * (OPERAND_RMS * operands[1]) ** 2)
+        return rounded if operands is None else rounded.add_(operands[0], alpha=2 * (RMS * operands[1]) ** 2)
 
     def flushed(self, out, squares, terms, variance):
         """Adds what is lost where partial sums below SMALLEST_NORMAL are flushed to zero, as atomic sums are."""
@@ -262,7 +261,7 @@ class Rounding(TorchDispatchMode):
             if tensor.dtype != torch.float64:
                 return tensor
             unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
-            return (math.hypot(unit, OPERAND_RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
+            return (math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
 
         return function(*changed(args, moved), **changed_values(kwargs, moved))
 

@@ -8,6 +8,16 @@
 
 namespace cudal1::reference {
 
+double errors_within(double sum, double squares, double slices) {
+  if (slices < 2 || !(sum > 0)) return 1;
+  const double freedom = slices - 1, mean = sum / slices;
+  const double relative = std::max(0.0, (squares / slices - mean * mean) * slices / freedom) / (mean * mean);
+  const double part = 1 - 2 / (9 * freedom) - 1.645 * std::sqrt(2 / (9 * freedom));
+  const double least = freedom * std::pow(std::max(part, 1e-3), 3);   // of chi-squared
+  const double most = relative * freedom / least;
+  return most > 0 ? std::clamp(2 / most, 1.0, 1e12) : 1e12;
+}
+
 double whole_bound(double count) { return 3 * (1 + 4 / std::sqrt(std::max(1.0, count))); }
 
 std::string judge(const Deviation& deviation, double leniency) {

@@ -11,7 +11,7 @@ namespace cudal1::reference {
 struct Deviation {
   double whole = 0;
   double count = 0;               // independent errors that the whole is made of, at most: (Σ S)² / Σ S² with S the sums of
-                                  // sigma² over the slices of the axis that gives least
+                                  // sigma² over the slices of the axis that gives least, times errors_within() a slice
   double slice = 0;               // largest of a slice: all elements with one index along one axis, or one row
   std::size_t slice_count = 0;    // elements of that slice
   std::string slice_name;         // "index 12 of axis 0"
@@ -29,6 +29,11 @@ struct Deviation {
 std::string judge(const Deviation& deviation, double leniency = 1);
 
 double whole_bound(double count);
+
+// Independent errors within one slice, at least, from how the slices' ratios of error² to sigma² scatter: a mean of m squares of
+// normal numbers has the relative variance 2/m. `sum` and `squares` of the ratios of `slices` slices; the variance is taken at the upper end of
+// its 95 % interval (Wilson and Hilferty's quantile of chi-squared). 1 where that says nothing.
+double errors_within(double sum, double squares, double slices);
 // Sigma that was sampled may be far too small where a result is just beyond a threshold (a ReLU's) that no run crossed far.
 // One element in 100,000, or one, may therefore be off by more than its own sigma allows, by at most 8 of what is usual in each slice that it lies in.
 inline constexpr double stray_share = 1e-5, stray_bound = 8;

@@ -386,7 +386,7 @@ class Propagation {
     double operand_variance = 0;
     if (multiplies) {
       const double roundoff = function.starts_with("conv") ? options_.convolution_operands : options_.product_operands;
-      if (graph.type(graph.node(id).operands.front()).dtype == Dtype::float32) operand_variance = 2 * square(operand_rms * roundoff);
+      if (graph.type(graph.node(id).operands.front()).dtype == Dtype::float32) operand_variance = 2 * square(rounding_rms * roundoff);
     }
     double largest = 0;
     for (const double each : value.values)

@@ -13,10 +13,6 @@ namespace cudal1::tensor {
 // nearest is uniform within half a unit in the last place, and mantissas are spread evenly over a binade.
 inline constexpr double rounding_rms = 0.41;
 
-// The same of an operand that a class of precision lets be rounded before it is multiplied, 0.6 of it: how operands are rounded is known,
-// to nearest and each once, where a sum may be taken in any order.
-inline constexpr double operand_rms = 0.6 * rounding_rms;
-
 // Terms that one float32 accumulator may take; longer sums are to be added up in parts.
 inline constexpr double longest_accumulation = 1 << 17;
 

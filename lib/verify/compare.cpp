@@ -248,6 +248,7 @@ class Comparer {
       std::vector<std::size_t> strays;          // elements beyond their bound, at most one more than may be
       double usual = 0;                         // the largest ratio of the others
       double row = 0, row_variances = 0;        // the largest ratio; Σ of the rows' Σ sigma², squared
+      double row_ratios = 0, row_squares = 0;   // Σ of the rows' ratios of error² to sigma², and of their squares
     };
     const double most_off = expected_.sampled ? std::pow(reference::element_bound * leniency_, 2) : HUGE_VAL;
     const std::size_t most_strays = std::max<std::size_t>(1, static_cast<std::size_t>(reference::stray_share * static_cast<double>(got_.size())));
@@ -271,6 +272,10 @@ class Comparer {
         if (const double off = ratio(norms.error, norms.sigma); off > part.row) part.row = off, part.row_at = at;
         part.norms.add(norms);
         part.row_variances += norms.sigma * norms.sigma;
+        if (norms.sigma > 0) {
+          part.row_ratios += norms.error / norms.sigma;
+          part.row_squares += std::pow(norms.error / norms.sigma, 2);
+        }
         std::size_t rest = at;
         for (std::size_t axis = shape.size() - (shape.empty() ? 0 : 1); axis-- > 0;) {
           part.slices[axis][rest % static_cast<std::size_t>(shape[axis])].add(norms);
@@ -282,10 +287,12 @@ class Comparer {
     const Part* with_row = &parts.front();
     std::vector<std::size_t> strays;
     double usual = 0;
-    double row_variances = 0;
+    double row_variances = 0, row_ratios = 0, row_squares = 0;
     for (const Part& part : parts) {
       whole_.add(part.norms);
       row_variances += part.row_variances;
+      row_ratios += part.row_ratios;
+      row_squares += part.row_squares;
       if (part.element > std::pow(deviation.element, 2)) deviation.element = std::sqrt(part.element), worst_ = part.element_at;
       if (part.row > with_row->row) with_row = &part;
       strays.insert(strays.end(), part.strays.begin(), part.strays.end());
@@ -294,29 +301,32 @@ class Comparer {
     deviation.whole = ratio(whole_.error, whole_.sigma);
     if (tensor::size_of(expected_.dtype) < 4) deviation.bias = std::fabs(whole_.signed_error) / whole_.sigmas;
     deviation.count = static_cast<double>(got_.size());
-    const auto independent = [&](double squares) {
-      if (squares > 0) deviation.count = std::min(deviation.count, whole_.sigma * whole_.sigma / squares);
+    const auto independent = [&](double variances, double ratios, double squares, double slices) {
+      if (variances > 0) deviation.count = std::min(deviation.count, whole_.sigma * whole_.sigma / variances * reference::errors_within(ratios, squares, slices));
     };
-    if (shape.size() > 1) independent(row_variances);
+    if (shape.size() > 1) independent(row_variances, row_ratios, row_squares, static_cast<double>(rows));
     if (shape.size() > 1 && row >= reference::shortest_slice) note_slice(with_row->row, row, "row " + std::to_string(with_row->row_at));
     std::vector<double> near(strays.size(), HUGE_VAL);   // the mean variance about each, along the axis where it is least
     for (std::size_t axis = 0, inner = got_.size(); axis < shape.size(); ++axis) {
       const auto extent = static_cast<std::size_t>(shape[axis]);
       inner /= std::max<std::size_t>(1, extent);
       if (extent < 2) continue;
-      double variances = 0;
+      double variances = 0, ratios = 0, squares = 0;
       for (std::size_t index = 0; index < extent; ++index) {
         Norms slice;
         for (const Part& part : parts)
           if (!part.slices.empty()) slice.add(part.slices[axis][index]);
         variances += slice.sigma * slice.sigma;
+        const double own = slice.sigma > 0 ? slice.error / slice.sigma : 0;
+        ratios += own;
+        squares += own * own;
         for (std::size_t k = 0; k < strays.size() && strays.size() <= most_strays; ++k)
           if (strays[k] / inner % extent == index) near[k] = std::min(near[k], slice.sigma * static_cast<double>(extent) / static_cast<double>(got_.size()));
         if (got_.size() / extent < reference::shortest_slice) continue;
         const double off = ratio(slice.error, slice.sigma);
         if (off > deviation.slice) note_slice(off, got_.size() / extent, fmt::format("index {} of axis {}", index, axis));
       }
-      independent(variances);
+      independent(variances, ratios, squares, static_cast<double>(extent));
     }
     const auto is_near = [&](std::size_t k) { return std::isfinite(near[k]) && element_norms(strays[k]).error <= std::pow(reference::stray_bound * leniency_, 2) * near[k]; };
     bool all_near = !strays.empty() && strays.size() <= most_strays;
