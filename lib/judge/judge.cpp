@@ -7,7 +7,9 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "bench/order.hpp"
+#include "judge/meant_source.hpp"
 #include "judge/state.hpp"
+#include "kernel/checker.hpp"
 #include "task/neighbours.hpp"
 #include "task/module.hpp"
 
@@ -86,6 +88,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
 ReferenceReply Judge::State::load_reference(DeviceHost& where) {
   ReferenceJob job;
   job.executable = reference;
+  job.meant.binary = meant_reference;
   job.declared_trials = options.trials;
   if (task::is_module(task) && !lends()) {
     const Step step(*this, "oracle");
@@ -190,6 +193,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   auto built = build(task, *candidate, tunables, compiler, arch);
   if (!built) fail(built.error());
   reference = *std::move(built);
+  if (!task.torch && !kernel::checker(task.file)) meant_reference = build_meant(task, tunables, reference, compiler, arch);
   ensure_ready();
   const Step step(*this, "time");
 

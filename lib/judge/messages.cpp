@@ -44,7 +44,7 @@ static json to(const ReferenceJob& job) {
   for (const reference::StoredCase& stored : job.cases)
     cases.push_back({{"pattern", static_cast<int>(stored.trial.pattern)}, {"seed", stored.trial.seed}, {"path", stored.path},
                      {"kernelbench", stored.kernelbench}});
-  return {{"executable", to(job.executable)}, {"declared_trials", job.declared_trials}, {"cases", std::move(cases)}};
+  return {{"executable", to(job.executable)}, {"meant", to(job.meant)}, {"declared_trials", job.declared_trials}, {"cases", std::move(cases)}};
 }
 
 static json to(const LendJob&) { return json::object(); }
@@ -112,6 +112,7 @@ static void from(const json& value, OpenJob& job) {
 
 static void from(const json& value, ReferenceJob& job) {
   from(value.at("executable"), job.executable);
+  from(value.at("meant"), job.meant);
   value.at("declared_trials").get_to(job.declared_trials);
   for (const json& stored : value.at("cases"))
     job.cases.push_back({{static_cast<reference::Pattern>(stored.at("pattern").get<int>()), stored.at("seed").get<std::uint64_t>()},

@@ -44,6 +44,7 @@ struct Executable {
 // plans of buffers only for `executable`, and its trials are computed already.
 struct ReferenceJob {
   Executable executable;
+  Executable meant;                               // its kernels as their source means them (meant_source.hpp), for shadows; no plans; may be empty
   int declared_trials = 2;
   std::vector<reference::StoredCase> cases;
 };

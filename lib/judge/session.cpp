@@ -108,7 +108,7 @@ ReferenceReply Session::reference(ReferenceJob job) {
     return reply;
   }
   reply.oracle = task_.torch.has_value() || kernel::checker(task_.file);
-  shadows_ = reply.oracle ? nullptr : std::make_unique<ShadowOracle>(task_, reference_.binary, seed_);
+  shadows_ = reply.oracle ? nullptr : std::make_unique<ShadowOracle>(task_, job.meant.binary.ptx.empty() ? reference_.binary : job.meant.binary, seed_);
   reply.shadow = shadows_ != nullptr;
   for (std::size_t size = 0; size < task_.checks.size(); ++size) {
     const verify::Program program{reference_module_.module.get(), &reference_.checks[size]};

@@ -42,6 +42,7 @@ struct Judge::State {
   std::string arch;                             // that variants are compiled for; read by several threads
   bool ready = false;                           // host holds the task and its reference
   Executable reference;
+  outcome::Binary meant_reference;                // build_meant(); empty where something else says what is right
   std::optional<ReferenceFacts> reference_facts;
   std::vector<PredictReply> reference_predictions;  // simulator only, per workload
   ReferenceReply reference_reply;

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "compile/compiler.hpp"
 #include "judge/candidate.hpp"
+#include "judge/meant_source.hpp"
 #include "judge/shadow_oracle.hpp"
 #include "reference/buffers.hpp"
 #include "reference/trial.hpp"
@@ -49,12 +50,14 @@ void print(const task::Task& task, compile::Compiler& compiler) {
     fmt::print("{}\n", json{{"task", task.name()}, {"problem", built.error().message}}.dump());
     return;
   }
+  const outcome::Binary meant = judge::build_meant(task, candidate.family.front(), *built, compiler, "sm_90");
+  const outcome::Binary& shown = meant.ptx.empty() ? built->binary : meant;
   for (std::size_t size = 0; size < task.checks.size(); ++size) {
     const task::Workload& workload = task.checks[size];
-    judge::ShadowOracle oracle(task, built->binary, 7);
+    judge::ShadowOracle oracle(task, shown, 7);
     const auto inputs = reference::inputs(task, workload, {reference::Pattern::declared, 7});
     const auto shadow = oracle.truth(workload, built->checks[size], inputs, outcome::Precision::fp32);
-    json row{{"task", task.name()}, {"sizes", workload.label()}};
+    json row{{"task", task.name()}, {"sizes", workload.label()}, {"meant", !meant.ptx.empty()}};
     if (!shadow) {
       row["problem"] = oracle.problem();
       fmt::print("{}\n", row.dump());
@@ -70,7 +73,7 @@ void print(const task::Task& task, compile::Compiler& compiler) {
         ours += std::pow((*shadow)[k].sigma[i], 2), theirs += std::pow((*torch)[k].sigma[i], 2);
       }
     const auto device = sim::open({.gpu = "H200", .threads = 1});
-    const auto module = device->load(built->binary).value();
+    const auto module = device->load(built->binary).value(), shadowed = device->load(shown).value();
     base::Random random(7, 1);
     reference::Buffers buffers(*device, built->checks[size], random);
     buffers.load(inputs);
@@ -80,8 +83,8 @@ void print(const task::Task& task, compile::Compiler& compiler) {
     row["shadowed"] = oracle.figures.outputs > 0 ? oracle.figures.shadowed / oracle.figures.outputs : 1;
     row["turned"] = oracle.figures.turned;
     row["plain_ms"] = 1e3 * plain;
-    row["cost"] = seconds_of(*device, buffers, *module, sim::ShadowMode::exact) / plain;
-    row["cost_disturbed"] = seconds_of(*device, buffers, *module, sim::ShadowMode::disturbed) / plain;
+    row["cost"] = seconds_of(*device, buffers, *shadowed, sim::ShadowMode::exact) / plain;
+    row["cost_disturbed"] = seconds_of(*device, buffers, *shadowed, sim::ShadowMode::disturbed) / plain;
     row["floats"] = oracle.figures.outputs;
     fmt::print("{}\n", row.dump());
   }

@@ -2,6 +2,7 @@
 #include "sim/operation.hpp"
 
 #include "sim/families.hpp"
+#include "sim/meant.hpp"
 
 #include <cstdlib>
 
@@ -33,6 +34,7 @@ Operations build() {
   add_system_operations(table);
   add_ordering(table);
   add_tensor_operations(table);
+  add_meant_operations(table);
   return table;
 }
 

@@ -2,6 +2,7 @@
 #include "sim/shadow.hpp"
 
 #include "sim/decoder.hpp"
+#include "sim/meant.hpp"
 #include "sim/sim_device.hpp"
 #include "sim/small_float.hpp"
 #include "tensor/dtype.hpp"
@@ -58,6 +59,7 @@ class Reader {
     if (name.front() == '_') return own(i, name, s);
     const Opcode opcode = split_opcode(name);
     const std::string& m = opcode.mnemonic();
+    if (m == "meant") return meant(opcode, s);
     if (m == "shfl") return lane_handlers().shuffle[opcode.has("up") ? 0 : opcode.has("down") ? 1 : opcode.has("bfly") ? 2 : 3];
     if (m == "mov" || m == "selp" || m == "slct") return value_move(opcode, s);
     if (m == "xor" || m == "and" || m == "shl") return logic(i, opcode, s);
@@ -98,6 +100,15 @@ class Reader {
     if (m == "_wmma") return s.part = opcode.has("store"), lane_handlers().fragment;
     if (m == "_ldmatrix" || m == "_stmatrix") return s.part = m == "_stmatrix", lane_handlers().small_matrices;
     return nullptr;
+  }
+
+  static Handler meant(const Opcode& opcode, Shadowed& s) {
+    const auto functions = meant_functions();
+    const auto found = std::find_if(functions.begin(), functions.end(), [&](const MeantFunction& one) { return opcode.parts.at(1) == one.name; });
+    s.part = found == functions.end() ? meant_literal : static_cast<std::uint8_t>(found - functions.begin());
+    s.operands = found == functions.end() ? 1 : static_cast<std::uint8_t>(found->operands);
+    s.type = opcode.type();
+    return &shadow_meant;
   }
 
   static Handler value_move(const Opcode& opcode, Shadowed& s) {

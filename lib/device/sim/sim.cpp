@@ -51,7 +51,7 @@ std::unique_ptr<device::Device> open(const Options& options) { return std::make_
 std::vector<std::string> instructions() {
   std::vector<std::string> names;
   for (const auto& [name, operation] : operations())
-    if (name.front() != '_') names.push_back(name);
+    if (name.front() != '_' && !name.starts_with("meant.")) names.push_back(name);
   for (const char* name : {"ld", "st", "atom", "red", "bra", "call", "ret", "exit", "bar", "barrier", "membar", "fence", "cp.async", "trap",
                            "nanosleep", "mbarrier", "mma.sync", "wmma", "ldmatrix", "stmatrix", "set"})
     names.emplace_back(name);
