@@ -50,7 +50,7 @@ bool floating(const std::string& part) {
 // Finds what an instruction does to shadows.
 class Reader {
  public:
-  explicit Reader(const Program& program) : program_(program) {
+  Reader(const Program& program, ShadowMode mode) : program_(program), mode_(mode) {
     for (const ConstantRow& constant : program.constants) constants_[constant.offset] = constant.value;
   }
 
@@ -194,6 +194,9 @@ class Reader {
     s.rectify = opcode.has("relu");
     s.approximate = opcode.has("approx") || opcode.has("full");
     if (rounds_to_integer(i, s)) return nullptr;
+    const bool plain = s.type == Element::f32 && s.from == Element::f32 && !s.saturate && !s.rectify && opcode.parts.back() != "3" && mode_ != ShadowMode::terms;
+    for (const ShadowHandlers::Floats& floats : handlers().floats)
+      if (plain && floats.operation == s.operation) return mode_ == ShadowMode::exact ? floats.exact : floats.disturbed;
     return handlers().arithmetic;
   }
 
@@ -214,6 +217,7 @@ class Reader {
   }
 
   const Program& program_;
+  ShadowMode mode_;
   std::map<std::uint32_t, std::uint64_t> constants_;
 };
 
@@ -225,7 +229,7 @@ bool has_halves(const Program& program) {
 
 }  // namespace
 
-Program shadowed(const Program& plain, bool halves) {
+Program shadowed(const Program& plain, bool halves, ShadowMode mode) {
   Program result = plain;
   auto shadow = std::make_shared<ShadowProgram>();
   shadow->halves = halves || has_halves(plain);
@@ -233,7 +237,7 @@ Program shadowed(const Program& plain, bool halves) {
   shadow->values = (plain.slab_bytes + 63) / 64 * 64;
   shadow->tags = shadow->values + plain.slab_bytes / 2 * 8;
   result.slab_bytes = shadow->tags + plain.slab_bytes / 2 * 4;
-  const Reader reader(plain);
+  const Reader reader(plain, mode);
   for (std::size_t k = 0; k < plain.instructions.size(); ++k) {
     Instruction& instruction = result.instructions[k];
     Shadowed& s = shadow->of[k];
@@ -364,7 +368,7 @@ ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode
 void SimDevice::shadow(Launch& launch, const Program& plain) {
   if (shadows_ == nullptr) return;
   const auto [entry, fresh] = shadows_->programs.try_emplace(&plain);
-  if (fresh) entry->second = shadowed(plain, shadows_->halves);
+  if (fresh) entry->second = shadowed(plain, shadows_->halves, shadows_->mode);
   launch.program = &entry->second;
   launch.shadow_mode = shadows_->mode;
   launch.shadow_seed = shadows_->seed + 0x9e3779b97f4a7c15u * ++shadows_->launches;

@@ -60,7 +60,7 @@ struct ShadowProgram {
 inline constexpr const char* shadow_comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
 
 // The program with a shadow beside each operation that has one. `halves`: it may move 16-bit floats that it does not compute with.
-Program shadowed(const Program& plain, bool halves);
+Program shadowed(const Program& plain, bool halves, ShadowMode mode);
 
 // Shadows of the constants and parameters of a warp, when its registers are made ready.
 void prepare_shadows(Warp& warp);
@@ -68,6 +68,12 @@ void prepare_shadows(Warp& warp);
 // Handlers of instructions with shadows, compiled as sim/families.hpp has it.
 struct ShadowHandlers {
   Handler arithmetic, compare, convert_to_integer, convert_from_integer, move, select, pack, part, sign, bits_up, load, store;
+  // Quicker ones of arithmetic on floats, without and with random rounding.
+  struct Floats {
+    ShadowOperation operation;
+    Handler exact, disturbed;
+  };
+  std::array<Floats, 7> floats;
 };
 ShadowHandlers shadow_handlers_avx2();
 ShadowHandlers shadow_handlers_baseline();

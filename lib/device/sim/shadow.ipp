@@ -253,6 +253,72 @@ void shadow_arithmetic(Warp& w, const Instruction& i) {
   }
 }
 
+template <Op operation>
+inline double apply(double a, double b, double c) {
+  if constexpr (operation == Op::add) return a + b;
+  if constexpr (operation == Op::sub) return a - b;
+  if constexpr (operation == Op::mul) return a * b;
+  if constexpr (operation == Op::fma) return __builtin_fma(a, b, c);
+  if constexpr (operation == Op::div) return a / b;
+  if constexpr (operation == Op::min) return a < b || b != b ? a : b;
+  if constexpr (operation == Op::max) return a > b || b != b ? a : b;
+  return a;
+}
+
+// shadow_arithmetic in one pass, for what kernels mostly do: plain operations of floats, without counting terms.
+template <Op operation, bool disturbed>
+void shadow_floats(Warp& w, const Instruction& i) {
+  const Launch& launch = *w.worker->launch;
+  const ShadowProgram& shadows = *launch.program->shadow;
+  const Shadowed& s = shadows.of[static_cast<std::size_t>(&i - launch.program->instructions.data())];
+  double* const values = reinterpret_cast<double*>(w.rows + shadows.values);
+  u32* const tags = reinterpret_cast<u32*>(w.rows + shadows.tags);
+  const u32 c_row = operation == Op::fma ? i.c : i.b;
+  const u32 *a = row<const u32>(w, i.a), *b = row<const u32>(w, i.b), *c = row<const u32>(w, c_row);
+  const double *a_values = values + i.a / 2, *b_values = values + i.b / 2, *c_values = values + c_row / 2;
+  const u32 *a_tags = tags + i.a / 2, *b_tags = tags + i.b / 2, *c_tags = tags + c_row / 2;
+  alignas(64) double result[32], unrounded[32];
+  CUDAL1_LANES {
+    const auto x = static_cast<double>(std::bit_cast<float>(a[l])), y = static_cast<double>(std::bit_cast<float>(b[l])), z = static_cast<double>(std::bit_cast<float>(c[l]));
+    result[l] = apply<operation>(a_tags[l] == a[l] ? a_values[l] : x, b_tags[l] == b[l] ? b_values[l] : y, c_tags[l] == c[l] ? c_values[l] : z);
+    if constexpr (disturbed) unrounded[l] = apply<operation>(x, y, z);
+  }
+  run_real(w, i, s);
+  const u32* d = row<const u32>(w, i.d);
+  if constexpr (disturbed) {
+    if (rounds(operation)) {
+      // As disturb() does it.
+      const u32 seed = static_cast<u32>(launch.shadow_seed) ^ static_cast<u32>(launch.shadow_seed >> 32);
+      const u32 place = (static_cast<u32>(w.block->number) * 0x27d4eb2fu) ^ (w.index << 22) ^ (i.statement << 7);
+      const double most = 0.71 * 0x1p-24 * (s.approximate ? 4 : 1);
+      CUDAL1_LANES {
+        const auto value = static_cast<double>(std::bit_cast<float>(d[l]));
+        const double by = noise(d[l], place + static_cast<u32>(l) * 0x632be5abu, seed);
+        const double moved = result[l] + most * std::fabs(result[l]) * by;
+        result[l] = unrounded[l] == value ? result[l] : moved;
+      }
+    }
+  }
+  double* const d_values = values + i.d / 2;
+  u32* const d_tags = tags + i.d / 2;
+  const u32* lanes = w.lanes.data();
+  const auto kept = [&](int l) {
+    const auto value = static_cast<double>(std::bit_cast<float>(d[l]));
+    return std::fabs(result[l]) < HUGE_VAL && std::fabs(value) < HUGE_VAL ? result[l] : value;
+  };
+  if (w.mask == all_lanes) {
+    CUDAL1_LANES d_values[l] = kept(l), d_tags[l] = d[l];
+  } else {
+    CUDAL1_LANES {
+      d_values[l] = lanes[l] ? kept(l) : d_values[l];
+      d_tags[l] = lanes[l] ? d[l] : d_tags[l];
+    }
+  }
+}
+
+template <Op operation>
+constexpr ShadowHandlers::Floats floats_of() { return {operation, &shadow_floats<operation, false>, &shadow_floats<operation, true>}; }
+
 inline bool holds(unsigned comparison, double a, double b) {
   switch (comparison) {
     case 0: return a == b;
@@ -434,13 +500,22 @@ inline void move_cells(Warp& w, const Instruction& i, const Shadowed& s, const u
   Allocation* last = w.worker->sites[i.site].last;
   const unsigned bytes = s.width * s.count;
   // Nearly always all lanes are in one place.
-  u64 low = ~u64{0}, high = 0;
-  for (u32 rest = w.mask; rest; rest &= rest - 1) {
-    const u64 address = addresses[std::countr_zero(rest)];
-    low = std::min(low, address), high = std::max(high, address);
+  const s64 first = static_cast<s64>(addresses[std::countr_zero(w.mask)]);
+  const u32* lanes = w.lanes.data();
+  alignas(64) s64 used[32];
+  s64 differ = 0;
+  CUDAL1_LANES {
+    used[l] = lanes[l] ? static_cast<s64>(addresses[l]) : first;
+    differ |= used[l] ^ first;
   }
+  s64 lowest = first, highest = first;
+  if (differ != 0) {
+    for (int l = 0; l < 32; ++l) lowest = used[l] < lowest ? used[l] : lowest;
+    for (int l = 0; l < 32; ++l) highest = used[l] > highest ? used[l] : highest;
+  }
+  const u64 low = static_cast<u64>(lowest), high = static_cast<u64>(highest);
   CellPlace all;
-  if (s.space != Space::local && low <= high) {
+  if (s.space != Space::local) {
     Allocation* one = last;
     all = shadow_cells(w, s.space, 0, low, static_cast<unsigned>(std::min<u64>(high - low + bytes, 0x7fffffff)), one);
     last = one ? one : last;
@@ -456,10 +531,16 @@ inline void move_cells(Warp& w, const Instruction& i, const Shadowed& s, const u
           if constexpr (store) all.values[cell] = plane.values[l], all.tags[cell] = plane.tags[l];
           else plane.values[l] = all.values[cell], plane.tags[l] = all.tags[cell];
         };
-        if (w.mask == all_lanes)
+        if (!store && w.mask == all_lanes && low == high) {
+          // One word for all of them.
+          const double value = all.values[place];
+          const u32 tag = all.tags[place];
+          CUDAL1_LANES plane.values[l] = value, plane.tags[l] = tag;
+        } else if (w.mask == all_lanes) {
           for (int l = 0; l < 32; ++l) move(l);
-        else
+        } else {
           for (u32 rest = w.mask; rest; rest &= rest - 1) move(std::countr_zero(rest));
+        }
       }
       continue;
     }
@@ -496,7 +577,8 @@ void shadow_store(Warp& w, const Instruction& i) {
 
 ShadowHandlers shadow_handlers() {
   return {&shadow_arithmetic, &shadow_compare, &shadow_to_integer, &shadow_from_integer, &shadow_move, &shadow_select,
-          &shadow_pack, &shadow_part, &shadow_sign, &shadow_bits_up, &shadow_load, &shadow_store};
+          &shadow_pack, &shadow_part, &shadow_sign, &shadow_bits_up, &shadow_load, &shadow_store,
+          {floats_of<Op::add>(), floats_of<Op::sub>(), floats_of<Op::mul>(), floats_of<Op::fma>(), floats_of<Op::div>(), floats_of<Op::min>(), floats_of<Op::max>()}};
 }
 
 }  // namespace

@@ -125,6 +125,22 @@ TEST_CASE("shadows of arithmetic are what no operation rounds") {
   require_shadows("mul.sat.f32 %f3, %f1, 0f3E99999A;", [](auto& x, auto&, auto l) { return std::min(1.0, x[l] * static_cast<double>(0.3f)); });
 }
 
+TEST_CASE("shadows of what a source means are not those of the instructions that stand for it") {
+  require_shadows("lg2.approx.f32 %f4, %f1; mul.f32 %f5, %f4, 0f3F317218; meant.log.f32 %f3, %f5, %f1;", [](auto& x, auto&, auto l) { return std::log(x[l]); });
+  require_shadows("lg2.approx.f32 %f4, %f1; mul.f32 %f4, %f4, %f2; ex2.approx.f32 %f4, %f4; meant.pow.f32 %f3, %f4, %f1, %f2;", [](auto& x, auto& y, auto l) { return std::pow(x[l], y[l]); });
+  require_shadows("mov.f32 %f4, 0f3F333333; meant.literal.f32 %f5, %f4, 0d3FE6666666666666; mul.f32 %f3, %f5, %f1;", [](auto& x, auto&, auto l) { return 0.7 * x[l]; });
+  require_shadows("add.f32 %f4, %f1, 0f3F800000; lg2.approx.f32 %f4, %f4; mul.f32 %f4, %f4, 0f3F317218; cvt.f64.f32 %d1, %f1; cvt.f64.f32 %d2, %f4; meant.log1p.f64 %d3, %d2, %d1; cvt.rn.f32.f64 %f3, %d3;",
+                  [](auto& x, auto&, auto l) { return std::log1p(x[l]); });
+  // A run that rounds at random keeps what the instructions gave, and terms are those of the operand.
+  Lane lane("mul.f32 %f4, %f1, 0f40000000; add.f32 %f5, %f1, %f2; meant.exp.f32 %f3, %f4, %f5;");
+  const auto disturbed = lane.shadows(ShadowMode::disturbed);
+  const auto terms = lane.shadows(ShadowMode::terms);
+  for (std::size_t l = 0; l < 32; ++l) {
+    CHECK(std::fabs(disturbed[l] / (2 * lane.x[l]) - 1) < 1e-6);
+    CHECK(terms[l] == 2);
+  }
+}
+
 TEST_CASE("shadows go where values go") {
   const auto x_itself = [](const Values& x, const Values&, std::size_t l) { return x[l]; };
   require_shadows("mov.b32 %r5, %f1; mov.b32 %f3, %r5;", x_itself);
