@@ -5,6 +5,7 @@
 #include "kernel/drafter.hpp"
 #include "kernel/host_source.hpp"
 #include "kernel/macros.hpp"
+#include "kernel/needed_definitions.hpp"
 #include "kernel/output.hpp"
 #include "kernel/signature.hpp"
 
@@ -41,7 +42,9 @@ Draft draft(const std::string& given, const std::string& name, const std::string
     return same;
   }
   std::vector<std::string> includes;
-  const std::string source = with_local_includes(given.starts_with("\xef\xbb\xbf") ? given.substr(3) : given, name, includes);
+  std::string source = with_local_includes(given.starts_with("\xef\xbb\xbf") ? given.substr(3) : given, name, includes);
+  const std::vector<std::string> definitions = needed_definitions(source);
+  for (const std::string& definition : definitions) source = fmt::format("#define {}  // guessed\n{}", definition, source);
   const HostSource host = split_host(source);
   const std::vector<Signature> kernels = signatures(source);
   if (kernels.empty())
@@ -79,6 +82,7 @@ Draft draft(const std::string& given, const std::string& name, const std::string
   }
   Draft result = *std::move(first);
   result.kernels = names;
+  for (const std::string& definition : definitions) result.guessed.push_back(fmt::format("#define {}: the code uses macros that are defined only where the build defines it", definition));
   for (const std::string& include : includes) result.remarks.push_back("put in: " + include);
   if (kernel.empty() && names.size() > 1) result.remarks.push_back(fmt::format("of {} kernels {} is drafted; another: --kernel NAME, of {}", names.size(), result.kernel, kernel_list(names)));
   return result;

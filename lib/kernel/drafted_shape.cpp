@@ -70,7 +70,8 @@ std::optional<std::string> shape_of(const SeenElements& seen) {
     for (const P& other : seen.extents) below |= other != extent && (other - extent).never_negative();
     if (!below && std::find(largest.begin(), largest.end(), extent) == largest.end()) largest.push_back(extent);
   }
-  if (largest.empty()) return std::nullopt;
+  // Of a grid that nobody knows the extent is not known either.
+  if (largest.empty() || std::any_of(largest.begin(), largest.end(), [](const P& extent) { return extent.text().find("@grid.") != std::string::npos; })) return std::nullopt;
   if (largest.size() > 1) {
     if (largest.size() > 4) return std::nullopt;
     std::vector<std::string> texts;

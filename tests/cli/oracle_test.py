@@ -51,6 +51,8 @@ __global__ void scale(const float* A, float* C, int N) {
 }
 """
 
+LIBRARY = SCALE.replace("A[i] * 3.0f + 1.0f", "0.7f * logf(A[i] + 3.0f)").replace("A: float32[N]", "A: float32[N] ~ uniform(1, 2)")
+
 # Its bits are no number that was computed, and integers are compared as they are.
 COUNT = """\
 //@ task    bits
@@ -90,6 +92,19 @@ class Oracle(CliTest):
         self.write("off.cu", variant.replace("A[i] * 3.0f", "A[i] * 3.000015f"))
         self.says(self.run_cli("verify", "task.cu", "same.cu", *SIM), "right in", "SHADOW_ORACLE")
         self.says(self.run_cli("verify", "task.cu", "off.cu", *SIM, code=6), "WRONG_RESULT")
+
+    def test_functions_of_the_library_and_decimals_are_what_they_mean(self):
+        self.write("task.cu", LIBRARY)
+        variant = "".join(line + "\n" for line in LIBRARY.splitlines() if not line.startswith(("//@ task", "//@ size", "//@ check", "//@ input", "//@ output")))
+        self.write("wide.cu", variant.replace("0.7f * logf(A[i] + 3.0f)", "(float)(0.7 * log((double)A[i] + 3.0))"))
+        self.write("off.cu", variant.replace("0.7f", "0.7000003f"))
+        self.says(self.run_cli("verify", "task.cu", "task.cu", "wide.cu", *SIM), "task.cu: right in", "wide.cu: right in", "SHADOW_ORACLE")
+        self.says(self.run_cli("verify", "task.cu", "off.cu", *SIM, code=6), "WRONG_RESULT")
+
+    def test_of_doubles_alone_shadows_are_no_nearer_than_values(self):
+        # Near 1 the arcsine moves by the square root of what its operand moves by.
+        self.write("task.cu", LIBRARY.replace("float", "double").replace("0.7f * logf(A[i] + 3.0f)", "asin(sqrt(sin(A[i] / 3.0) * sin(A[i] / 3.0)))").replace("64[N]", "64[N]").replace("double32", "float64"))
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM), "right in")
 
     def test_the_report_says_it(self):
         self.write("task.cu", NAIVE)

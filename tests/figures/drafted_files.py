@@ -4,8 +4,9 @@
 
     drafted_files.py BINARY LIST --sources FOLDER [--only NAME,…] [--out FOLDER]
 
-LIST has a line for each file: repository | path | numbers to fill in, NAME=VALUE,… (the sizes and scalars that make the
-draft the task it is meant to be; nothing else is edited). The repositories lie as OWNER+NAME in FOLDER, checked out. A
+LIST has a line for each file: repository | path | numbers to fill in, NAME=VALUE,… (the sizes, scalars and, as BUFFER[]=VALUE,
+numbers of elements that make the draft the task it is meant to be; nothing else is edited; sizes are checked as they are where a
+number of elements is one). The repositories lie as OWNER+NAME in FOLDER, checked out. A
 draft counts as running when `verify` finds the drafted kernel right on the simulator; of the others the last word of the
 tool is shown. Prints a Markdown table.
 """
@@ -41,12 +42,21 @@ def verified(arguments, task, **limits):
 
 def with_numbers(text, numbers):
     """The draft with other numbers after `NAME =`; its check line follows the first such size."""
-    for pair in filter(None, numbers.split(",")):
-        name, value = pair.strip().split("=")
+    pairs = [pair.strip().split("=") for pair in filter(None, numbers.split(","))]
+    for name, value in pairs:
+        if name.endswith("[]"):
+            text, count = re.subn(rf"(?m)^//@ (?:#\s+to complete: )?(\s*(?:input|output|inout)\s+{name[:-2]}: \w+)\[.*\]", lambda found: f"//@ {found.group(1)}[{value}]", text)
+            if count != 1:
+                raise SystemExit(f"{name}: the draft has no such buffer")
+            continue
         changed, count = re.subn(rf"(?m)^(//@ (?:size|check|scalar).*\b{name}(?:: \w+)? = )[-+.\w]+", lambda found: found.group(1) + value, text)
         if count == 0:
             raise SystemExit(f"{name}: the draft has no such number")
         text = changed
+    if any(name.endswith("[]") for name, _ in pairs):
+        text = re.sub(r"(?m)^//@ check .*\n", "", text)
+        free = re.findall(r"\b(\w+) = (\d+)(?=,|\s|$)", "".join(line for line in text.splitlines() if line.startswith("//@ size")))
+        text = text.replace("//@ launch", f"//@ check {', '.join(f'{name} = {value}' for name, value in free)}\n//@ launch", 1)
     return text
 
 
@@ -65,7 +75,7 @@ def measure(arguments, row, out):
     right, why = verified(arguments, task)
     filled = right
     if not right and row["numbers"]:
-        task.write_text(with_numbers(task.read_text(), row["numbers"]))
+        task.write_bytes(with_numbers(task.read_bytes().decode(errors="surrogateescape"), row["numbers"]).encode(errors="surrogateescape"))
         filled, why = verified(arguments, task)
     return name, milliseconds, right, filled, "" if filled else why
 

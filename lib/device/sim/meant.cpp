@@ -66,8 +66,15 @@ void keep_shadow(const Warp& w, std::uint32_t offset, int lane, double shadow) {
   }
 }
 
+// Of doubles a shadow is no nearer to the truth than the value, unless the value was a float's before.
+template <class T>
+bool is_nearer(double shadow, T value) {
+  if constexpr (sizeof(T) == 4) return true;
+  return static_cast<double>(static_cast<float>(value)) == value && (shadow == value || std::fabs(shadow - value) > 0x1p-40 * std::fabs(value));
+}
+
 // Without rounding it is the function of the operand's shadow. A run that rounds at random keeps what the library's own instructions
-// gave, and a function has as many terms as its operand.
+// gave, and a function of a float has as many terms as its operand.
 template <class T>
 void give_shadow(Warp& w, const Instruction& i, const Shadowed& s) {
   const ShadowMode mode = w.worker->launch->shadow_mode;
@@ -78,11 +85,12 @@ void give_shadow(Warp& w, const Instruction& i, const Shadowed& s) {
     double& r = result[lane];
     if (s.part == meant_literal) {
       r = mode == ShadowMode::exact ? row<const double>(w, i.b)[lane] : leaf(mode, static_cast<double>(row<const T>(w, i.a)[lane]));
-    } else if (mode == ShadowMode::disturbed) {
+    } else if (mode == ShadowMode::disturbed || (mode == ShadowMode::terms && sizeof(T) == 8)) {
       r = shadow_of<T>(w, i.a, mode, lane);
     } else {
       const double x = shadow_of<T>(w, i.b, mode, lane), y = s.operands > 1 ? shadow_of<T>(w, i.c, mode, lane) : 0;
-      r = mode == ShadowMode::terms ? std::max(x, y) : functions[s.part].of(x, y);
+      const bool known = is_nearer(x, row<const T>(w, i.b)[lane]);
+      r = mode == ShadowMode::terms ? std::max(x, y) : known ? functions[s.part].of(x, y) : shadow_of<T>(w, i.a, mode, lane);
     }
   }
   run_real(w, i, s);

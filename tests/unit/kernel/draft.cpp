@@ -355,3 +355,48 @@ __global__ void k(const Pair* p, float* y, int n) {
   for (const char* gone : {"gflags", "fstream", "Filler"}) CHECK(drafted.text.find(gone) == std::string::npos);
   for (const char* kept : {"namespace cg = cooperative_groups;", "using std::numeric_limits;", "struct Pair"}) CHECK(drafted.text.find(kept) != std::string::npos);
 }
+
+TEST_CASE("a name that the build would define is defined where code uses macros that hang on it") {
+  const std::string source = R"(
+#ifndef GUARD
+#define GUARD
+#ifdef GPU
+#define BLOCK 128
+#endif
+#ifdef DEBUG
+#define CHECK(x) x
+#endif
+#ifdef TRACE
+#define DEPTH 3
+__device__ int depth() { return DEPTH; }
+#endif
+#endif
+__global__ void k(const float* x, float* y, int n) {
+  __shared__ float part[BLOCK];
+  int i = blockIdx.x * 128 + threadIdx.x;
+  part[threadIdx.x] = 0;
+  if (i < n) y[i] = x[i] + part[threadIdx.x];
+}
+)";
+  const Draft drafted = draft(source, "t.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("#define GPU  // guessed\n") != std::string::npos);
+  CHECK(drafted.text.find("#define TRACE") == std::string::npos);
+  CHECK(drafted.text.find("#define DEBUG") == std::string::npos);
+  CHECK(std::any_of(drafted.guessed.begin(), drafted.guessed.end(), [](const std::string& what) { return what.starts_with("#define GPU"); }));
+  whole(drafted);
+  CHECK(draft("#define GPU\n" + source, "t.cu").text.find("guessed\n#define GPU") == std::string::npos);
+}
+
+TEST_CASE("an extent that hangs on a grid of a form that is not known is left open") {
+  const Draft drafted = draft(R"(
+__global__ void k(const float* x, float* y, int n, int s) {
+  int id = (blockIdx.x + blockIdx.y * gridDim.x) * blockDim.x + threadIdx.x;
+  float first = x[id / s * s];
+  if (id < n) y[id] = first;
+}
+void run(float* x, float* y, int n, int s) { k<<<grid_of(n), 512>>>(x, y, n, s); }
+)", "t.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find('@' + std::string("grid")) == std::string::npos);
+}
