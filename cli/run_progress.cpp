@@ -94,7 +94,9 @@ class TextProgress final : public search::Observer {
   void round_finished(const search::Round& round) override {
     keep(fmt::format("round {}/{}: {} answer{}, {} right, {} faster{}; {}", round.round, rounds_, round.answers, round.answers == 1 ? "" : "s",
                      round.right, round.faster, round.duplicates > 0 ? fmt::format(" ({} given before)", round.duplicates) : "",
-                     round.best_so_far > 0 ? fmt::format("best so far {:.3g}x", round.best_so_far) : "nothing right yet"));
+                     round.best_so_far > 1   ? fmt::format("best so far {:.3g}x", round.best_so_far)
+                     : round.best_so_far > 0 ? "nothing faster yet"
+                                             : "nothing right yet"));
   }
   void confirming(const search::Variant& variant) override {
     show("confirming " + variant.id + " in fresh processes", "final verdict");
@@ -119,7 +121,7 @@ class TextProgress final : public search::Observer {
     const auto arriving = arrivals_->text();
     line_.show(fmt::format("{} · {}{}{}{} · {}", where_, what_, arriving.empty() ? "" : ": ", arriving, best_text(), elapsed(begun_)));
   }
-  std::string best_text() const { return best_ > 0 ? fmt::format(" · best {:.3g}x", best_) : ""; }
+  std::string best_text() const { return best_ > 1 ? fmt::format(" · best {:.3g}x", best_) : ""; }
   void keep(const std::string& text) {
     const std::lock_guard lock(mutex_);
     line_.keep(text);
@@ -136,7 +138,7 @@ class TextProgress final : public search::Observer {
   bool animated_;
   std::shared_ptr<const model::Arrivals> arrivals_;
   int judged_ = 0;
-  double best_ = 0;  // nothing is right yet
+  double best_ = 0;  // above 1 when something is faster
   std::string where_ = "start", what_;
   base::Seconds begun_ = base::now(), last_line_ = begun_;
   std::mutex mutex_;  // of everything that is shown

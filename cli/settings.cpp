@@ -161,6 +161,8 @@ std::vector<Setting> all_settings(const CLI::App& root) {
   for (const CLI::App* app : apps)
     for (const CLI::Option* option : settable_options(*app)) {
       const std::string& key = option->get_lnames().front();
+      // A value that the command would refuse is refused here.
+      if (const auto given = find(files, app->get_name(), key); given && option->count() == 0) apply(const_cast<CLI::Option&>(*option), *given);
       if (settings.contains(key)) continue;
       Setting setting{key, {}, Origin::built_in, ""};
       if (option->get_items_expected_max() == 0) setting.values = {"false"};

@@ -35,7 +35,7 @@ void apply_settings(CLI::App& root, CLI::App& command);
 // "CUDAL1_ROUNDSX is no setting; did you mean CUDAL1_ROUNDS?", for each variable that is nearly one.
 std::vector<std::string> misspelt_variables(const CLI::App& root);
 
-// Every setting as it would apply, for `cudal1 config show`; sorted by key.
+// Every setting as it would apply, for `cudal1 config show`; sorted by key. Throws as apply_settings() does for any command.
 std::vector<Setting> all_settings(const CLI::App& root);
 
 }  // namespace cudal1::cli

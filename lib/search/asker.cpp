@@ -21,10 +21,24 @@ bool lost(const model::Reply& reply) {
   return reply.status == unreachable || reply.status == no_credit || reply.status == denied || reply.status == rejected;
 }
 
+// A kernel file is never as long; what comes beyond is not kept.
+constexpr std::size_t longest_reply = std::size_t{1} << 20;
+
+model::Reply limited(model::Reply reply) {
+  if (reply.text.size() <= longest_reply) return reply;
+  const std::size_t whole = reply.text.size();
+  reply.text.resize(longest_reply);
+  if (reply.status == model::Reply::Status::ok) {
+    reply.status = model::Reply::Status::truncated;
+    reply.reason = fmt::format("the reply has {:.1f} MB; the first {} MiB were kept", static_cast<double>(whole) / 1e6, longest_reply >> 20);
+  }
+  return reply;
+}
+
 // A model that throws is one that cannot be reached: the run ends in order, and the reason is kept.
 model::Reply answer(model::Model& model, const model::Question& question, const std::stop_token& stop) {
   try {
-    return model.answer(question, stop);
+    return limited(model.answer(question, stop));
   } catch (const std::exception& problem) {
     model::Reply reply;
     reply.status = model::Reply::Status::unreachable;

@@ -42,7 +42,7 @@ Result Rounds::run() {
   begin();
   for (int round = 1; round <= options_.rounds && !stopped_; ++round) play(round);
   if (!stopped_)
-    stop(Stop::rounds, options_.rounds == 1 ? "its round is done" : fmt::format("all {} rounds are done", options_.rounds));
+    stop(Stop::rounds, options_.rounds == 1 ? "the one round that was asked for is done" : fmt::format("all {} rounds are done", options_.rounds));
   // Where the run goes on later, a final verdict would be taken of a best that is not final.
   const bool unfinished = result_.stopped_because == Stop::pending || result_.stopped_because == Stop::interrupted;
   Options options = options_;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a new user meets first: ordinary CUDA files, commands that are printed to be given again, errors that scripts branch on."""
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import re
 import signal
 import struct
 import subprocess
+import time
 import unittest
 
 from fixture import BINARY, FASTER, TASK, WRONG, CliTest, reply
@@ -261,6 +263,42 @@ class Commands(CliTest):
         process.stderr.close()
         self.assertEqual(process.wait(60), 129)
         self.assertIn("go on with the same command", words)
+
+
+    def test_a_worker_that_is_asked_to_end_finishes(self):
+        # As a job scheduler does it: the signal goes to every process.
+        code = TASK.replace("C[row * M + column] = A[row * M + column] + 1.0f;", "{ float s = 0; for (int k = 0; k < 3000; ++k) s = s * 0.5f + A[row * M + column]; C[row * M + column] = A[row * M + column] + 1.0f + 0 * s; }")
+        self.write("slow.cu", code)
+        process = subprocess.Popen([BINARY, "verify", "slow.cu", "slow.cu", *SIM], cwd=self.work, env=self.environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        workers = set()
+        while process.poll() is None and len(workers) < 2:
+            children = pathlib.Path(f"/proc/{process.pid}/task").glob("*/children")
+            for child in " ".join(path.read_text() for path in children).split():
+                words = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+                if b"worker" in words and int(child) not in workers:
+                    time.sleep(0.2)   # it has begun
+                    with contextlib.suppress(ProcessLookupError):
+                        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                            os.kill(int(child), number)
+                    workers.add(int(child))
+        out, err = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(len(workers), 2)
+        self.assertNotIn("out of memory", out + err)
+
+    def test_an_endless_reply_is_cut_and_kept_once(self):
+        self.write("long.sh", "#!/bin/sh\nhead -c 3500000 /dev/zero | tr '\\0' 'x'\n").chmod(0o755)
+        result = self.run_cli("optimize", "task.cu", *SIM, "--model", "cmd:./long.sh", *SHORT, "--out", "run", code=3)
+        self.says(result, "the one round that was asked for is done", "the reply has 3.5 MB")
+        self.assertLess(sum(path.stat().st_size for path in (self.work / "run").rglob("*") if path.is_file()), 3_000_000)
+
+    def test_nothing_is_called_best_before_something_is_faster(self):
+        result = self.run_cli("optimize", "task.cu", *SIM, "--model", "replay:replies", "--rounds", "1", "--samples", "1", "--no-repair")
+        self.says(result, "best so far")
+        self.write("same/r01-s01.md", reply(TASK.split("//@ output")[1].split("\n", 1)[1].replace("+ 1.0f", "+ 1.00f")))
+        result = self.run_cli("optimize", "task.cu", *SIM, "--model", "replay:same", *SHORT, code=3)
+        self.says(result, "1 answer, 1 right, 0 faster; nothing faster yet")
+        self.assertNotIn("best so far 1x", result.err)
 
 
 class Words(CliTest):

@@ -89,6 +89,11 @@ class Providers(CliTest):
                 self.says(result, text, service.url, "go on with the same command")
                 self.assertEqual(len(service.requests), 1)
 
+    def test_after_a_failure_for_good_no_second_question_is_tried(self):
+        with Service(Say(status=500)) as service:
+            self.run_cli(*self.optimize(service, "--retries", "1", samples=3), code=7)
+            self.assertEqual(len(service.requests), 2)
+
     def test_a_run_goes_on_and_asks_for_no_received_reply_again(self):
         with Service(Say(reply(WRONG)), Say(status=500)) as service:
             self.run_cli(*self.optimize(service, "--retries", "1", samples=2), code=7)

@@ -43,6 +43,16 @@ class Settings(CliTest):
         self.user.write_text("\nrounds = 'many'\n")
         self.refuses("optimize", "x.cu", code=2, says=["config.toml:2", "many"])
 
+    def test_show_refuses_what_a_command_would_refuse(self):
+        self.user.write_text("rounds = -1\n")
+        self.refuses("config", "show", code=2, says=["config.toml:1", "--rounds"])
+        self.user.write_text("[optimize]\nrounds = 'many'\n")
+        self.refuses("config", "show", code=2, says=["config.toml:2", "many"])
+        self.user.write_text("")
+        self.refuses("config", "show", code=2, says=["CUDAL1_SAMPLES"], env={"CUDAL1_SAMPLES": "0.5"})
+        self.user.write_text("[optimize]\nrounds = 3\n[models]\njson = true\n")
+        self.says(self.run_cli("config", "show"), "optimize.rounds = 3")
+
     def test_a_table_holds_for_one_command(self):
         self.user.write_text("[models]\njson = true\n")
         self.assertEqual(self.run_cli("models").json()["schema"], 1)
