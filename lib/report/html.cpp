@@ -38,7 +38,32 @@ std::string diff_lines(const std::string& text) {
   return result;
 }
 
+// The id of a kernel's listing, for a variant's name as tables show it.
+std::string anchor_of(const store::Run& run, std::string_view cell) {
+  if (const auto best = cell.find(" (best)"); best != std::string_view::npos) cell = cell.substr(0, best);
+  for (const auto& variant : run.result.variants)
+    if (variant.id == cell && !variant.source.empty()) return fmt::format("kernel-{}", variant.id);
+  return "";
+}
+
+std::string listing(const std::string& id, const std::string& title, const std::string& source) {
+  std::string result = fmt::format("<details id=\"kernel-{}\"><summary>{}</summary>\n<pre class=\"source\">", escaped(id), escaped(title));
+  int number = 0;
+  for (const auto& line : base::split_lines(source)) result += fmt::format("<i id=\"kernel-{}-{}\">{}</i>\n", escaped(id), ++number, escaped(base::printable(line)));
+  return result + "</pre></details>\n";
+}
+
+// Every kernel that was judged, behind its name, with numbered lines: messages name them.
+std::string listings(const store::Run& run) {
+  std::string result = "<h2>The kernels</h2>\n" + listing("reference", fmt::format("reference: {}", run.identity.task_path), run.identity.task_source);
+  for (const auto& variant : run.result.variants)
+    if (!variant.source.empty()) result += listing(variant.id, variant.id, variant.source);
+  return result;
+}
+
 struct Writer {
+  const store::Run& run;
+
   std::string operator()(const Heading& heading) const {
     return fmt::format("<h{0}>{1}</h{0}>\n", heading.level, escaped(heading.text));
   }
@@ -65,10 +90,12 @@ struct Writer {
   std::string operator()(const ScoreChart& chart) const { return draw_svg(chart); }
 
  private:
-  static std::string row(const Table& table, const std::vector<std::string>& cells, const char* tag) {
+  std::string row(const Table& table, const std::vector<std::string>& cells, const char* tag) const {
     std::string result = "<tr>";
-    for (std::size_t c = 0; c < cells.size(); ++c)
-      result += fmt::format("<{0}{1}>{2}</{0}>", tag, table.numeric[c] ? " class=\"number\"" : "", escaped(cells[c]));
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::string anchor = c == 0 ? anchor_of(run, cells[c]) : "", text = escaped(cells[c]);
+      result += fmt::format("<{0}{1}>{2}</{0}>", tag, table.numeric[c] ? " class=\"number\"" : "", anchor.empty() ? text : fmt::format("<a href=\"#{}\">{}</a>", escaped(anchor), text));
+    }
     return result + "</tr>\n";
   }
 };
@@ -82,7 +109,8 @@ std::string replaced(std::string text, std::string_view hole, const std::string&
 
 std::string html(const store::Run& run, const Style&) {
   std::string body;
-  for (const auto& block : document(run, Detail::full)) body += std::visit(Writer{}, block);
+  for (const auto& block : document(run, Detail::full)) body += std::visit(Writer{run}, block);
+  body += listings(run);
   const std::string page(embedded_text("page.html").value_or(""));
   return replaced(replaced(page, "{{title}}", escaped("cudal1: " + run.identity.task_name)), "{{body}}", body);
 }

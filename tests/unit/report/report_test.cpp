@@ -9,6 +9,7 @@
 #include "report/report.hpp"
 #include "report/wording.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -196,6 +197,46 @@ TEST_CASE("text from a model can neither colour a terminal nor add markup") {
   CHECK(report::render(run, "terminal").find('\x1b') == std::string::npos);
   CHECK(report::render(run, "html").find("<script>") == std::string::npos);
   CHECK(report::render(run, "markdown").find("expected 2 |") == std::string::npos);
+}
+
+TEST_CASE("a page shows every kernel with its lines, and names lead to them") {
+  auto run = example_run();
+  run.result.variants[0].source = "//@ launch k<<<1, 1>>>(A)\n__global__ void k(const float* A) { if (*A < 1 && \"</pre>\") return; }\n";
+  const std::string page = report::render(run, "html");
+  CHECK_THAT(page, containing("<i id=\"kernel-reference-7\">__global__ void copy(const float* A, float* C, int N) {</i>"));
+  CHECK_THAT(page, containing("<i id=\"kernel-" + run.result.variants[0].id + "-2\">__global__ void k(const float* A) { if (*A &lt; 1 &amp;&amp; &quot;&lt;/pre&gt;&quot;) return; }</i>"));
+  std::size_t links = 0;
+  for (auto at = page.find("<a href=\"#"); at != std::string::npos; at = page.find("<a href=\"#", at + 1), ++links) {
+    const std::string target = page.substr(at + 10, page.find('"', at + 10) - at - 10);
+    CHECK_THAT(page, containing("<details id=\"" + target + "\">"));
+  }
+  CHECK(links >= 2);
+}
+
+TEST_CASE("a page can be read: by contrast, and with numbers in one piece") {
+  const std::string page = report::render(example_run(), "html");
+  const auto channel = [](int value) { return value / 255.0 <= 0.04045 ? value / 255.0 / 12.92 : std::pow((value / 255.0 + 0.055) / 1.055, 2.4); };
+  const auto luminance = [&](const std::string& hex) {
+    const std::string whole = hex.size() == 3 ? std::string{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]} : hex;
+    const auto part = [&](std::size_t at) { return channel(std::stoi(whole.substr(at, 2), nullptr, 16)); };
+    return 0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4);
+  };
+  const auto colour = [&](const std::string& name, std::size_t from) {
+    const auto at = page.find("--" + name + ": #", from) + name.size() + 5;
+    return luminance(page.substr(at, page.find(';', at) - at));
+  };
+  // WCAG's AA for text: 4.5, in the light and in the dark.
+  for (const std::size_t scheme : {page.find(":root"), page.find("prefers-color-scheme: dark")}) {
+    const double paper = colour("paper", scheme), code = colour("code", scheme);
+    for (const char* name : {"ink", "faint", "accent", "warn", "gone"})
+      for (const double behind : {paper, code}) {
+        const double ink = colour(name, scheme);
+        CAPTURE(name, ink, behind);
+        CHECK((std::max(ink, behind) + 0.05) / (std::min(ink, behind) + 0.05) >= 4.5);
+      }
+  }
+  CHECK_THAT(page, containing(".number { text-align: right; white-space: nowrap; }"));
+  CHECK_THAT(page, containing("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"));
 }
 
 TEST_CASE("an unknown format is refused with the nearest name") {
