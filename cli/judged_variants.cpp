@@ -84,6 +84,11 @@ JudgedVariants judge_variants(const JudgedVariantsOptions& options, const Consol
   say_device(choice, options.workbench, console);
 
   require_fit(open, console);
+  for (std::size_t i = 0; i < sources.size() && !task::is_module(open.task); ++i)
+    if (const auto drafted = drafted_variant(sources[i], options.variants[i])) {
+      console.note(drafted->note);
+      sources[i] = drafted->source;
+    }
   if (std::any_of(options.variants.begin(), options.variants.end(), [](const auto& file) { return pytorch::is_module(file); })) {
     if (!task::is_module(open.task))
       throw base::Error(base::Fault::usage, fmt::format("a PyTorch module answers a PyTorch module, which {} is not", options.task.task));

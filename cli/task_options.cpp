@@ -4,11 +4,13 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "kernel/output.hpp"
 #include "playbook/playbook.hpp"
 #include "store/command.hpp"
 #include "task/module.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +24,7 @@ namespace cudal1::cli {
 
 namespace {
 
+constexpr std::string_view plan_words[] = {"launch", "memset", "for ", "}", "tune", "scratch"};
 constexpr std::size_t simulated_bytes = std::size_t{64} << 20;  // of a module's inputs and weights: seconds per variant
 
 }  // namespace
@@ -143,6 +146,20 @@ std::optional<DraftedSource> drafted_task(const std::string& source, const std::
   std::string note = fmt::format("{} is no kernel file: it is taken as `cudal1 init` drafts it, with the kernel {}", name, draft.kernel);
   for (const std::string& guess : draft.guessed) note += fmt::format("\n  guessed: {}", guess);
   return DraftedSource{draft.text, note};
+}
+
+std::optional<DraftedSource> drafted_variant(const std::string& source, const std::string& name) {
+  if (source.find('\0') != std::string::npos || source.find("__global__") == std::string::npos || kernel::valid_host_text(source, name)) return std::nullopt;
+  const kernel::Draft draft = kernel::draft(source, name);
+  if (!draft.complete()) return std::nullopt;
+  std::string text;
+  for (const std::string& line : base::split_lines(draft.text)) {
+    const std::string_view trimmed = base::trim(line);
+    const std::string_view word = trimmed.starts_with("//@") ? base::trim(trimmed.substr(3)) : "";
+    const bool plan = word.empty() || std::any_of(std::begin(plan_words), std::end(plan_words), [&](std::string_view one) { return word.starts_with(one); });
+    text += (plan ? line : "") + "\n";   // lines keep their numbers
+  }
+  return DraftedSource{text, fmt::format("{} is no kernel file: its launches are taken as `cudal1 init` drafts them, with the kernel {}", name, draft.kernel)};
 }
 
 std::optional<std::string> examine(OpenTask& open, const Console& console) {

@@ -64,6 +64,10 @@ struct DraftedSource {
 };
 std::optional<DraftedSource> drafted_task(const std::string& source, const std::string& name);
 
+// An ordinary .cu given as a variant: its drafted launches and its code, without what is the task's to say. Empty: it is a kernel
+// file already, or its draft is not complete, and then its verdict says so.
+std::optional<DraftedSource> drafted_variant(const std::string& source, const std::string& name);
+
 // The task gate of a module: finds what makes it a bad measure; the judge says it. Gives the reason why nothing can be
 // verified against one, because PyTorch does not agree with itself or its outputs are not finite.
 std::optional<std::string> examine(OpenTask& open, const Console& console);

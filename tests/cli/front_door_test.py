@@ -34,8 +34,10 @@ def npy(values, kind="<i4", code="i"):
 class Drafts(CliTest):
     def test_an_ordinary_file_is_drafted_on_the_fly(self):
         self.write("plain.cu", PLAIN)
-        result = self.run_cli("verify", "plain.cu", "plain.cu", *SIM, "--quick", code=6)  # no variant: it has no directives
-        self.says(result, "plain.cu is no kernel file", "guessed: sizes n")
+        result = self.run_cli("verify", "plain.cu", "plain.cu", *SIM, "--quick")
+        self.says(result, "plain.cu is no kernel file: it is taken", "guessed: sizes n", "plain.cu is no kernel file: its launches are taken", "right in")
+        self.write("other.cu", PLAIN.replace("alpha * x[i]", "2 * x[i]"))
+        self.says(self.run_cli("verify", "plain.cu", "other.cu", *SIM, "--quick", code=6), "WRONG_RESULT")
         self.run_cli("init", "plain.cu", "-o", "task.cu")
         self.says(self.run_cli("verify", "plain.cu", "task.cu", *SIM, "--quick"), "right in", "SHADOW_ORACLE: the task's own kernel in double precision")
         self.says(self.run_cli("optimize", "plain.cu", *SIM, *SHORT, "--allow-no-improvement"), "plain.cu is no kernel file")
