@@ -9,7 +9,8 @@
 LIST has a line for each program: repository | folder | sources | arguments | further words for `cudal1 record`. The
 repositories lie as OWNER+NAME in FOLDER, checked out or as git directories. Nothing is edited by hand: the kernel with
 most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why. With --cost the
-programs are also run by themselves and as `cudal1 record -- PROGRAM`, which records no launch, and the times compared.
+programs are also run by themselves and as `cudal1 record -- PROGRAM`, with the last number among their arguments as it is and
+twice as large: what the further launches take, watched and not, is the cost outside of recorded launches.
 """
 import argparse
 import concurrent.futures
@@ -80,12 +81,19 @@ def seconds(command, folder, limit):
 
 
 def cost(arguments, row, checkouts):
-    """Seconds of the program by itself and watched: the best of three each, in turns."""
+    """Seconds of the program by itself and watched, each once and with twice its repetitions: the best of two, in turns."""
     home = check_out(arguments.sources, row, checkouts)
-    program = [str(arguments.built / file_of(row)), *shlex.split(row["arguments"])]
-    watched = [arguments.binary, "record", "-q", "--device", arguments.device, "--", *program]
-    times = [(seconds(program, home / row["folder"], arguments.limit), seconds(watched, home / row["folder"], arguments.limit)) for _ in range(3)]
-    return min(t[0] for t in times), min(t[1] for t in times)
+    words = shlex.split(row["arguments"])
+    commands = {}
+    for times in (1, 2):
+        program = [str(arguments.built / file_of(row)), *words[:-1], str(int(words[-1]) * times)]
+        commands["alone", times] = program
+        commands["watched", times] = [arguments.binary, "record", "-q", "--device", arguments.device, "--", *program]
+    taken = {key: float("inf") for key in commands}
+    for _ in range(2):
+        for key, command in commands.items():
+            taken[key] = min(taken[key], seconds(command, home / row["folder"], arguments.limit))
+    return taken
 
 
 def last_line(text):
@@ -118,7 +126,7 @@ def measure(arguments, row, checkouts, out):
             result["why"] = last_line(recorded.stderr)
             return result
         began = time.time()
-        verify = [arguments.binary, "verify", "--accept-degenerate", str(task), str(task), "--device", arguments.device]
+        verify = [arguments.binary, "verify", *(["--quick"] if arguments.quick else []), "--accept-degenerate", str(task), str(task), "--device", arguments.device]
         verified = subprocess.run(verify, capture_output=True, text=True, errors="replace", timeout=arguments.limit, stdin=subprocess.DEVNULL)
         (out / (task.stem + ".verify.log")).write_text(verified.stdout + verified.stderr)
         result["verify"] = verified.returncode == 0
@@ -147,6 +155,7 @@ def main():
     parser.add_argument("--built", type=folder, help="the programs lie here")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="verify without confirmation in fresh processes: with several at a time on one GPU these wait for each other")
     parser.add_argument("--until", type=float, default=float("inf"), help="programs begin no later than this many seconds after the start")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -161,12 +170,17 @@ def main():
                 print(f"{name_of(row)}: {why or 'built'}", flush=True)
         return
     if arguments.cost:
-        print("| program | alone (s) | watched (s) | ratio |\n| --- | --- | --- | --- |")
+        print("| program | alone (s) | watched (s) | further launches, alone (s) | watched (s) | ratio |\n| --- | --- | --- | --- | --- | --- |")
         for row in rows:
             if time.time() - began > arguments.until:
                 break
-            alone, watched = cost(arguments, row, checkouts)
-            print(f"| {name_of(row)} {row['arguments']} | {alone:.2f} | {watched:.2f} | {watched / alone:.2f} |", flush=True)
+            try:
+                taken = cost(arguments, row, checkouts)
+            except subprocess.TimeoutExpired:
+                print(f"| {name_of(row)} {row['arguments']} | longer than {arguments.limit} s | | | | |", flush=True)
+                continue
+            alone, watched = (taken[how, 2] - taken[how, 1] for how in ("alone", "watched"))
+            print(f"| {name_of(row)} {row['arguments']} | {taken['alone', 1]:.2f} | {taken['watched', 1]:.2f} | {alone:.2f} | {watched:.2f} | {watched / max(alone, 1e-3):.2f} |", flush=True)
         return
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = []

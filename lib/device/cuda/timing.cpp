@@ -52,6 +52,8 @@ class Timing {
     for (std::size_t set = 0; graphs && set < order_.size(); ++set)
       for (const std::size_t arm : shuffled(plans_.size()))
         driver().require(plans_[arm][set].make_graph(gpu.stream()), "cannot make a graph of the plan");
+    for (const device::Arm& arm : request.arms)
+      for (const kernel::PlanBuffer& buffer : arm.sets.front().plan->buffers) accumulates_ = accumulates_ || buffer.role == kernel::PlanBuffer::Role::inout;
     std::size_t bytes = 0;
     for (const device::BoundPlan& set : request.arms.front().sets)
       for (const device::Region& region : set.buffers) bytes += region.bytes;
@@ -118,7 +120,11 @@ class Timing {
     const bool warm = begin - gpu_.last_timed < stays_warm;
     while (!warm && base::now() - begin < warm_up) {
       const auto count = static_cast<std::size_t>(std::clamp(2.0 / std::max(typical_ms_[first], 1e-3), 1.0, 200.0));
-      for (std::size_t i = 0; i < count; ++i) enqueue(first, order_[i % order_.size()]);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t set = order_[i % order_.size()];
+        if (accumulates_ && request_.prepare) request_.prepare(first, set);
+        enqueue(first, set);
+      }
       gpu_.synchronize("a timed execution failed");
     }
   }
@@ -146,6 +152,7 @@ class Timing {
 
   // How many launches make a sample of an arm long enough, as far as there are sets for them.
   std::pair<std::size_t, bool> batch_of(std::size_t arm) const {
+    if (!request_.flush && accumulates_) return {1, false};
     const double typical = typical_ms_.at(arm);
     const bool all_long = std::all_of(typical_ms_.begin(), typical_ms_.end(), [](const auto& one) { return one.second >= slope_below_ms; });
     if (all_long || typical >= slope_beside_ms || (request_.flush && !rotate_)) return {1, false};
@@ -195,7 +202,7 @@ class Timing {
 
   bool take(const std::vector<PlannedSample>& chunk, std::vector<Sample>& samples) {
     const CUstream stream = gpu_.stream();
-    const bool prepare_each = request_.flush && !rotate_;
+    const bool prepare_each = request_.flush ? !rotate_ : accumulates_;
     if (request_.prepare && !prepare_each)
       for (const auto& [set, arm] : last_users(chunk)) request_.prepare(arm, set);
     if (rotate_) gpu_.queue_flush();
@@ -210,7 +217,7 @@ class Timing {
       const PlannedSample& sample = chunk[i];
       if (prepare_each) {
         if (request_.prepare) request_.prepare(sample.arm, sample.sets.front());
-        gpu_.queue_flush();
+        if (request_.flush) gpu_.queue_flush();
       } else if (rotate_ && !sample.slope) {
         gpu_.queue_flush();  // what the other arm left in the cache must not slow this one; in a slope it would drop out
       }
@@ -272,6 +279,7 @@ class Timing {
   std::size_t cursor_ = 0;
   std::map<std::size_t, double> typical_ms_;
   bool rotate_ = false;
+  bool accumulates_ = false;   // what a run leaves is where the next one begins: a list that is appended to would outgrow its buffer
   double empty_ms_ = 0;                               // a sample without work, once it was measured
 };
 
