@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What new users stumbled over: torch lines, sizes that do not fit, headers of the host, drafts that compile."""
 import pathlib
+import re
 import unittest
 
-from fixture import TASK, CliTest
+from fixture import SOURCE, TASK, CliTest
 
 SIM = ("--device", "sim")
 COPY = """\
@@ -53,6 +54,52 @@ class Sizes(CliTest):
         self.says(self.run_cli("verify", "task.cu", "endless.cu", *SIM, "--quick", "--run-limit", "1", code=6), "TIMEOUT", "longer than 1 s")
 
 
+SCAN = """\
+//@ size    N = 4, M = 1024
+//@ check   N = 4, M = 1024
+//@ torch   y = torch.cumsum(x, dim=1)
+//@ input   x: float32[N, M] ~ uniform(0, 1)
+//@ output  y: float32[N, M]
+//@ launch  scan<<<N, 1024>>>(x, y)
+__global__ void scan(const float* x, float* y) {
+  __shared__ double part[1024];
+  int i = threadIdx.x;
+  part[i] = x[blockIdx.x * 1024 + i];
+  for (int step = 1; step < 1024; step *= 2) {
+    __syncthreads();
+    double before = i >= step ? part[i - step] : 0;
+    __syncthreads();
+    part[i] += before;
+  }
+  y[blockIdx.x * 1024 + i] = part[i];
+}
+"""
+SEQUENTIAL = """\
+//@ launch  scan<<<1, 32>>>(x, y, N, M)
+__global__ void scan(const float* x, float* y, int n, int m) {
+  if (threadIdx.x >= n) return;
+  float sum = 0;
+  for (int i = 0; i < m; ++i) y[threadIdx.x * m + i] = sum += x[threadIdx.x * m + i];
+}
+"""
+
+
+class Bounds(CliTest):
+    def test_an_ordinary_sum_is_right_beside_a_reference_that_is_nearly_exact(self):
+        self.write("task.cu", SCAN)
+        self.write("sequential.cu", SEQUENTIAL)
+        self.says(self.run_cli("verify", "task.cu", "sequential.cu", *SIM, "--quick"), "right in")
+
+    def test_a_refusal_gives_error_and_bound_and_names_the_way_out(self):
+        self.write("task.cu", SCAN)
+        self.write("off.cu", SEQUENTIAL.replace("sum += x", "sum += 1.0001f * x"))
+        result = self.run_cli("verify", "task.cu", "off.cu", *SIM, "--quick", code=6)
+        self.assertRegex(result.out, r"y\[\d+, \d+\] is [\d.]+, expected [\d.]+: .* is off by [\d.]+ times what rounding explains, at most [\d.]+ is right")
+        self.says(result, "//@ tolerance = 1e-3")
+        self.write("task.cu", SCAN.replace("//@ launch", "//@ tolerance = 1e-3\n//@ launch"))
+        self.says(self.run_cli("verify", "task.cu", "off.cu", *SIM, "--quick"), "right in")
+
+
 class Headers(CliTest):
     def test_what_nvcc_brings_along_needs_no_include(self):
         code = COPY.replace("TORCH", "x").replace("int i =", "static_assert(std::is_same<decltype(w), int>::value && std::numeric_limits<int>::max() > 0, \"\");\n  int i =")
@@ -62,6 +109,25 @@ class Headers(CliTest):
     def test_cub_as_a_whole_stands_for_its_blocks_and_warps(self):
         self.write("task.cu", COPY.replace("TORCH", "x").replace("__global__", "#include <cub/cub.cuh>\n__global__").replace("int i =", "using Sum = cub::WarpReduce<float>;\n  int i ="))
         self.run_cli("compile", "task.cu", "--ptx", "task.ptx")
+
+
+class Manual(CliTest):
+    def test_every_command_stands_in_the_synopsis(self):
+        page = (SOURCE / "man/cudal1.1.scd").read_text().split("# SYNOPSIS")[1].split("# DESCRIPTION")[0]
+        commands = re.findall(r"(?m)^  ([a-z]+) {2,}", self.run_cli("--help").out)
+        self.assertIn("sweep", commands)
+        for command in commands:
+            self.assertIn(f"*{command}*", page)
+
+    def test_the_counters_of_the_json_have_names_in_the_manual(self):
+        page = (SOURCE / "man/cudal1-json.5.scd").read_text().replace("\\_", "_")
+        self.write("task.cu", TASK)
+        judged = self.run_cli("bench", "task.cu", "task.cu", *SIM, "--quick", "--counters", "--json", code=3).json()
+        names = judged["variants"][0]["judgement"]["counters"]
+        self.assertGreater(len(names), 15)
+        self.assertEqual([name for name in names if name not in page], [])
+        facts = self.run_cli("devices", "--json").json()["simulated"][0]
+        self.assertEqual([name for name in facts if name not in page], [])
 
 
 class BuiltIn(CliTest):

@@ -160,6 +160,23 @@ TEST_CASE("an output names its function after the task and keeps constants in fr
   CHECK(code(parsed(text)).find("cudaError_t") == std::string::npos);
 }
 
+TEST_CASE("what is a number once tunables are fixed is written as one") {
+  const std::string text = written({"", R"(//@ task copy
+//@ size N = 1024
+//@ input  A: float32[N]
+//@ output C: float32[N]
+//@ launch copy<<<N / 32, 32>>>(A, C, N)
+__global__ void copy(const float* A, float* C, int N) { C[blockIdx.x] = A[blockIdx.x]; }
+)",
+                                    R"(//@ tune BLOCK = 64 | 128
+//@ launch copy<<<ceil_div(N * 128, max(BLOCK, 128)), max(BLOCK, 128)>>>(A, C, N)
+__global__ void copy(const float* A, float* C, int N) { C[blockIdx.x] = A[blockIdx.x]; }
+)"});
+  CAPTURE(text);
+  CHECK(text.find("max(") == std::string::npos);
+  CHECK(text.find("copy<<<ceil_div(N * 128, 128), 128>>>(A, C, N)") != std::string::npos);
+}
+
 TEST_CASE("every output builds under nvcc, and so does a program that calls it") {
   const auto compiler = nvcc();
   if (compiler.empty()) {

@@ -199,6 +199,18 @@ TEST_CASE("text from a model can neither colour a terminal nor add markup") {
   CHECK(report::render(run, "markdown").find("expected 2 |") == std::string::npos);
 }
 
+TEST_CASE("tokens and what they cost stand in every format") {
+  auto run = example_run();
+  run.result.usage.input_tokens = 12345, run.result.usage.output_tokens = 678;
+  run.result.usage.priced = true, run.result.usage.cost = 0.0648;
+  for (const char* format : {"terminal", "markdown", "html", "json"}) {
+    CAPTURE(format);
+    const std::string text = report::render(run, format);
+    CHECK_THAT(text, containing("12345"));
+    CHECK_THAT(text, containing("0.0648"));
+  }
+}
+
 TEST_CASE("a page shows every kernel with its lines, and names lead to them") {
   auto run = example_run();
   run.result.variants[0].source = "//@ launch k<<<1, 1>>>(A)\n__global__ void k(const float* A) { if (*A < 1 && \"</pre>\") return; }\n";
