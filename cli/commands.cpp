@@ -12,6 +12,7 @@
   command(prompt)                \
   command(verify)                \
   command(bench)                 \
+  command(judge)                 \
   command(compile)               \
   command(mcp)                   \
   command(devices)               \

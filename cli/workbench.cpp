@@ -22,6 +22,8 @@ void time_beside(OpenTask& open, const DeviceChoice& choice, const WorkbenchOpti
   if (!options.baselines.empty()) result.beside({});   // what was asked for is not left out in silence
 }
 
+}  // namespace
+
 judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
   judge::Options result;
   result.pytorch = open.pytorch.get();
@@ -53,8 +55,6 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.printed = options.printed;
   return result;
 }
-
-}  // namespace
 
 void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, const Console& console) {
   console.note(choice.statement);

@@ -48,6 +48,7 @@ void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, con
 void require_known_torch_line(const WorkbenchOptions& options, const task::Task& task);
 
 compile::CompilerOptions compiler_options(const WorkbenchOptions& options);
+judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options);   // the task must outlive the judge
 outcome::Precision precision_of(const WorkbenchOptions& options, const task::Task& task);
 
 // A compiler and a judge for one task on one device; with a choice of several devices one further judge for each. The

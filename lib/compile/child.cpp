@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 
+#include <csignal>
+
 #include <fmt/format.h>
 
 namespace cudal1::compile {
@@ -36,7 +38,7 @@ Rejection too_large(std::size_t limit) {
 }  // namespace
 
 Child::Child(const CompilerOptions& options, const NvrtcIdentity& identity, std::vector<std::filesystem::path> folders)
-    : limits_(options.limits), folders_(std::move(folders)), worker_(options.worker, options.limits.memory_bytes) {
+    : limits_(options.limits), folders_(std::move(folders)), worker_(options.worker, options.limits.memory_bytes), killed_throws_(options.killed_throws) {
   Setup setup{identity.library.string(), identity.builtins.string(), {}, options.sandbox};
   for (const std::filesystem::path& folder : folders_) setup.readable.push_back(folder.string());
   std::string message;
@@ -64,7 +66,9 @@ tl::expected<Product, Rejection> Child::compile(const Job& job) {
   }
   if (status == Status::closed) {
     alive_ = false;
-    return tl::unexpected(died());
+    Rejection rejection = died();
+    if (killed_ && killed_throws_) throw base::Error(base::Fault::internal, "the compile process was killed (out of memory?)");
+    return tl::unexpected(std::move(rejection));
   }
   Product product = decode_product(message);
   if (product.out_of_memory) {
@@ -82,6 +86,7 @@ Rejection Child::died() {
   for (const char* sign : {"bad_alloc", "out of memory", "Out of memory", "out-of-memory", "Cannot allocate"})
     if (words.find(sign) != std::string::npos) return too_large(limits_.memory_bytes);
   if (limits_.memory_bytes > 0 && end.peak_memory_bytes > limits_.memory_bytes / 10 * 8) return too_large(limits_.memory_bytes);
+  killed_ = end.signal == SIGKILL;
   return rejected(Rejection::Kind::compile_failed,
                   end.signal != 0 ? fmt::format("the compiler crashed on this source (signal {})", end.signal)
                                   : fmt::format("the compiler ended on this source (exit code {})", end.exit_code));

@@ -36,6 +36,7 @@ class Child {
   base::Worker worker_;
   Ready ready_;
   bool alive_ = true;
+  bool killed_throws_, killed_ = false;
   int compiles_ = 0;
 };
 

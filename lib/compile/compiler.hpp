@@ -53,6 +53,7 @@ struct CompilerOptions {
   std::filesystem::path cache_folder;        // empty: no cache
   std::size_t cache_bytes = std::size_t{1} << 30;
   bool sandbox = true;                       // false only after the user said --no-sandbox
+  bool killed_throws = false;                // a child that somebody kills is base::Error(internal), not the source's fault
 };
 
 // A rejection's diagnostics quote lines of the request's source only: text that NVRTC read from other files never gets

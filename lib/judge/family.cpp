@@ -29,7 +29,7 @@ Built Judge::State::build_ahead(const Candidate& candidate) const {
   return ahead;
 }
 
-outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source, Built ahead) {
+outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::string& source, Built ahead, bool timing_too) {
   // Members of the family that were compiled, with what is known about each.
   struct Member {
     kernel::Environment tunables;
@@ -101,6 +101,15 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     if (++tries >= 3 && members.at(index).executable) break;
   }
   if (!sound) return *first_fault;
+  if (!timing_too) {
+    const Member& checked = members.at(*sound);
+    outcome::Judgement judgement = describe(*checked.executable, checked.tunables);
+    judgement.errors = checked.checked->errors;
+    judgement.sanitizer = checked.checked->sanitizer;
+    judgement.verdict = Verdict::dropped;
+    judgement.message = "right; not timed";
+    return judgement;
+  }
 
   prepare(chosen);
   std::optional<std::size_t> best;

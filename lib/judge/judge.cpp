@@ -217,6 +217,7 @@ const ReferenceFacts& Judge::State::ensure_reference() {
   result.judgement.predicted = facts.simulated;
   if (!result.oracle) result.judgement.labels.insert(result.shadow ? outcome::Label::shadow_oracle : outcome::Label::no_oracle);
 
+  reference_predictions.clear();   // of a first try whose worker died
   for (std::size_t w = 0; w < task.workloads.size(); ++w) {
     ReferenceFacts::Time time;
     time.workload = task.workloads[w].label();
@@ -331,7 +332,24 @@ const ReferenceFacts& Judge::reference() {
   return facts;
 }
 
-outcome::Judgement Judge::screen(const std::string& source, const std::string& name) {
+outcome::Judgement Judge::screen(const std::string& source, const std::string& name) { return examine(source, name, Depth::timed); }
+
+outcome::Judgement Judge::verify(const std::string& source, const std::string& name) { return examine(source, name, Depth::verified); }
+
+std::optional<outcome::Judgement> Judge::compile(const std::string& source, const std::string& name) {
+  const auto candidate = read_candidate(state_->task, source, name);
+  if (!candidate) return candidate.error();
+  // One member that compiles is enough: the others are tried before the verdict is that none does.
+  std::optional<outcome::Judgement> first;
+  for (const kernel::Environment& tunables : candidate->family) {
+    const auto built = build(state_->task, *candidate, tunables, state_->compiler, state_->arch);
+    if (built) return std::nullopt;
+    if (!first) first = built.error();
+  }
+  return first;
+}
+
+outcome::Judgement Judge::examine(const std::string& source, const std::string& name, Depth depth) {
   // Compiled before it is this one's turn, so that the compilers work while the device does.
   const base::Seconds began = base::now();
   auto candidate = read_candidate(state_->task, source, name);
@@ -344,7 +362,7 @@ outcome::Judgement Judge::screen(const std::string& source, const std::string& n
   outcome::Judgement judgement;
   if (candidate) {
     state_->ensure_reference();
-    judgement = state_->judge(*candidate, source, std::move(ahead));
+    judgement = state_->judge(*candidate, source, std::move(ahead), depth == Depth::timed);
   } else {
     judgement = std::move(candidate.error());
   }

@@ -48,6 +48,9 @@ struct Options {
   enum class Oracle { none, shadow, torch };
   Oracle least_oracle = Oracle::none; // without one that is at least this, the task is refused
   bool accept_degenerate = false;     // go on with an unsound task; it earns no speed-up
+  // A worker that dies and was not stopped for its time is nobody's verdict: throws base::Error(internal), and the next
+  // call starts another. Otherwise it is RUNTIME_FAILED.
+  bool dead_worker_throws = false;
 };
 
 // The reference, verified and timed: what 1.00 means. A PyTorch module has no predicted time: on the simulator `times`
@@ -106,6 +109,12 @@ class Judge {
   // A screening verdict for an answer's text (a kernel file); never throws for what is the answer's fault.
   outcome::Judgement screen(const std::string& source, const std::string& name);
 
+  // The same without times: DROPPED is one that is right.
+  outcome::Judgement verify(const std::string& source, const std::string& name);
+
+  // Form, plan and NVRTC alone: why not, or nothing. Needs no reference and waits for nobody's turn.
+  std::optional<outcome::Judgement> compile(const std::string& source, const std::string& name);
+
   // Variants must be judged one after the other: the first right one is what 1.00 means.
   bool in_order() const;
 
@@ -122,6 +131,8 @@ class Judge {
 
  private:
   struct State;
+  enum class Depth { verified, timed };
+  outcome::Judgement examine(const std::string& source, const std::string& name, Depth depth);
   std::unique_ptr<State> state_;
 };
 

@@ -141,7 +141,7 @@ struct Judge::State {
   // Of the members that a judgement begins with, as many as there are cores: compiled before it is the candidate's turn
   // at the device, and for other threads' candidates at the same time.
   Built build_ahead(const Candidate& candidate) const;
-  outcome::Judgement judge(const Candidate& candidate, const std::string& source, Built ahead);
+  outcome::Judgement judge(const Candidate& candidate, const std::string& source, Built ahead, bool timing_too);
   outcome::Judgement confirm(const Candidate& candidate, const kernel::Environment& tunables, const std::string& source);
   outcome::Judgement confirm_predicted(DeviceHost& fresh, outcome::Judgement judgement, const Executable& executable,
                                        const std::string& key);
@@ -220,6 +220,7 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
     judgement.verdict = outcome::Verdict::timeout;
     judgement.message = fmt::format("one execution took longer than {:.3g} s and was stopped", execution_limit(whole_workload).count());
   } else {
+    if (options.dead_worker_throws) throw base::Error(base::Fault::internal, answer.last_words);
     judgement.verdict = outcome::Verdict::runtime_failed;
     judgement.message = std::move(answer.last_words);
   }

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "docket/docket.hpp"
+
+#include "docket/places.hpp"
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "model/answer.hpp"
+#include "search/fingerprint.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace cudal1::docket {
+
+namespace {
+
+constexpr std::size_t largest_task = std::size_t{16} << 20, largest_answer = std::size_t{1} << 20;
+constexpr auto look_again = std::chrono::milliseconds(200), deadline_tick = std::chrono::milliseconds(50);
+
+// Of a task under a key: what makes its session another one.
+std::string key_of(const TaskText& task) {
+  std::string text = task.path + '\n' + task.source;
+  for (const auto& [name, value] : task.set) text += fmt::format("\n{}={}", name, value);
+  return base::sha256(text);
+}
+
+std::string pending_key(const std::string& case_key, Mode mode) { return fmt::format("{}:{}", case_key, name(mode)); }
+
+Ruling ruling_for(const std::string& id, const std::string& group, Mode mode) {
+  Ruling ruling;
+  ruling.id = id;
+  ruling.group = group;
+  ruling.mode = mode;
+  return ruling;
+}
+
+}  // namespace
+
+Docket::Docket(Opener opener, Limits limits) : opener_(std::move(opener)), limits_(limits) {
+  for (std::size_t place = 0; place < limits_.places; ++place) places_.push_back(std::make_unique<Place>());
+  for (std::size_t place = 0; place < limits_.places; ++place)
+    for (int i = 0; i < limits_.threads; ++i) threads_.emplace_back([this, place](const std::stop_token& stop) { run(place, stop); });
+  threads_.emplace_back([this](const std::stop_token& stop) { watch_deadlines(stop); });
+}
+
+Docket::~Docket() {
+  close();
+  for (std::jthread& thread : threads_) thread.request_stop();
+}
+
+tl::expected<TaskText, std::string> Docket::text_of(const TaskName& name) {
+  TaskText task;
+  if (!name.sha256.empty()) {
+    const std::lock_guard lock(mutex_);
+    const auto known = texts_.find(name.sha256);
+    if (known == texts_.end()) return tl::unexpected(fmt::format("no task with the digest {} was given before; give its text as `source`", name.sha256));
+    task = known->second;
+  } else if (!name.file.empty()) {
+    try {
+      task.source = base::read_file(name.file, largest_task);
+    } catch (const base::Error& error) {
+      return tl::unexpected(error.what());
+    }
+    task.path = std::filesystem::absolute(name.file).lexically_normal().string();
+    task.sha256 = base::sha256(task.source);
+  } else {
+    task.source = name.source;
+    task.sha256 = base::sha256(task.source);
+    task.path = fmt::format("task-{}.cu", task.sha256.substr(0, 8));
+  }
+  task.set = name.set;
+  task.key = key_of(task);
+  const std::lock_guard lock(mutex_);
+  texts_.try_emplace(task.sha256, task);
+  return task;
+}
+
+bool Docket::submit(Request request, Answered answered) {
+  Ruling ruling = ruling_for(request.id, request.group, request.mode);
+  Waiter waiter{request.id, request.group, request.mode, request.deadline_seconds, std::move(answered), base::now()};
+  auto task = text_of(request.task);
+  auto parsed = model::parse_answer(request.answer);
+  std::unique_lock lock(mutex_);
+  const auto at_once = [&] {
+    ++outstanding_;
+    tell(waiter, std::move(ruling), lock);
+    return true;
+  };
+  if (!task) {
+    ruling.fault = Fault::task;
+    ruling.reason = task.error();
+    return at_once();
+  }
+  ruling.task_sha256 = task->sha256;
+  if (!parsed || request.answer.size() > largest_answer) {
+    ruling.readable = false;
+    ruling.reason = parsed ? fmt::format("the answer has more than {} bytes", largest_answer) : parsed.error();
+    return at_once();
+  }
+  ruling.fingerprint = search::fingerprint(parsed->source);
+  const std::string key = task->key + ':' + ruling.fingerprint;
+  if (const auto known = cases_.find(key, request.mode)) {
+    ruling.cached = true;
+    ruling.same_as = known->first;
+    ruling.judgement = known->judgement;
+    ruling.compiled = !known->judgement;
+    if (const auto queue = queues_.find(task->key); queue != queues_.end()) ruling.task = queue->second->name, ruling.device = queue->second->device;
+    return at_once();
+  }
+  if (closed_) {
+    ruling.fault = Fault::closed;
+    ruling.reason = "the judge is ending and takes nothing more";
+    return at_once();
+  }
+  for (Mode mode : {Mode::compile, Mode::verify, Mode::screen, Mode::final_}) {
+    const auto same = pending_.find(pending_key(key, mode));
+    if (mode < request.mode || same == pending_.end()) continue;
+    if (waiter.deadline) timed_.notify_all();
+    same->second->waiters.push_back(std::move(waiter));
+    ++outstanding_;
+    return true;
+  }
+  if (waiting_ >= limits_.queue) return false;
+  auto work = std::make_shared<Work>();
+  work->key = key;
+  work->source = std::move(parsed->source);
+  work->mode = request.mode;
+  work->ruling = std::move(ruling);
+  work->queued = waiter.submitted;
+  work->waiters.push_back(std::move(waiter));
+  std::unique_ptr<Queue>& queue = queues_[task->key];
+  if (!queue) {
+    queue = std::make_unique<Queue>();
+    queue->task = std::move(*task);
+  }
+  queue->works.push_back(work);
+  pending_[pending_key(key, request.mode)] = std::move(work);
+  ++outstanding_;
+  ++waiting_;
+  changed_.notify_all();
+  return true;
+}
+
+void Docket::run(std::size_t place, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    // What is open elsewhere is taken over after a while, so time alone changes the choice.
+    Queue* queue = choose(place);
+    if (queue != nullptr) judge_next(place, *queue, lock);
+    else changed_.wait_for(lock, stop, look_again, [&] { return choose(place) != nullptr; });
+  }
+}
+
+void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::mutex>& lock) {
+  const WorkPointer work = queue.works.front();
+  queue.works.pop_front();
+  --waiting_;
+  answered_.notify_all();
+  if (const auto known = cases_.find(work->key, work->mode)) {   // by a work of another mode
+    Ruling ruling = work->ruling;
+    ruling.cached = true;
+    ruling.same_as = known->first;
+    ruling.judgement = known->judgement;
+    ruling.compiled = !known->judgement;
+    return answer(work, std::move(ruling), lock);
+  }
+  if (!work->began) work->began = base::now();
+  ++counts_.working;
+  for (const Waiter& waiter : work->waiters)
+    if (waiter.deadline) timed_.notify_all();
+  Failure failure;
+  const auto open = enter(place, queue, failure, lock);
+  if (open) {
+    Ruling ruling = work->ruling;
+    ruling.task = queue.name;
+    ruling.device = queue.device;
+    const auto screened = cases_.screened(work->key);
+    lock.unlock();
+    failure = judge(*work, *open->session, screened, ruling);
+    lock.lock();
+    leave(*open);
+    if (failure.fault == Fault::none) {
+      --counts_.working;
+      cases_.remember(work->key, work->mode, ruling.id, ruling.judgement);
+      return answer(work, std::move(ruling), lock);
+    }
+    if (++work->tries > 1) drop(place, queue.task.key, open);
+  } else {
+    ++work->tries;
+  }
+  --counts_.working;
+  fail(queue, work, failure, lock);
+}
+
+Docket::Failure Docket::judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, Ruling& ruling) {
+  const std::string name = "answer.cu";   // one name for all: the compiler's cache knows code by it, too
+  try {
+    switch (work.mode) {
+      case Mode::compile:
+        ruling.judgement = session.compile(work.source, name);
+        ruling.compiled = !ruling.judgement;
+        break;
+      case Mode::verify: ruling.judgement = session.verify(work.source, name); break;
+      case Mode::screen: ruling.judgement = session.screen(work.source, name); break;
+      case Mode::final_:
+        ruling.judgement = screened ? *screened : session.screen(work.source, name);
+        if (ruling.right()) ruling.judgement = session.confirm(work.source, name, ruling.judgement->tunables);
+        break;
+    }
+    return {};
+  } catch (const base::Error& error) {
+    return failure_of(error);
+  } catch (const std::exception& error) {
+    return {Fault::worker, error.what()};
+  }
+}
+
+void Docket::fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock) {
+  if (failure.fault == Fault::worker && work->tries < 2 && !closed_) {
+    ++counts_.retries;
+    queue.works.push_front(work);
+    ++waiting_;
+    changed_.notify_all();
+    return;
+  }
+  std::vector<WorkPointer> all = {work};
+  if (failure.fault == Fault::task) {   // it is no better for the others that wait
+    all.insert(all.end(), queue.works.begin(), queue.works.end());
+    waiting_ -= queue.works.size();
+    queue.works.clear();
+    answered_.notify_all();
+  }
+  for (const WorkPointer& each : all) {
+    Ruling ruling = each->ruling;
+    ruling.fault = failure.fault;
+    ruling.reason = failure.reason;
+    answer(each, std::move(ruling), lock);
+  }
+}
+
+void Docket::answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock) {
+  pending_.erase(pending_key(work->key, work->mode));
+  const std::vector<Waiter> waiters = std::exchange(work->waiters, {});
+  const double work_seconds = work->began ? (base::now() - *work->began).count() : 0;
+  bool first = !ruling.cached;
+  for (const Waiter& waiter : waiters) {
+    Ruling mine = ruling;
+    mine.id = waiter.id;
+    mine.group = waiter.group;
+    mine.mode = waiter.mode;
+    mine.compiled = waiter.mode == Mode::compile && ruling.fault == Fault::none && !(ruling.judgement && by_compiling(*ruling.judgement));
+    if (mine.compiled) mine.judgement.reset();   // it asked for no more
+    mine.cached = !first;
+    if (!first && mine.fault == Fault::none && mine.same_as.empty()) mine.same_as = ruling.id;
+    mine.work_seconds = first ? work_seconds : 0;
+    mine.queue_seconds = work->began ? std::max(0.0, (*work->began - waiter.submitted).count()) : (base::now() - waiter.submitted).count();
+    first = false;
+    tell(waiter, std::move(mine), lock);
+  }
+}
+
+void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock) {
+  // That the simulator lacks something is nothing that a variant did.
+  if (ruling.judgement && ruling.judgement->verdict == outcome::Verdict::unsupported) {
+    ruling.fault = Fault::unsupported;
+    ruling.reason = ruling.judgement->message;
+    ruling.judgement.reset();
+  }
+  ++counts_.answered;
+  counts_.cached += ruling.cached ? 1 : 0;
+  counts_.right += ruling.right() ? 1 : 0;
+  counts_.cheats += ruling.cheat() ? 1 : 0;
+  counts_.unreadable += ruling.readable ? 0 : 1;
+  counts_.work_seconds += ruling.work_seconds;
+  counts_.queue_seconds += ruling.queue_seconds;
+  if (ruling.fault == Fault::none) ++counts_.verdicts[ruling.verdict()];
+  else ++counts_.faults[std::string(name(ruling.fault))];
+  lock.unlock();
+  waiter.answered(ruling);
+  lock.lock();
+  --outstanding_;
+  answered_.notify_all();
+}
+
+void Docket::watch_deadlines(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    std::vector<std::pair<Waiter, Ruling>> due;
+    bool more = false;
+    for (const auto& [_, work] : pending_) {
+      const auto over = [&](const Waiter& waiter) { return work->began && waiter.deadline && (base::now() - *work->began).count() > *waiter.deadline; };
+      for (const Waiter& waiter : work->waiters) {
+        more = more || (work->began && waiter.deadline);
+        if (!over(waiter)) continue;
+        Ruling ruling = work->ruling;
+        ruling.id = waiter.id;
+        ruling.group = waiter.group;
+        ruling.mode = waiter.mode;
+        ruling.fault = Fault::deadline;
+        ruling.reason = fmt::format("no verdict within {:g} s of work; it goes on, and the same answer asked for again joins it", *waiter.deadline);
+        ruling.queue_seconds = std::max(0.0, (*work->began - waiter.submitted).count());
+        ruling.work_seconds = (base::now() - *work->began).count();
+        due.emplace_back(waiter, std::move(ruling));
+      }
+      std::erase_if(work->waiters, over);
+    }
+    for (auto& [waiter, ruling] : due) tell(waiter, std::move(ruling), lock);
+    if (more) timed_.wait_for(lock, stop, deadline_tick, [] { return false; });
+    else timed_.wait(lock, stop, [this] { return any_deadline(); });
+  }
+}
+
+bool Docket::any_deadline() const {
+  return std::any_of(pending_.begin(), pending_.end(), [](const auto& pending) {
+    const Work& work = *pending.second;
+    return work.began && std::any_of(work.waiters.begin(), work.waiters.end(), [](const Waiter& waiter) { return waiter.deadline.has_value(); });
+  });
+}
+
+void Docket::wait_for_room() {
+  std::unique_lock lock(mutex_);
+  answered_.wait(lock, [this] { return closed_ || waiting_ < limits_.queue; });
+}
+
+void Docket::finish() {
+  std::unique_lock lock(mutex_);
+  answered_.wait(lock, [this] { return outstanding_ == 0; });
+}
+
+void Docket::close() {
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  std::vector<WorkPointer> works;
+  for (const auto& [_, queue] : queues_) works.insert(works.end(), queue->works.begin(), queue->works.end());
+  for (const auto& [_, queue] : queues_) queue->works.clear();
+  waiting_ = 0;
+  for (const WorkPointer& work : works) {
+    Ruling ruling = work->ruling;
+    ruling.fault = Fault::closed;
+    ruling.reason = "the judge ended before this answer's turn";
+    answer(work, std::move(ruling), lock);
+  }
+  answered_.notify_all();
+}
+
+Counts Docket::counts() const {
+  const std::lock_guard lock(mutex_);
+  Counts counts = counts_;
+  counts.waiting = waiting_;
+  for (const auto& place : places_) counts.sessions += place->open.size();
+  return counts;
+}
+
+}  // namespace cudal1::docket

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "docket/cases.hpp"
+#include "docket/ruling.hpp"
+#include "docket/session.hpp"
+
+#include "base/error.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cudal1::docket {
+
+struct Limits {
+  std::size_t places = 1;      // devices, or workers of the simulator: one answer at a time is on each
+  int threads = 2;             // of a place: one on the device, the others compile
+  std::size_t sessions = 8;    // open tasks of a place; the one that was used longest ago is closed for another
+  std::size_t queue = 4096;    // answers that wait; more are not taken
+};
+
+// What was done so far.
+struct Counts {
+  long long answered = 0, cached = 0, right = 0, cheats = 0, unreadable = 0;
+  std::map<std::string, long long> verdicts;   // by name
+  std::map<std::string, long long> faults;     // by kind
+  long long retries = 0;                       // works that were begun again because a process died
+  long long sessions_opened = 0;
+  std::size_t waiting = 0, working = 0, sessions = 0;
+  double work_seconds = 0, queue_seconds = 0;
+};
+
+// Many tasks and their answers, judged at once. Equal answers to a task are judged once, also while the first is under
+// way. A place goes on with the tasks that it has open, so that their references stay warm.
+class Docket {
+ public:
+  // Called once for each request, from submit() or a thread of the docket's. Must not throw.
+  using Answered = std::function<void(const Ruling&)>;
+
+  Docket(Opener opener, Limits limits);
+  ~Docket();   // close(), then waits for what is under way
+
+  bool submit(Request request, Answered answered);   // false: the queue is full, and nothing was taken
+  void wait_for_room();                              // until one more is taken, or the docket is closed
+  void finish();                                     // until everything is answered
+  void close();                                      // what is not under way is answered with Fault::closed, and so is what comes
+  Counts counts() const;
+
+ private:
+  struct Waiter;
+  struct Work;
+  struct Open;
+  struct Place;
+  struct Queue;
+  struct Failure {
+    Fault fault = Fault::none;
+    std::string reason;
+  };
+  using WorkPointer = std::shared_ptr<Work>;
+
+  tl::expected<TaskText, std::string> text_of(const TaskName& name);
+  void run(std::size_t place, const std::stop_token& stop);
+  void judge_next(std::size_t place, Queue& queue, std::unique_lock<std::mutex>& lock);
+  static Failure judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, Ruling& ruling);
+  void fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock);
+  void answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock);
+  void tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock);   // lets go of the lock meanwhile
+  void watch_deadlines(const std::stop_token& stop);
+  bool any_deadline() const;
+
+  // places.cpp: which task is next where, and its session.
+  static Failure failure_of(const base::Error& error);
+  bool may_open(const Place& place) const;
+  Queue* choose(std::size_t place);
+  std::shared_ptr<Open> enter(std::size_t place, Queue& queue, Failure& failure, std::unique_lock<std::mutex>& lock);
+  void leave(Open& open);
+  void drop(std::size_t place, const std::string& key, const std::shared_ptr<Open>& open);
+
+  const Opener opener_;
+  const Limits limits_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_, answered_, timed_;
+  std::map<std::string, std::unique_ptr<Queue>> queues_;   // by the task's key
+  std::map<std::string, WorkPointer> pending_;             // by case and mode; queued or under way
+  std::map<std::string, TaskText> texts_;                  // by sha256
+  std::vector<std::unique_ptr<Place>> places_;
+  Cases cases_;
+  Counts counts_;
+  std::size_t waiting_ = 0, outstanding_ = 0;
+  bool closed_ = false;
+  std::vector<std::jthread> threads_;                      // last: they end before what they use
+};
+
+}  // namespace cudal1::docket

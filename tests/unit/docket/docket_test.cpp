@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catch.hpp"
+#include "docket/fakes.hpp"
+
+#include <chrono>
+#include <set>
+
+using namespace cudal1;
+using docket::Fault;
+using docket::Mode;
+using fakes::request;
+
+namespace {
+
+docket::Limits one_place() {
+  docket::Limits limits;
+  limits.threads = 1;
+  return limits;
+}
+
+}  // namespace
+
+TEST_CASE("equal answers to a task are judged once, whatever their comments and ids") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  docket.submit(request("a", "task one", "score 2"), answers.take());
+  docket.finish();
+  auto same = request("b", "task one", "score 2");
+  same.answer = "// another comment\n" + same.answer;
+  docket.submit(same, answers.take());
+  docket.submit(request("c", "task two", "score 2"), answers.take());
+  docket.finish();
+  CHECK(world.screened.size() == 2);
+  CHECK_FALSE(answers["a"].cached);
+  CHECK(answers["b"].cached);
+  CHECK(answers["b"].same_as == "\"a\"");
+  CHECK(answers["b"].verdict() == "PREDICTED_FASTER");
+  CHECK(answers["b"].work_seconds == 0);
+  CHECK_FALSE(answers["c"].cached);
+}
+
+TEST_CASE("who asks while an equal answer is under way gets its verdict") {
+  fakes::World world;
+  fakes::Door door;
+  world.on_screen = [&] { door.pass(); };
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), one_place());
+  docket.submit(request("a", "task", "score 2"), answers.take());
+  door.wait_for(1);
+  docket.submit(request("b", "task", "score 2"), answers.take());
+  docket.submit(request("c", "task", "score 2", Mode::verify), answers.take());
+  docket.submit(request("d", "task", "score 2", Mode::compile), answers.take());
+  door.open();
+  docket.finish();
+  CHECK(world.screened.size() == 1);
+  CHECK(world.verified.empty());
+  CHECK(answers["b"].same_as == "\"a\"");
+  CHECK(answers["c"].right());
+  CHECK(answers["d"].verdict() == "COMPILED");
+}
+
+TEST_CASE("a worker that dies once is no verdict; one that dies twice is a fault, and nothing is remembered") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  docket.submit(request("once", "task", "score 2 dies 1"), answers.take());
+  docket.submit(request("twice", "task", "score 3 dies 2"), answers.take());
+  docket.finish();
+  CHECK(answers["once"].verdict() == "PREDICTED_FASTER");
+  CHECK(answers["twice"].fault == Fault::worker);
+  CHECK_THAT(answers["twice"].reason, containing("was killed"));
+  CHECK(answers["twice"].verdict().empty());
+  CHECK_FALSE(answers["twice"].judgement);
+  CHECK(docket.counts().retries == 2);
+  docket.submit(request("again", "task", "score 3 dies 2"), answers.take());
+  docket.finish();
+  CHECK(answers["again"].verdict() == "PREDICTED_FASTER");
+  CHECK_FALSE(answers["again"].cached);
+}
+
+TEST_CASE("a broken task is a fault of its answers alone") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), one_place());
+  for (const char* id : {"a", "b", "c"}) docket.submit(request(id, "a broken task", std::string("score 2 ") + id), answers.take());
+  docket.submit(request("fine", "a task", "score 2"), answers.take());
+  docket.finish();
+  for (const char* id : {"a", "b", "c"}) {
+    CHECK(answers[id].fault == Fault::task);
+    CHECK(answers[id].reason == "the task's own kernel is not right");
+  }
+  CHECK(answers["fine"].right());
+}
+
+TEST_CASE("a deadline runs from the start of work; the work goes on and answers who asks again") {
+  fakes::World world;
+  fakes::Door door;
+  world.on_screen = [&] { door.pass(); };
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), one_place());
+  auto hasty = request("a", "task", "score 2"), waiting = request("b", "task", "score 3");
+  hasty.deadline_seconds = 0.1;
+  waiting.deadline_seconds = 30;
+  docket.submit(hasty, answers.take());
+  docket.submit(waiting, answers.take());   // waits behind the first for longer than the first one's deadline
+  door.wait_for(1);
+  while (answers.size() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(answers["a"].fault == Fault::deadline);
+  docket.submit(request("again", "task", "score 2"), answers.take());
+  door.open();
+  docket.finish();
+  CHECK(answers["again"].verdict() == "PREDICTED_FASTER");
+  CHECK(answers["b"].verdict() == "PREDICTED_FASTER");
+  CHECK(answers["b"].queue_seconds >= 0.1);
+  CHECK(world.screened.size() == 2);
+}
+
+TEST_CASE("what waits when the docket closes is answered with a fault, what is under way with its verdict") {
+  fakes::World world;
+  fakes::Door door;
+  world.on_screen = [&] { door.pass(); };
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), one_place());
+  docket.submit(request("first", "task", "score 2"), answers.take());
+  door.wait_for(1);
+  docket.submit(request("waits", "task", "score 3"), answers.take());
+  docket.close();
+  docket.submit(request("late", "task", "score 4"), answers.take());
+  CHECK(answers["waits"].fault == Fault::closed);
+  CHECK(answers["late"].fault == Fault::closed);
+  door.open();
+  docket.finish();
+  CHECK(answers["first"].right());
+  CHECK(world.screened.size() == 1);
+}
+
+TEST_CASE("a full queue takes nothing more, but equal answers join") {
+  fakes::World world;
+  fakes::Door door;
+  world.on_screen = [&] { door.pass(); };
+  fakes::Answers answers;
+  docket::Limits limits = one_place();
+  limits.queue = 1;
+  docket::Docket docket(fakes::opener(world), limits);
+  CHECK(docket.submit(request("a", "task", "score 2"), answers.take()));
+  door.wait_for(1);
+  CHECK(docket.submit(request("b", "task", "score 3"), answers.take()));
+  CHECK_FALSE(docket.submit(request("c", "task", "score 4"), answers.take()));
+  CHECK(docket.submit(request("d", "task", "score 3"), answers.take()));
+  door.open();
+  docket.wait_for_room();
+  CHECK(docket.submit(request("c", "task", "score 4"), answers.take()));
+  docket.finish();
+  CHECK(answers.size() == 4);
+}
+
+TEST_CASE("places keep to the tasks that they have open") {
+  fakes::World world;
+  world.on_screen = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+  fakes::Answers answers;
+  docket::Limits limits;
+  limits.places = 2;
+  limits.sessions = 2;
+  docket::Docket docket(fakes::opener(world), limits);
+  // Eight tasks in turns, as a trainer's batch has them.
+  for (int sample = 0; sample < 8; ++sample)
+    for (int task = 0; task < 8; ++task)
+      docket.submit(request(std::to_string(8 * task + sample), "task " + std::to_string(task), "score " + std::to_string(1 + sample)), answers.take());
+  docket.finish();
+  CHECK(answers.size() == 64);
+  CHECK(world.screened.size() == 64);
+  // Once each, and now and then for the other place to help; by turns it would be 64.
+  CHECK(world.opened.size() <= 24);
+  CHECK(std::set<std::string>(world.opened.begin(), world.opened.end()).size() == 8);
+  CHECK(docket.counts().sessions <= 4);
+}
+
+TEST_CASE("each mode does no more than it is asked for, and never again what a later one did") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto ask = [&](const std::string& id, const std::string& says, Mode mode) {
+    docket.submit(request(id, "task", says, mode), answers.take());
+    docket.finish();
+    return answers[id];
+  };
+  CHECK(ask("1", "score 2", Mode::compile).verdict() == "COMPILED");
+  CHECK(ask("2", "score 2", Mode::verify).verdict() == "DROP");
+  CHECK(world.screened.empty());
+  CHECK(ask("3", "score 2", Mode::final_).judgement->level == outcome::Level::final_);
+  CHECK(world.screened.size() == 1);
+  CHECK(ask("4", "score 2", Mode::screen).cached);
+  CHECK(ask("5", "score 2", Mode::compile).verdict() == "COMPILED");
+  CHECK(ask("6", "verdict WRONG_RESULT", Mode::verify).verdict() == "WRONG_RESULT");
+  CHECK(ask("7", "verdict WRONG_RESULT", Mode::final_).cached);
+  CHECK(ask("8", "verdict COMPILE_FAILED", Mode::screen).executable() == false);
+  CHECK(ask("9", "verdict COMPILE_FAILED", Mode::compile).verdict() == "COMPILE_FAILED");
+  CHECK(ask("10", "score 3 final SANITIZER_FAILED", Mode::screen).right());
+  CHECK(ask("11", "score 3 final SANITIZER_FAILED", Mode::final_).cheat());
+  CHECK(ask("12", "score 3 final SANITIZER_FAILED", Mode::screen).cheat());
+  CHECK(world.compiled.size() == 1);
+}
+
+TEST_CASE("an answer without a kernel is unreadable, and what the simulator lacks is nobody's fault") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  auto prose = request("prose", "task", "");
+  prose.answer = "I would rather not.";
+  docket.submit(prose, answers.take());
+  docket.submit(request("lacks", "task", "verdict UNSUPPORTED"), answers.take());
+  docket.submit(request("forged", "task", "verdict TAMPERED"), answers.take());
+  docket.finish();
+  CHECK(answers["prose"].verdict() == "UNREADABLE");
+  CHECK_FALSE(answers["prose"].executable());
+  CHECK(answers["lacks"].fault == Fault::unsupported);
+  CHECK(answers["forged"].cheat());
+  CHECK(answers["forged"].executable());
+  CHECK(docket.counts().cheats == 1);
+  CHECK(docket.counts().unreadable == 1);
+}
+
+TEST_CASE("a task is named by its file, its text, or the digest of a text that was given") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  docket.submit(request("text", "some task", "score 2"), answers.take());
+  docket.finish();
+  auto by_digest = request("digest", "", "score 2");
+  by_digest.task = {"", "", answers["text"].task_sha256, {}};
+  auto other_size = by_digest, unknown = by_digest, missing = by_digest;
+  other_size.id = "\"size\"";
+  other_size.task.set = {{"N", 64}};
+  unknown.id = "\"unknown\"";
+  unknown.task.sha256 = "0123";
+  missing.id = "\"missing\"";
+  missing.task = {"no/such/task.cu", "", "", {}};
+  for (const auto& each : {by_digest, other_size, unknown, missing}) docket.submit(each, answers.take());
+  docket.finish();
+  CHECK(answers["digest"].cached);
+  CHECK_FALSE(answers["size"].cached);
+  CHECK(answers["unknown"].fault == Fault::task);
+  CHECK_THAT(answers["missing"].reason, containing("no/such/task.cu"));
+}
+
+TEST_CASE("a hundred threads' worth of requests are each answered once") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Limits limits;
+  limits.places = 3;
+  docket::Docket docket(fakes::opener(world), limits);
+  std::vector<std::jthread> clients;
+  for (int client = 0; client < 8; ++client)
+    clients.emplace_back([&, client] {
+      for (int i = 0; i < 50; ++i)
+        docket.submit(request(std::to_string(client) + "-" + std::to_string(i), "task " + std::to_string(i % 7), "score " + std::to_string(1 + i % 10)), answers.take());
+    });
+  clients.clear();
+  docket.finish();
+  CHECK(answers.size() == 400);
+  CHECK(world.screened.size() == 50);   // 7 tasks, 10 answers, of which i decides 50 pairs
+  CHECK(docket.counts().cached == 350);
+}
