@@ -20,6 +20,7 @@ namespace {
 struct Options {
   JudgeSessionsOptions sessions = usual_judge_sessions();
   bool brief = false;
+  std::string reward;
 };
 
 // Writes verdicts, one flushed line each, from whichever thread has one.
@@ -37,6 +38,7 @@ class Lines {
     }
   }
   bool broken() const { return broken_; }
+  long long refused = 0;   // lines that are no requests
 
  private:
   const Console& console_;
@@ -45,23 +47,25 @@ class Lines {
   std::atomic<bool> broken_ = false;
 };
 
-void take(const std::string& line, docket::Docket& docket, Lines& lines) {
+void take(const std::string& line, const std::optional<reward::Shape>& shape, docket::Docket& docket, Lines& lines) {
   auto request = docket::parse_request(line);
   if (!request) {
     docket::Ruling ruling;
     ruling.id = request.error().id;
     ruling.fault = docket::Fault::request;
     ruling.reason = request.error().reason;
+    ++lines.refused;
     return lines.write(ruling);
   }
+  if (!request->reward) request->reward = shape;
   while (!docket.submit(*request, [&lines](const docket::Ruling& ruling) { lines.write(ruling); })) docket.wait_for_room();
 }
 
-std::string summary(const docket::Counts& counts, double seconds) {
-  long long faults = 0;
+std::string summary(const docket::Counts& counts, long long refused, double seconds) {
+  long long faults = refused;
   for (const auto& [_, count] : counts.faults) faults += count;
-  return fmt::format("{} answers, {} right, {} equal to others, {} cheats, {} faults; {:.1f} answers a second", counts.answered, counts.right, counts.cached,
-                     counts.cheats, faults, static_cast<double>(counts.answered) / seconds);
+  return fmt::format("{} lines, {} right, {} equal to others, {} cheats, {} faults; {:.1f} verdicts a second", counts.answered + refused, counts.right, counts.cached,
+                     counts.cheats, faults, static_cast<double>(counts.answered + refused - faults) / seconds);
 }
 
 ExitCode run(const Options& options, const Console& console) {
@@ -74,11 +78,11 @@ ExitCode run(const Options& options, const Console& console) {
   while (!lines.broken()) {
     const auto line = input.next();
     if (!line) break;
-    if (line->find_first_not_of(" \t\r") != std::string::npos) take(*line, docket, lines);
+    if (line->find_first_not_of(" \t\r") != std::string::npos) take(*line, reward::parse_shape(options.reward), docket, lines);
   }
   if (interruption.signal() != 0 || lines.broken()) docket.close();
   docket.finish();
-  console.note(summary(docket.counts(), (base::now() - began).count()));
+  console.note(summary(docket.counts(), lines.refused, (base::now() - began).count()));
   if (lines.broken()) throw base::Error(base::Fault::not_written, "verdicts cannot be written to standard output: nobody reads them, or the disk is full");
   return interruption.signal() != 0 ? static_cast<ExitCode>(128 + interruption.signal()) : ExitCode::success;
 }
@@ -90,6 +94,10 @@ void add_judge(CommandLine& line) {
   Arguments app = line.add("judge", "Many answers to many tasks: a JSON line in, a verdict out", manual_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_flag("--brief", options->brief, "Leave the evidence out of the lines");
+  app.add_option("--reward", options->reward, "Also what a trainer is told of each answer")
+      ->option_text("paper|log|milestones|kevin|correct")
+      ->default_str("")
+      ->check(Check::one_of({reward::shape_names().begin(), reward::shape_names().end()}));
   add_judge_sessions_options(app, options->sessions);
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -83,7 +84,7 @@ tl::expected<TaskText, std::string> Docket::text_of(const TaskName& name) {
 
 bool Docket::submit(Request request, Answered answered) {
   Ruling ruling = ruling_for(request.id, request.group, request.mode);
-  Waiter waiter{request.id, request.group, request.mode, request.deadline_seconds, std::move(answered), base::now()};
+  Waiter waiter{request.id, request.group, request.mode, request.deadline_seconds, request.reward, request.shown, std::move(answered), base::now()};
   auto task = text_of(request.task);
   auto parsed = model::parse_answer(request.answer);
   std::unique_lock lock(mutex_);
@@ -98,6 +99,7 @@ bool Docket::submit(Request request, Answered answered) {
     return at_once();
   }
   ruling.task_sha256 = task->sha256;
+  ruling.task_key = task->key;
   if (!parsed || request.answer.size() > largest_answer) {
     ruling.readable = false;
     ruling.reason = parsed ? fmt::format("the answer has more than {} bytes", largest_answer) : parsed.error();
@@ -181,13 +183,15 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
     ruling.task = queue.name;
     ruling.device = queue.device;
     const auto screened = cases_.screened(work->key);
+    const bool rewarded = std::any_of(work->waiters.begin(), work->waiters.end(), [](const Waiter& waiter) { return waiter.reward.has_value(); });
+    const double leap = rewarded ? reward::jump_limit(scores_.standing(ruling.task_key, ruling.fingerprint)) : HUGE_VAL;
     lock.unlock();
-    failure = judge(*work, *open->session, screened, ruling);
+    failure = judge(*work, *open->session, screened, leap, ruling);
     lock.lock();
     leave(*open);
     if (failure.fault == Fault::none) {
       --counts_.working;
-      cases_.remember(work->key, work->mode, ruling.id, ruling.judgement);
+      remember(*work, ruling);
       return answer(work, std::move(ruling), lock);
     }
     if (++work->tries > 1) drop(place, queue.task.key, open);
@@ -198,7 +202,13 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
   fail(queue, work, failure, lock);
 }
 
-Docket::Failure Docket::judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, Ruling& ruling) {
+void Docket::remember(const Work& work, const Ruling& ruling) {
+  const bool confirmed = ruling.judgement && ruling.judgement->level == outcome::Level::final_;
+  cases_.remember(work.key, confirmed ? Mode::final_ : work.mode, ruling.id, ruling.judgement);
+  if (ruling.right() && ruling.judgement->speedup) scores_.note(ruling.task_key, ruling.fingerprint, ruling.judgement->score(), confirmed);
+}
+
+Docket::Failure Docket::judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling) {
   const std::string name = "answer.cu";   // one name for all: the compiler's cache knows code by it, too
   try {
     switch (work.mode) {
@@ -207,7 +217,10 @@ Docket::Failure Docket::judge(const Work& work, Session& session, const std::opt
         ruling.compiled = !ruling.judgement;
         break;
       case Mode::verify: ruling.judgement = session.verify(work.source, name); break;
-      case Mode::screen: ruling.judgement = session.screen(work.source, name); break;
+      case Mode::screen:
+        ruling.judgement = session.screen(work.source, name);
+        if (ruling.right() && ruling.judgement->score() > leap) ruling.judgement = session.confirm(work.source, name, ruling.judgement->tunables);
+        break;
       case Mode::final_:
         ruling.judgement = screened ? *screened : session.screen(work.source, name);
         if (ruling.right()) ruling.judgement = session.confirm(work.source, name, ruling.judgement->tunables);
@@ -272,6 +285,10 @@ void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mut
     ruling.reason = ruling.judgement->message;
     ruling.judgement.reset();
   }
+  ruling.duplicate = std::find(waiter.shown.begin(), waiter.shown.end(), ruling.fingerprint) != waiter.shown.end();
+  ruling.rewarded = waiter.reward;
+  if (waiter.reward && ruling.fault == Fault::none && !ruling.compiled)
+    ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, ruling.fingerprint));
   ++counts_.answered;
   counts_.cached += ruling.cached ? 1 : 0;
   counts_.right += ruling.right() ? 1 : 0;

@@ -3,6 +3,7 @@
 
 #include "docket/cases.hpp"
 #include "docket/ruling.hpp"
+#include "docket/scores.hpp"
 #include "docket/session.hpp"
 
 #include "base/error.hpp"
@@ -70,7 +71,8 @@ class Docket {
   tl::expected<TaskText, std::string> text_of(const TaskName& name);
   void run(std::size_t place, const std::stop_token& stop);
   void judge_next(std::size_t place, Queue& queue, std::unique_lock<std::mutex>& lock);
-  static Failure judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, Ruling& ruling);
+  static Failure judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling);
+  void remember(const Work& work, const Ruling& ruling);
   void fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock);
   void answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock);
   void tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock);   // lets go of the lock meanwhile
@@ -94,6 +96,7 @@ class Docket {
   std::map<std::string, TaskText> texts_;                  // by sha256
   std::vector<std::unique_ptr<Place>> places_;
   Cases cases_;
+  Scores scores_;
   Counts counts_;
   std::size_t waiting_ = 0, outstanding_ = 0;
   bool closed_ = false;

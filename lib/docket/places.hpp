@@ -15,6 +15,8 @@ struct Docket::Waiter {
   std::string id, group;
   Mode mode = Mode::screen;
   std::optional<double> deadline;          // seconds from the start of work
+  std::optional<reward::Shape> reward;
+  std::vector<std::string> shown;
   Answered answered;
   base::Seconds submitted{};
 };

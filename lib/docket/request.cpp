@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace cudal1::docket {
@@ -65,7 +66,7 @@ TaskName task_of(const json& value) {
 
 Request request_of(const json& object) {
   if (!object.is_object()) throw Wrong("a request is a JSON object");
-  require_known(object, {"id", "task", "answer", "mode", "group", "deadline_s"}, "a request");
+  require_known(object, {"id", "task", "answer", "mode", "group", "deadline_s", "reward", "shown"}, "a request");
   for (const char* field : {"task", "answer"})
     if (!object.contains(field)) throw Wrong(fmt::format("`{}` is missing", field));
   Request request;
@@ -77,6 +78,14 @@ Request request_of(const json& object) {
     request.mode = *mode;
   }
   if (object.contains("group")) request.group = text_of(object["group"], "group");
+  if (object.contains("reward") && !object["reward"].is_null()) {
+    request.reward = reward::parse_shape(text_of(object["reward"], "reward"));
+    if (!request.reward) throw Wrong(fmt::format("`reward` is {}; it is one of {}", object["reward"].dump(), fmt::join(reward::shape_names(), ", ")));
+  }
+  if (object.contains("shown")) {
+    if (!object["shown"].is_array()) throw Wrong("`shown` is not a list of fingerprints");
+    for (const json& fingerprint : object["shown"]) request.shown.push_back(text_of(fingerprint, "shown"));
+  }
   if (object.contains("deadline_s") && !object["deadline_s"].is_null()) {
     if (!object["deadline_s"].is_number() || object["deadline_s"].get<double>() <= 0) throw Wrong("`deadline_s` is not a number of seconds above 0");
     request.deadline_seconds = object["deadline_s"].get<double>();

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reward/reward.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -34,6 +37,8 @@ struct Request {
   std::string answer;                        // a reply in any form that `optimize` reads, or a kernel file
   Mode mode = Mode::screen;
   std::string group;                         // the caller's own; comes back as it is
+  std::optional<reward::Shape> reward;       // wanted; a screening that leaps is then confirmed at once
+  std::vector<std::string> shown;            // fingerprints of what its prompt showed; a copy earns nothing
   std::optional<double> deadline_seconds;    // from the start of work; afterwards the answer is a fault
 };
 

@@ -43,6 +43,19 @@ bool Ruling::cheat() const {
   }
 }
 
+reward::Result Ruling::result() const {
+  reward::Result result;
+  result.readable = readable;
+  result.executable = executable();
+  result.right = right();
+  result.cheat = cheat();
+  result.duplicate = duplicate;
+  if (!judgement) return result;
+  result.confirmed = judgement->level == outcome::Level::final_;
+  result.speedup = judgement->speedup;
+  return result;
+}
+
 std::string Ruling::verdict() const {
   if (fault != Fault::none) return "";
   if (judgement) return outcome::name(judgement->verdict, judgement->predicted);
@@ -64,6 +77,9 @@ std::string to_line(const Ruling& ruling, bool brief) {
   line["score"] = judged ? json(ruling.judgement ? ruling.judgement->score() : 0.0) : json(nullptr);
   line["level"] = ruling.judgement ? json(outcome::name(ruling.judgement->level)) : json(nullptr);
   line["predicted"] = ruling.judgement && ruling.judgement->predicted;
+  line["reward"] = ruling.reward ? json(*ruling.reward) : json(nullptr);
+  line["reward_name"] = ruling.rewarded ? json(reward::name(*ruling.rewarded)) : json(nullptr);
+  line["duplicate"] = ruling.duplicate;
   line["cheat"] = ruling.cheat();
   line["message"] = ruling.judgement ? ruling.judgement->message : judged && !ruling.readable ? ruling.reason : "";
   line["fault"] = judged ? json(nullptr) : json(ruling.reason);

@@ -28,6 +28,7 @@ struct Ruling {
   std::string id = "null";                        // the request's own, as JSON
   std::string group, task;                        // the task's name; empty where it was never opened
   std::string task_sha256, fingerprint;           // of the task's text and sizes, of the answer
+  std::string task_key;                           // of the session that serves it
   std::string device;                             // "sim:H200", "NVIDIA H200"
   Mode mode = Mode::screen;                       // how far it was asked for
   Fault fault = Fault::none;
@@ -37,11 +38,15 @@ struct Ruling {
   std::optional<outcome::Judgement> judgement;    // empty: a fault, unreadable, or compiled and no more
   bool cached = false;                            // nothing was done for it
   std::string same_as;                            // id of the first equal answer, as JSON; empty: this is the first
+  bool duplicate = false;                         // of what its prompt showed
+  std::optional<reward::Shape> rewarded;          // what was asked for
+  std::optional<double> reward;                   // empty: a fault, not asked, or not timed
   double queue_seconds = 0, work_seconds = 0;
 
   bool executable() const;                        // it ran to its end, or, of mode compile, compiles
   bool right() const;
   bool cheat() const;                             // forbidden code, kept state, forged outputs or times, foreign memory
+  reward::Result result() const;
   std::string verdict() const;                    // "PREDICTED_FASTER", "UNREADABLE", "COMPILED"; empty with a fault
 };
 

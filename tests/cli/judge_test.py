@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cudal1 judge`: many answers over one pipe, the same verdicts as `bench` gives one by one, and faults that are no scores."""
 import json
+import math
 import os
 import pathlib
 import signal
@@ -104,6 +105,25 @@ class Judge(CliTest):
         self.assertEqual((got["fine"]["verdict"], got["fine"]["speedup"], got["fine"]["right"]), ("DROP", None, True))
         self.assertEqual(got["final"]["level"], "final")
         self.assertNotIn("judgement", got["fine"])
+        self.end()
+
+    def test_rewards_come_from_the_same_line(self):
+        self.start("--brief", "--reward", "log")
+        self.send("leap", TASK, FASTER)
+        leap = self.line()
+        self.assertEqual((leap["reward_name"], leap["level"]), ("log", "final"), leap)   # more than 3x is confirmed first
+        self.assertEqual(leap["reward"], 2.5)
+        self.send("half", TASK, blocks(FASTER, 32))
+        half = self.line()
+        self.assertAlmostEqual(half["reward"], 1 + math.log(half["speedup"]["low"]) / math.log(leap["score"]), places=6)
+        self.send("wrong", TASK, WRONG)
+        self.send("no kernel", TASK, "No.")
+        self.send("fault", TASK.replace("+ 1.0f", "+ 3.0f"), FASTER)
+        self.send("copy", TASK, FASTER, shown=[leap["fingerprint"]])
+        self.send("other reward", TASK, FASTER, reward="kevin")
+        rewards = {name: line["reward"] for name, line in self.lines(5).items()}
+        self.assertAlmostEqual(rewards.pop("other reward"), 0.3 + leap["score"])
+        self.assertEqual(rewards, {"wrong": 0, "no kernel": -0.3, "fault": None, "copy": 1})
         self.end()
 
     def test_a_worker_that_is_killed_costs_no_answer_its_verdict(self):

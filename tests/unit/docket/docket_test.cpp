@@ -262,3 +262,91 @@ TEST_CASE("a hundred threads' worth of requests are each answered once") {
   CHECK(world.screened.size() == 50);   // 7 tasks, 10 answers, of which i decides 50 pairs
   CHECK(docket.counts().cached == 350);
 }
+
+TEST_CASE("rewards measure an answer against the task's others, whichever came first") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto ask = [&](const std::string& id, const std::string& task, const std::string& says, reward::Shape shape) {
+    auto asked = request(id, task, says);
+    asked.reward = shape;
+    docket.submit(asked, answers.take());
+    docket.finish();
+    return answers[id].reward;
+  };
+  CHECK(ask("1", "task", "score 2", reward::Shape::kevin) == Approx(2.3));
+  CHECK(ask("2", "task", "score 2.5", reward::Shape::milestones) == 3);
+  CHECK(ask("3", "task", "score 2.2", reward::Shape::milestones) == 2);
+  CHECK(ask("4", "task", "score 2.5", reward::Shape::milestones) == 3);   // again: not against itself
+  CHECK(ask("5", "another task", "score 2.2", reward::Shape::milestones) == 3);
+  CHECK(ask("6", "task", "verdict WRONG_RESULT", reward::Shape::log) == 0);
+  CHECK(ask("7", "task", "verdict TAMPERED", reward::Shape::log) == -0.3);
+  CHECK(ask("8", "task", "verdict UNSUPPORTED", reward::Shape::log) == std::nullopt);
+  CHECK(ask("9", "task", "score 1 dies 2", reward::Shape::log) == std::nullopt);
+  CHECK(answers["9"].fault == Fault::worker);
+  CHECK(world.confirmed.empty());
+}
+
+TEST_CASE("a leap is confirmed before it is rewarded, and one that is not confirmed is none") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto ask = [&](const std::string& id, const std::string& says) {
+    auto asked = request(id, "task", says);
+    asked.reward = reward::Shape::kevin;
+    docket.submit(asked, answers.take());
+    docket.finish();
+    return answers[id];
+  };
+  CHECK(ask("leap", "score 40").reward == Approx(40.3));
+  CHECK(answers["leap"].judgement->level == outcome::Level::final_);
+  CHECK(world.confirmed.size() == 1);
+  CHECK(ask("usual", "score 30").judgement->level == outcome::Level::screening);
+  CHECK(ask("false leap", "score 90 final WRONG_RESULT").reward == 0);
+  CHECK(world.confirmed.size() == 2);
+  CHECK(ask("half", "score 75").reward == Approx(75.3));
+  // Asked without a reward first, it was screened alone and counts for no more than the limit.
+  docket.submit(request("plain", "other", "score 40"), answers.take());
+  docket.finish();
+  CHECK(answers["plain"].judgement->level == outcome::Level::screening);
+  auto later = request("later", "other", "score 40");
+  later.reward = reward::Shape::kevin;
+  docket.submit(later, answers.take());
+  docket.finish();
+  CHECK(answers["later"].reward == Approx(3.3));
+}
+
+TEST_CASE("a copy of what the prompt showed is a duplicate") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  docket.submit(request("own", "task", "score 2"), answers.take());
+  docket.finish();
+  auto copy = request("copy", "task", "score 2");
+  copy.reward = reward::Shape::kevin;
+  copy.shown = {answers["own"].fingerprint};
+  docket.submit(copy, answers.take());
+  docket.finish();
+  CHECK_FALSE(answers["own"].duplicate);
+  CHECK(answers["copy"].duplicate);
+  CHECK(answers["copy"].reward == Approx(1.3));
+}
+
+TEST_CASE("standings are those of the other answers") {
+  docket::Scores scores;
+  CHECK(scores.standing("task", "a").count == 0);
+  scores.note("task", "a", 1, false);
+  scores.note("task", "b", 3, false);
+  scores.note("task", "leap", 9, false);
+  const auto all = scores.standing("task", "");
+  CHECK(all.count == 2);
+  CHECK(all.mean == Approx(2));
+  CHECK(all.deviation == Approx(1));
+  CHECK(all.best == 3);
+  CHECK(scores.standing("task", "b").best == 1);
+  scores.note("task", "leap", 9, true);
+  scores.note("task", "a", 2, true);
+  CHECK(scores.standing("task", "leap").mean == Approx(2.5));
+  CHECK(scores.standing("task", "").count == 3);
+  CHECK(scores.standing("other", "").count == 0);
+}
