@@ -15,6 +15,7 @@
   command(judge)                 \
   command(compile)               \
   command(mcp)                   \
+  command(serve)                 \
   command(devices)               \
   command(models)                \
   command(config)                \

@@ -73,7 +73,7 @@ ExitCode run(const Options& options, const Console& console) {
   Lines lines(console, options.brief);
   const Interruption interruption(console, "ending once the answers under way are judged");
   const base::Seconds began = base::now();
-  docket::Docket docket(sessions.opener(), sessions.limits());
+  docket::Docket docket(sessions.opener(), sessions.limits(), sessions.exemplars());
   InputLines input(0, interruption.token());
   while (!lines.broken()) {
     const auto line = input.next();

@@ -30,6 +30,10 @@ class JudgeSession final : public docket::Session {
   std::string task() const override { return open_.task.name(); }
   std::string device() const override { return device_; }
   int parallel() const override { return judge_.in_order() ? 1 : threads_; }
+  std::shared_ptr<const docket::Warm> warm() override {
+    const judge::ReferenceFacts reference = judge_.reference();
+    return std::make_shared<docket::Warm>(docket::Warm{open_.task, {judge_.device(), reference}});
+  }
   std::optional<outcome::Judgement> compile(const std::string& source, const std::string& name) override { return judge_.compile(source, name); }
   outcome::Judgement verify(const std::string& source, const std::string& name) override { return judge_.verify(source, name); }
   outcome::Judgement screen(const std::string& source, const std::string& name) override { return judge_.screen(source, name); }
@@ -102,6 +106,7 @@ void add_judge_sessions_options(Arguments app, JudgeSessionsOptions& options) {
       ->option_text("N")
       ->check(Check::between(1, 4096))
       ->group("Judging");
+  app.add_option("--store", options.store, "Folder of right answers with their scores, for later executions")->option_text("DIR")->group("Judging");
   app.add_option("--queue", options.queue, "Answers that may wait")->option_text("N")->check(Check::between(1, 1 << 24))->group("Judging");
   app.add_option("--python", options.python, "The interpreter with PyTorch, for .py tasks [default: python3]")->option_text("PROGRAM")->group("Judging");
   app.add_flag("--counters", options.counters, "Read a GPU's counters for every answer that is right")->group("Judging");
@@ -125,6 +130,11 @@ docket::Limits JudgeSessions::limits() const {
   limits.sessions = static_cast<std::size_t>(options_.sessions);
   limits.queue = static_cast<std::size_t>(options_.queue);
   return limits;
+}
+
+docket::Exemplars JudgeSessions::exemplars() const {
+  const WorkbenchOptions& bench = options_.workbench;
+  return {options_.store, fmt::format("{}\n{}\n{}\n{}", CUDAL1_VERSION, device(), bench.precision, places_.front().facts.simulated ? bench.seed : 0)};
 }
 
 docket::Opener JudgeSessions::opener() {

@@ -15,7 +15,7 @@ namespace cudal1::cli {
 struct JudgeSessionsOptions {
   DeviceOptions device;
   WorkbenchOptions workbench;
-  std::string python;
+  std::string python, store;
   bool counters = false;
   int jobs = 0;            // places: 0: every GPU, or a simulator for each core
   int sessions = 8;        // open tasks of a place
@@ -32,6 +32,7 @@ class JudgeSessions {
 
   docket::Limits limits() const;
   docket::Opener opener();
+  docket::Exemplars exemplars() const;
   std::string device() const { return places_.front().identity(); }
   std::size_t places() const { return places_.size(); }
 

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 sh cmake/install_dependencies.sh g++ cmake ninja-build pkg-config ccache scdoc libcli11-dev nlohmann-json3-dev \
-  libfmt-dev libcurl4-openssl-dev libtomlplusplus-dev libexpected-dev libssl-dev libseccomp-dev
+  libfmt-dev libcurl4-openssl-dev libtomlplusplus-dev libexpected-dev libssl-dev libseccomp-dev libcpp-httplib-dev
 
 cmake --preset release -Wno-dev
 cmake --build --preset release

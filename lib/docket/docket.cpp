@@ -43,7 +43,7 @@ Ruling ruling_for(const std::string& id, const std::string& group, Mode mode) {
 
 }  // namespace
 
-Docket::Docket(Opener opener, Limits limits) : opener_(std::move(opener)), limits_(limits) {
+Docket::Docket(Opener opener, Limits limits, Exemplars exemplars) : opener_(std::move(opener)), limits_(limits), exemplars_(std::move(exemplars)) {
   for (std::size_t place = 0; place < limits_.places; ++place) places_.push_back(std::make_unique<Place>());
   for (std::size_t place = 0; place < limits_.places; ++place)
     for (int i = 0; i < limits_.threads; ++i) threads_.emplace_back([this, place](const std::stop_token& stop) { run(place, stop); });
@@ -79,71 +79,91 @@ tl::expected<TaskText, std::string> Docket::text_of(const TaskName& name) {
   task.key = key_of(task);
   const std::lock_guard lock(mutex_);
   texts_.try_emplace(task.sha256, task);
+  know(task);
   return task;
+}
+
+// What an earlier execution judged is known from the start.
+void Docket::know(const TaskText& task) {
+  if (queues_.contains(task.key)) return;
+  auto queue = std::make_unique<Queue>();
+  queue->task = task;
+  queues_[task.key] = std::move(queue);
+  for (const search::Variant& variant : exemplars_.load(task)) {
+    const bool confirmed = variant.judgement.level == outcome::Level::final_;
+    cases_.remember(task.key + ':' + variant.id, confirmed ? Mode::final_ : Mode::screen, "null", variant.judgement);
+    scores_.note(task.key, variant.id, variant.judgement.score(), confirmed);
+  }
 }
 
 bool Docket::submit(Request request, Answered answered) {
   Ruling ruling = ruling_for(request.id, request.group, request.mode);
   Waiter waiter{request.id, request.group, request.mode, request.deadline_seconds, request.reward, request.shown, std::move(answered), base::now()};
   auto task = text_of(request.task);
-  auto parsed = model::parse_answer(request.answer);
+  auto parsed = request.mode == Mode::warm ? model::Answer{} : model::parse_answer(request.answer);
   std::unique_lock lock(mutex_);
-  const auto at_once = [&] {
-    ++outstanding_;
-    tell(waiter, std::move(ruling), lock);
-    return true;
-  };
+  ++outstanding_;
   if (!task) {
     ruling.fault = Fault::task;
     ruling.reason = task.error();
-    return at_once();
+    tell(waiter, std::move(ruling), lock);
+    return true;
   }
   ruling.task_sha256 = task->sha256;
   ruling.task_key = task->key;
   if (!parsed || request.answer.size() > largest_answer) {
     ruling.readable = false;
     ruling.reason = parsed ? fmt::format("the answer has more than {} bytes", largest_answer) : parsed.error();
-    return at_once();
+    tell(waiter, std::move(ruling), lock);
+    return true;
   }
-  ruling.fingerprint = search::fingerprint(parsed->source);
-  const std::string key = task->key + ':' + ruling.fingerprint;
-  if (const auto known = cases_.find(key, request.mode)) {
+  const Queue& queue = *queues_.at(task->key);
+  ruling.task = queue.name;
+  ruling.device = queue.device;
+  if (request.mode != Mode::warm) ruling.fingerprint = search::fingerprint(parsed->source);
+  request.answer.clear();
+  const auto work = std::make_shared<Work>();
+  work->source = std::move(parsed->source);
+  work->analysis = std::move(parsed->analysis);
+  work->design = std::move(parsed->design);
+  work->techniques = std::move(parsed->techniques);
+  work->ruling = std::move(ruling);
+  const bool taken = take(work, std::move(waiter), lock);
+  if (!taken) --outstanding_;
+  return taken;
+}
+
+// A request that can be judged: answered by what is known, joined to equal work, or queued.
+bool Docket::take(const WorkPointer& work, Waiter waiter, std::unique_lock<std::mutex>& lock) {
+  Ruling& ruling = work->ruling;
+  work->key = ruling.task_key + ':' + ruling.fingerprint;
+  work->mode = waiter.mode;
+  const auto known = waiter.mode == Mode::warm ? std::nullopt : cases_.find(work->key, waiter.mode);
+  if (known || (waiter.mode == Mode::warm && warm_.contains(ruling.task_key))) {
     ruling.cached = true;
-    ruling.same_as = known->first;
-    ruling.judgement = known->judgement;
-    ruling.compiled = !known->judgement;
-    if (const auto queue = queues_.find(task->key); queue != queues_.end()) ruling.task = queue->second->name, ruling.device = queue->second->device;
-    return at_once();
+    if (known) ruling.same_as = known->first, ruling.judgement = known->judgement;
+    ruling.compiled = known && !known->judgement;
+    tell(waiter, std::move(ruling), lock);
+    return true;
   }
   if (closed_) {
     ruling.fault = Fault::closed;
     ruling.reason = "the judge is ending and takes nothing more";
-    return at_once();
+    tell(waiter, std::move(ruling), lock);
+    return true;
   }
-  for (Mode mode : {Mode::compile, Mode::verify, Mode::screen, Mode::final_}) {
-    const auto same = pending_.find(pending_key(key, mode));
-    if (mode < request.mode || same == pending_.end()) continue;
+  for (const Mode mode : {Mode::compile, Mode::verify, Mode::screen, Mode::final_, Mode::warm}) {
+    const auto same = pending_.find(pending_key(work->key, mode));
+    if (mode < waiter.mode || same == pending_.end()) continue;
     if (waiter.deadline) timed_.notify_all();
     same->second->waiters.push_back(std::move(waiter));
-    ++outstanding_;
     return true;
   }
   if (waiting_ >= limits_.queue) return false;
-  auto work = std::make_shared<Work>();
-  work->key = key;
-  work->source = std::move(parsed->source);
-  work->mode = request.mode;
-  work->ruling = std::move(ruling);
   work->queued = waiter.submitted;
   work->waiters.push_back(std::move(waiter));
-  std::unique_ptr<Queue>& queue = queues_[task->key];
-  if (!queue) {
-    queue = std::make_unique<Queue>();
-    queue->task = std::move(*task);
-  }
-  queue->works.push_back(work);
-  pending_[pending_key(key, request.mode)] = std::move(work);
-  ++outstanding_;
+  queues_.at(ruling.task_key)->works.push_back(work);
+  pending_[pending_key(work->key, work->mode)] = work;
   ++waiting_;
   changed_.notify_all();
   return true;
@@ -164,7 +184,7 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
   queue.works.pop_front();
   --waiting_;
   answered_.notify_all();
-  if (const auto known = cases_.find(work->key, work->mode)) {   // by a work of another mode
+  if (const auto known = work->mode == Mode::warm ? std::nullopt : cases_.find(work->key, work->mode)) {   // by a work of another mode
     Ruling ruling = work->ruling;
     ruling.cached = true;
     ruling.same_as = known->first;
@@ -191,7 +211,7 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
     leave(*open);
     if (failure.fault == Fault::none) {
       --counts_.working;
-      remember(*work, ruling);
+      remember(queue.task, *work, ruling);
       return answer(work, std::move(ruling), lock);
     }
     if (++work->tries > 1) drop(place, queue.task.key, open);
@@ -202,16 +222,30 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
   fail(queue, work, failure, lock);
 }
 
-void Docket::remember(const Work& work, const Ruling& ruling) {
+void Docket::remember(const TaskText& task, const Work& work, const Ruling& ruling) {
+  if (work.mode == Mode::warm) {
+    warm_[task.key] = work.warm;
+    return;
+  }
   const bool confirmed = ruling.judgement && ruling.judgement->level == outcome::Level::final_;
   cases_.remember(work.key, confirmed ? Mode::final_ : work.mode, ruling.id, ruling.judgement);
-  if (ruling.right() && ruling.judgement->speedup) scores_.note(ruling.task_key, ruling.fingerprint, ruling.judgement->score(), confirmed);
+  if (!ruling.right() || !ruling.judgement->speedup) return;
+  scores_.note(task.key, ruling.fingerprint, ruling.judgement->score(), confirmed);
+  search::Variant variant;
+  variant.id = ruling.fingerprint;
+  variant.source = work.source;
+  variant.analysis = work.analysis;
+  variant.design = work.design;
+  variant.techniques = work.techniques;
+  variant.judgement = *ruling.judgement;
+  exemplars_.add(task, variant);
 }
 
-Docket::Failure Docket::judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling) {
+Docket::Failure Docket::judge(Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling) {
   const std::string name = "answer.cu";   // one name for all: the compiler's cache knows code by it, too
   try {
     switch (work.mode) {
+      case Mode::warm: work.warm = session.warm(); break;
       case Mode::compile:
         ruling.judgement = session.compile(work.source, name);
         ruling.compiled = !ruling.judgement;
@@ -289,6 +323,14 @@ void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mut
   ruling.rewarded = waiter.reward;
   if (waiter.reward && ruling.fault == Fault::none && !ruling.compiled)
     ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, ruling.fingerprint));
+  if (ruling.mode == Mode::warm) {
+    lock.unlock();
+    waiter.answered(ruling);
+    lock.lock();
+    --outstanding_;
+    answered_.notify_all();
+    return;
+  }
   ++counts_.answered;
   counts_.cached += ruling.cached ? 1 : 0;
   counts_.right += ruling.right() ? 1 : 0;
@@ -338,6 +380,29 @@ bool Docket::any_deadline() const {
     const Work& work = *pending.second;
     return work.began && std::any_of(work.waiters.begin(), work.waiters.end(), [](const Waiter& waiter) { return waiter.deadline.has_value(); });
   });
+}
+
+bool Docket::room_for(std::size_t answers) const {
+  const std::lock_guard lock(mutex_);
+  return waiting_ + answers <= limits_.queue;
+}
+
+std::vector<TaskText> Docket::tasks() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<TaskText> tasks;
+  for (const auto& [_, queue] : queues_) tasks.push_back(queue->task);
+  return tasks;
+}
+
+std::shared_ptr<const Warm> Docket::warm(const std::string& task_key) const {
+  const std::lock_guard lock(mutex_);
+  const auto warm = warm_.find(task_key);
+  return warm == warm_.end() ? nullptr : warm->second;
+}
+
+std::vector<search::Variant> Docket::exemplars(const std::string& task_key) const {
+  const std::lock_guard lock(mutex_);
+  return exemplars_.of(task_key);
 }
 
 void Docket::wait_for_room() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "docket/cases.hpp"
+#include "docket/exemplars.hpp"
 #include "docket/ruling.hpp"
 #include "docket/scores.hpp"
 #include "docket/session.hpp"
@@ -47,14 +48,21 @@ class Docket {
   // Called once for each request, from submit() or a thread of the docket's. Must not throw.
   using Answered = std::function<void(const Ruling&)>;
 
-  Docket(Opener opener, Limits limits);
+  Docket(Opener opener, Limits limits, Exemplars exemplars = {});
   ~Docket();   // close(), then waits for what is under way
 
   bool submit(Request request, Answered answered);   // false: the queue is full, and nothing was taken
+  bool room_for(std::size_t answers) const;
   void wait_for_room();                              // until one more is taken, or the docket is closed
   void finish();                                     // until everything is answered
   void close();                                      // what is not under way is answered with Fault::closed, and so is what comes
   Counts counts() const;
+
+  // Makes a task known by the digest of its text. The error is one sentence.
+  tl::expected<TaskText, std::string> text_of(const TaskName& name);
+  std::vector<TaskText> tasks() const;
+  std::shared_ptr<const Warm> warm(const std::string& task_key) const;   // null: not yet; ask with Mode::warm
+  std::vector<search::Variant> exemplars(const std::string& task_key) const;   // right answers; ids are fingerprints
 
  private:
   struct Waiter;
@@ -68,11 +76,12 @@ class Docket {
   };
   using WorkPointer = std::shared_ptr<Work>;
 
-  tl::expected<TaskText, std::string> text_of(const TaskName& name);
+  bool take(const WorkPointer& work, Waiter waiter, std::unique_lock<std::mutex>& lock);
+  void know(const TaskText& task);   // loads what is stored of it, once
   void run(std::size_t place, const std::stop_token& stop);
   void judge_next(std::size_t place, Queue& queue, std::unique_lock<std::mutex>& lock);
-  static Failure judge(const Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling);
-  void remember(const Work& work, const Ruling& ruling);
+  static Failure judge(Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling);
+  void remember(const TaskText& task, const Work& work, const Ruling& ruling);
   void fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock);
   void answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock);
   void tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock);   // lets go of the lock meanwhile
@@ -97,6 +106,8 @@ class Docket {
   std::vector<std::unique_ptr<Place>> places_;
   Cases cases_;
   Scores scores_;
+  Exemplars exemplars_;
+  std::map<std::string, std::shared_ptr<const Warm>> warm_;   // by the task's key
   Counts counts_;
   std::size_t waiting_ = 0, outstanding_ = 0;
   bool closed_ = false;

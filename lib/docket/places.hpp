@@ -24,7 +24,9 @@ struct Docket::Waiter {
 // One answer to one task, however many ask for it.
 struct Docket::Work {
   std::string key;                         // of its case
-  std::string source;
+  std::string source, analysis, design;
+  std::vector<std::string> techniques;
+  std::shared_ptr<const Warm> warm;        // what mode warm brought
   Mode mode = Mode::screen;
   Ruling ruling;                           // what is known before it is judged; its id is the first one's
   std::vector<Waiter> waiters;

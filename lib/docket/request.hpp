@@ -26,6 +26,7 @@ enum class Mode {
   verify,    // and right
   screen,    // and timed
   final_,    // and once more in fresh processes
+  warm,      // of no answer: the reference is taken, so that the first answer need not wait for it; not in a line
 };
 std::string_view name(Mode mode);            // "compile", …, "final"
 std::optional<Mode> parse_mode(std::string_view name);

@@ -4,6 +4,7 @@
 #include "docket/request.hpp"
 
 #include "judge/judge.hpp"
+#include "search/result.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -23,6 +24,12 @@ struct TaskText {
   std::string key;                              // 64 digits over path, source and sizes: one session serves one of these
 };
 
+// A task and its reference, as a prompt needs them.
+struct Warm {
+  task::Task task;
+  search::Start start;
+};
+
 // One task open on one device: judge::Judge in the program, a table in tests. Methods are called from several threads.
 class Session {
  public:
@@ -31,6 +38,7 @@ class Session {
   virtual std::string device() const = 0;       // "sim:H200"
   virtual int parallel() const = 0;             // calls that are useful at once: one on the device, others compile
   // Throws base::Error: bad_task and its like for what is wrong with the task, all else for what is wrong with us.
+  virtual std::shared_ptr<const Warm> warm() = 0;
   virtual std::optional<outcome::Judgement> compile(const std::string& source, const std::string& name) = 0;
   virtual outcome::Judgement verify(const std::string& source, const std::string& name) = 0;
   virtual outcome::Judgement screen(const std::string& source, const std::string& name) = 0;

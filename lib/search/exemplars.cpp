@@ -2,6 +2,7 @@
 #include "search/exemplars.hpp"
 
 #include "search/buckets.hpp"
+#include "task/module.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -61,6 +62,25 @@ std::vector<std::size_t> choose_exemplars(const std::vector<Variant>& variants, 
     return std::pair(variants[a].judgement.score(), a) < std::pair(variants[b].judgement.score(), b);
   });
   return chosen;
+}
+
+model::Exemplar exemplar(const Variant& variant) {
+  model::Exemplar shown{variant.id, variant.source, variant.analysis, variant.judgement};
+  if (variant.status == Variant::Status::malformed) shown.judgement.message = variant.reason;
+  return shown;
+}
+
+std::vector<model::Exemplar> shown_exemplars(const std::vector<Variant>& variants, const task::Task& task, const outcome::Judgement& reference,
+                                             const Options& options, const model::Key& key) {
+  std::vector<model::Exemplar> shown;
+  for (const auto index : choose_exemplars(variants, options, key)) shown.push_back(exemplar(variants[index]));
+  const auto wanted = static_cast<std::size_t>(std::max(options.exemplars, 0));
+  if (shown.empty() || shown.size() >= wanted || task::is_module(task)) return shown;
+  model::Exemplar own{"reference", task.file.source, "", reference};
+  if (!own.judgement.speedup) own.judgement.speedup = outcome::Speedup{};
+  const auto slower = std::find_if(shown.begin(), shown.end(), [](const model::Exemplar& other) { return other.judgement.score() > 1; });
+  shown.insert(slower, std::move(own));
+  return shown;
 }
 
 }  // namespace cudal1::search

@@ -4,7 +4,6 @@
 #include "base/random.hpp"
 #include "search/exemplars.hpp"
 #include "search/lessons.hpp"
-#include "task/module.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -146,27 +145,14 @@ void Questions::render(Asked& asked, prompt::Request request) {
   question.seed = reply_seed(options_.seed, question.key);
 }
 
-model::Exemplar Questions::exemplar(const Variant& variant) const {
-  model::Exemplar shown{variant.id, variant.source, variant.analysis, variant.judgement};
-  if (variant.status == Variant::Status::malformed) shown.judgement.message = variant.reason;
-  return shown;
-}
+model::Exemplar Questions::exemplar(const Variant& variant) const { return search::exemplar(variant); }
 
 std::vector<model::Exemplar> Questions::exemplars(const model::Key& key) const {
   // A round sees earlier rounds only, whatever of it is already judged.
   std::vector<Variant> earlier;
   for (const auto& variant : result_.variants)
     if (variant.key.round < key.round) earlier.push_back(variant);
-  std::vector<model::Exemplar> shown;
-  for (const auto index : choose_exemplars(earlier, options_, key)) shown.push_back(exemplar(earlier[index]));
-  const auto wanted = static_cast<std::size_t>(std::max(options_.exemplars, 0));
-  if (shown.empty() || shown.size() >= wanted || task::is_module(task_)) return shown;
-  model::Exemplar reference{"reference", task_.file.source, "", result_.start.reference.judgement};
-  if (!reference.judgement.speedup) reference.judgement.speedup = outcome::Speedup{};
-  const auto slower = std::find_if(shown.begin(), shown.end(),
-                                   [](const model::Exemplar& other) { return other.judgement.score() > 1; });
-  shown.insert(slower, std::move(reference));
-  return shown;
+  return shown_exemplars(earlier, task_, result_.start.reference.judgement, options_, key);
 }
 
 const Variant* Questions::latest_failure(int before_round) const {

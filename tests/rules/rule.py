@@ -10,6 +10,7 @@ RESERVED = [
     (r"<cuda\.h>", ["lib/device/cuda/"]),
     (r"<nvrtc\.h>", ["lib/compile/"]),
     (r"<curl/", ["lib/model/"]),
+    (r"<httplib", ["lib/serve/"]),
     (r"<CLI/", ["cli/"]),
     (r"<toml\+\+/", ["cli/"]),
     (r"<openssl/", ["lib/base/"]),

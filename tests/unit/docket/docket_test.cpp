@@ -350,3 +350,54 @@ TEST_CASE("standings are those of the other answers") {
   CHECK(scores.standing("task", "").count == 3);
   CHECK(scores.standing("other", "").count == 0);
 }
+
+TEST_CASE("a task is warmed once, and its right answers are the exemplars") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto task = docket.text_of({"", "task", "", {}}).value();
+  CHECK(docket.warm(task.key) == nullptr);
+  for (const char* id : {"w1", "w2"}) {
+    docket.submit(request(id, "task", "", Mode::warm), answers.take());
+    docket.finish();
+  }
+  CHECK(docket.warm(task.key) != nullptr);
+  CHECK(world.warmed == 1);
+  CHECK(docket.counts().answered == 0);
+  for (const char* says : {"score 2", "score 3", "verdict WRONG_RESULT"}) docket.submit(request(says, "task", says), answers.take());
+  docket.submit(request("verified", "task", "score 4", Mode::verify), answers.take());
+  docket.finish();
+  const auto exemplars = docket.exemplars(task.key);
+  CHECK(exemplars.size() == 2);
+  CHECK(docket.tasks().size() == 1);
+}
+
+TEST_CASE("stored answers are known to the next execution, whatever a kill cut short, and to no other device") {
+  base::TemporaryFolder folder;
+  fakes::World world;
+  fakes::Answers answers;
+  {
+    docket::Docket docket(fakes::opener(world), {}, {folder.path() / "store", "a GPU"});
+    docket.submit(request("a", "task", "score 2"), answers.take());
+    docket.submit(request("b", "task", "score 3"), answers.take());
+    docket.submit(request("wrong", "task", "verdict WRONG_RESULT"), answers.take());
+    docket.finish();
+  }
+  const auto file = std::filesystem::directory_iterator(folder.path() / "store")->path();
+  base::AppendFile(file).append("{\"schema\":1,\"finger");
+  for (int execution = 0; execution < 2; ++execution) {
+    docket::Docket docket(fakes::opener(world), {}, {folder.path() / "store", "a GPU"});
+    auto again = request("again", "task", "score 2");
+    again.reward = reward::Shape::milestones;
+    docket.submit(again, answers.take());
+    docket.submit(request("new", "task", execution == 0 ? "score 4" : "score 4.0"), answers.take());
+    docket.finish();
+    CHECK(answers["again"].cached);
+    CHECK(answers["again"].reward == 2);   // not faster than the stored 3
+    CHECK(docket.exemplars(docket.text_of({"", "task", "", {}})->key).size() == 3u + static_cast<unsigned>(execution));
+  }
+  docket::Docket other(fakes::opener(world), {}, {folder.path() / "store", "another GPU"});
+  other.submit(request("other", "task", "score 2"), answers.take());
+  other.finish();
+  CHECK_FALSE(answers["other"].cached);
+}

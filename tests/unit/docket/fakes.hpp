@@ -52,7 +52,7 @@ struct World {
   std::vector<std::string> opened, compiled, verified, screened, confirmed;   // tasks; answers
   std::map<std::string, int> deaths;
   std::function<void()> on_screen;
-  int parallel = 2;
+  int parallel = 2, warmed = 0;
 };
 
 inline std::string after(const std::string& text, const std::string& word) {
@@ -68,6 +68,11 @@ class Session final : public docket::Session {
   std::string task() const override { return task_; }
   std::string device() const override { return "sim:H200"; }
   int parallel() const override { return world_.parallel; }
+  std::shared_ptr<const docket::Warm> warm() override {
+    const std::lock_guard lock(world_.mutex);
+    ++world_.warmed;
+    return std::make_shared<docket::Warm>();
+  }
   std::optional<outcome::Judgement> compile(const std::string& source, const std::string&) override {
     note(world_.compiled, source);
     auto judgement = of(source);

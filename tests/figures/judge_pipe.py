@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cudal1 judge` under a trainer's load: verdicts a second, the same verdicts as `bench` one by one, processes killed meanwhile.
+
+  judge_pipe.py CUDAL1 FOLDER [--device sim] [--tasks 8] [--lines 1000] [--kills 20] [--noise 64]
+
+FOLDER keeps the answers that the built-in model gives to lines of lines/coverage.cu at their check sizes; it is filled once. The lines
+are those answers in a mixed order, some of them again, some broken: a syntax error, a wrong result, an answer to another task.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from lines import split
+
+
+def prepare(cudal1, folder, count, device):
+    """Tasks of FOLDER with the built-in model's answers to them."""
+    tasks = {}
+    subprocess.run([sys.executable, pathlib.Path(__file__).with_name("lines.py"), cudal1, pathlib.Path(__file__).parent / "lines/coverage.cu", "--write",
+                    *(["--small"] if device == "sim" else []), "--out", folder], check=True)
+    for name in sorted(split(pathlib.Path(__file__).parent / "lines/coverage.cu")):
+        if len(tasks) == count:
+            break
+        run = folder / f"{name}-run"
+        if not (run / "journal.jsonl").exists():
+            subprocess.run([cudal1, "optimize", folder / f"{name}.cu", "--model", "builtin", "--device", device, "--rounds", "2", "--samples", "8",
+                            "--confirmations", "1", "--out", run, "--quiet"], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        answers = [path.read_text() for path in sorted((run / "variants").glob("*.cu"))] if (run / "variants").exists() else []
+        if len(answers) > 1:
+            tasks[folder / f"{name}.cu"] = answers
+    return tasks
+
+
+def load(tasks, count, dice):
+    """Lines of (id, task file, answer): each answer once, repetitions, and broken ones."""
+    names = list(tasks)
+    plain = [(task, answer) for task, answers in tasks.items() for answer in answers]
+    lines = list(plain)
+    while len(lines) < count:
+        task, answer = dice.choice(plain)
+        kind = dice.choice(["again", "syntax", "wrong", "other"])
+        if kind == "syntax":
+            answer = answer.replace(";", " @;", 1)
+        elif kind == "wrong":      # the last store is off by a little
+            at = answer.rfind("] = ")
+            answer = answer[:at] + "] = 1.001f * " + answer[at + 4:] if at > 0 else answer
+        elif kind == "other":
+            task = dice.choice([name for name in names if name != task])
+        lines.append((task, answer))
+    dice.shuffle(lines)
+    return [(str(i), task, answer) for i, (task, answer) in enumerate(lines)]
+
+
+def children(pid):
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            try:
+                if b"\0worker\0" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield int(child)
+            except FileNotFoundError:
+                pass
+
+
+def judge(cudal1, lines, options, kills=0, dice=random):
+    """Verdicts by id, seconds, and how many processes were killed."""
+    process = subprocess.Popen([cudal1, "judge", "--brief", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    killed, over = [], threading.Event()
+
+    def kill():
+        while len(killed) < kills and not over.wait(dice.uniform(0.1, 0.6)):
+            victims = list(children(process.pid))
+            if victims:
+                os.kill(victims[dice.randrange(len(victims))], signal.SIGKILL)
+                killed.append(time.time())
+
+    def feed():
+        for name, task, answer in lines:
+            process.stdin.write(json.dumps({"id": name, "task": str(task), "answer": answer}) + "\n")
+        process.stdin.close()
+
+    begin = time.time()
+    threads = [threading.Thread(target=kill), threading.Thread(target=feed)]
+    for thread in threads:
+        thread.start()
+    got = {}
+    for text in process.stdout:
+        line = json.loads(text)
+        got[line["id"]] = line
+    seconds = time.time() - begin
+    over.set()
+    process.wait()
+    return got, seconds, len(killed)
+
+
+def one_by_one(cudal1, lines, options, folder):
+    """The same by `bench --quick`, a process for each answer."""
+    got, begin = {}, time.time()
+    answer_file = folder / "answer.cu"
+    for name, task, answer in lines:
+        answer_file.write_text(answer)
+        out = subprocess.run([cudal1, "bench", task, answer_file, "--quick", "--json", *options], capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+        judgement = json.loads(out)["variants"][0]["judgement"]
+        speedup = judgement.get("predicted_speedup") or judgement.get("speedup")
+        got[name] = (judgement["verdict"], speedup and speedup["value"])
+    return got, time.time() - begin
+
+
+def short(line):
+    return line["verdict"], line["speedup"] and line["speedup"]["value"]
+
+
+def noise(cudal1, tasks, count, options):
+    """One kernel under many names, so that each is judged: the spread of each reward beside that of the task's answers."""
+    def spread(task):
+        got, _, _ = judge(cudal1, [(str(i), task, answer) for i, answer in enumerate(tasks[task])], options)
+        scores = [line["score"] for line in got.values() if line["score"]]
+        return max(scores) / min(scores) if scores else 0
+
+    task = max(tasks, key=spread)
+    copies = [(str(i), task, f"#define NOBODY_{i} {i}\n" + tasks[task][-1]) for i in range(count)]
+    others = [(f"other {i}", task, answer) for i, answer in enumerate(tasks[task])]
+    with tempfile.TemporaryDirectory() as store:
+        options = [*options, "--store", store]
+        judge(cudal1, others + copies, options)   # then the task's mean and best stand still
+        rewarded(cudal1, task, others, copies, options)
+
+
+def rewarded(cudal1, task, others, copies, options):
+    for shape in ("paper", "log", "milestones", "kevin", "correct"):
+        got, _, _ = judge(cudal1, others + copies, [*options, "--reward", shape])
+        rewards = [got[name]["reward"] for name, _, _ in copies if got[name]["reward"] is not None]
+        group = [got[name]["reward"] for name, _, _ in others if got[name]["reward"] is not None]
+        print(f"reward {shape}, {task.stem}: {len(rewards)} of one kernel, deviation {statistics.pstdev(rewards):.4f}; "
+              f"{len(group)} answers of its task, deviation {statistics.pstdev(group):.4f}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cudal1")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--device", default="sim")
+    parser.add_argument("--tasks", type=int, default=8)
+    parser.add_argument("--lines", type=int, default=1000)
+    parser.add_argument("--alone", type=int, default=100, help="of the lines, judged one by one, too")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--noise", type=int, default=64)
+    options = parser.parse_args()
+    cudal1, folder, dice = str(pathlib.Path(options.cudal1).resolve()), options.folder.resolve(), random.Random(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = prepare(cudal1, folder, options.tasks, options.device)
+    lines = load(tasks, options.lines, dice)
+    device = ["--device", options.device]
+    got, seconds, _ = judge(cudal1, lines, device)
+    faults = [line for line in got.values() if line["fault"]]
+    work = sum(line["work_seconds"] for line in got.values())
+    distinct = sum(not line["cached"] for line in got.values())
+    print(f"{len(got)} verdicts on {len(tasks)} tasks in {seconds:.1f} s: {len(got) / seconds:.1f} a second, {distinct / seconds:.1f} of distinct answers; "
+          f"{len(faults)} faults; {work:.1f} s of work", flush=True)
+    counts = {}
+    for line in got.values():
+        counts[line["verdict"]] = counts.get(line["verdict"], 0) + 1
+    print(f"  {counts}", flush=True)
+    alone, alone_seconds = one_by_one(cudal1, lines[:options.alone], device, folder)
+    other = [name for name in alone if short(got[name]) != alone[name]]
+    print(f"one by one: {len(alone)} in {alone_seconds:.1f} s, {len(alone) / alone_seconds:.1f} a second; {len(other)} verdicts or speed-ups differ", flush=True)
+    for name in other[:5]:
+        print(f"  {lines[int(name)][1].stem}: {short(got[name])} {alone[name]}")
+    again, seconds, killed = judge(cudal1, lines, device, options.kills, dice)
+    lost = [line for line in again.values() if line["fault"]]
+    other = [name for name, line in again.items() if not line["fault"] and short(line) != short(got[name])]
+    zeros = [line for line in lost if line["score"] is not None]
+    print(f"{killed} processes killed meanwhile: {len(again)} lines in {seconds:.1f} s, {len(lost)} faults, {len(zeros)} of them with a score, {len(other)} verdicts differ", flush=True)
+    for reason in sorted({line["fault"] for line in lost}):
+        print(f"  {sum(line['fault'] == reason for line in lost)} of {reason}")
+    if options.noise:
+        noise(cudal1, tasks, options.noise, device)
+    return 1 if faults or zeros or other else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
