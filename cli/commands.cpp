@@ -16,6 +16,8 @@
   command(compile)               \
   command(mcp)                   \
   command(serve)                 \
+  command(tasks)                 \
+  command(dataset)               \
   command(devices)               \
   command(models)                \
   command(config)                \

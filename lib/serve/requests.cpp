@@ -2,6 +2,7 @@
 #include "serve/requests.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -42,10 +43,22 @@ json task_of_label(const json& label, const Files& files) {
   return text;
 }
 
+// What follows the prompt, without the tokens that end a turn: a query is decoded with them.
 std::string answer_of(const std::string& query, const json& prompts, std::size_t index) {
-  if (!prompts.is_array() || index >= prompts.size() || !prompts[index].is_string()) return query;
-  const auto& prompt = prompts[index].get_ref<const std::string&>();
-  return query.starts_with(prompt) ? query.substr(prompt.size()) : query;
+  std::string answer = query;
+  if (prompts.is_array() && index < prompts.size() && prompts[index].is_string()) {
+    const auto& prompt = prompts[index].get_ref<const std::string&>();
+    if (const auto at = query.rfind(prompt); at != std::string::npos && !prompt.empty()) answer = query.substr(at + prompt.size());
+  }
+  for (;;) {
+    while (!answer.empty() && std::isspace(static_cast<unsigned char>(answer.back())) != 0) answer.pop_back();
+    const auto open = answer.rfind('<');
+    if (open == std::string::npos || !answer.ends_with('>')) return answer + '\n';
+    const std::string_view word = std::string_view(answer).substr(open + 1, answer.size() - open - 2);
+    const bool token = (word.starts_with('|') && word.ends_with('|')) || word == "/s" || word == "eos" || word == "pad" || word == "end_of_turn";
+    if (!token) return answer + '\n';
+    answer.erase(open);
+  }
 }
 
 }  // namespace

@@ -45,14 +45,14 @@ TEST_CASE("no file is read but those that the server was started with") {
 
 TEST_CASE("OpenRLHF's queries lose their prompts, and labels name tasks in each form") {
   const std::string digest(64, 'a');
-  const nlohmann::json body{{"query", {"Make it faster.\nThus.", "b", "c", "d"}},
+  const nlohmann::json body{{"query", {"<s>Make it faster.\nThus.\n```<|im_end|>\n</s>", "b", "c", "d"}},
                             {"prompts", {"Make it faster.\n", "x", "", ""}},
                             {"labels", {"softmax.cu", digest, R"({"source": "s", "set": {"N": 2}})", nullptr}}};
   const auto items = serve::read_queries(body.dump(), files, reward::Shape::log).items;
   REQUIRE(items.size() == 4);
-  CHECK(std::get<Request>(items[0]).answer == "Thus.");
+  CHECK(std::get<Request>(items[0]).answer == "Thus.\n```\n");
   CHECK(std::get<Request>(items[0]).task.file == "/tasks/softmax.cu");
-  CHECK(std::get<Request>(items[1]).answer == "b");
+  CHECK(std::get<Request>(items[1]).answer == "b\n");
   CHECK(std::get<Request>(items[1]).task.sha256 == digest);
   CHECK(std::get<Request>(items[2]).task.set.at("N") == 2);
   CHECK(std::get<Request>(items[3]).task.file == "/tasks/softmax.cu");   // the one that there is
