@@ -9,3 +9,10 @@ if ! "$python/bin/python" -c "import mcp" 2>/dev/null; then
   { python3 -m venv "$python" && "$python/bin/pip" install -q --disable-pip-version-check mcp==2.3.0; } ||
     echo "PyPI cannot be reached: cli.mcp_client, the test with the official MCP client, is skipped" >&2
 fi
+# Trainers' own code that loads and asks rewards; none of what they need to train.
+trainers=build/trainers
+if [ ! -e "$trainers/openrlhf/utils/agent.py" ]; then
+  { "$python/bin/pip" install -q --disable-pip-version-check aiohttp==3.14.3 &&
+      "$python/bin/pip" install -q --disable-pip-version-check --no-deps --target "$trainers" openrlhf==0.11.2 verl==0.9.1; } ||
+    echo "PyPI cannot be reached: the parts of training.client with the trainers' own code are skipped" >&2
+fi

@@ -70,7 +70,7 @@ def shared_json(tree):
 
 def spdx(tree, _binary):
     line = "SPDX-License-Identifier: Apache-2.0"
-    ours = [*files(tree, COMMENTED, ["lib", "cli", "cmake", "tests"]), *sorted((tree / "examples").glob("*.cu"))]
+    ours = [*files(tree, COMMENTED, ["lib", "cli", "cmake", "tests", "training"]), *sorted((tree / "examples").glob("*.cu"))]
     for path in ours:
         if (path.parent / "LICENSE").exists():  # other people's
             continue

@@ -48,7 +48,7 @@ def trl_reward(judge: Optional[Judge] = None) -> Callable[..., list[Optional[flo
 
 
 async def compute_score(data_source: str, solution_str: str, ground_truth: str, extra_info: Optional[dict] = None, **_: Any) -> dict[str, float]:
-    """For verl: `reward.custom_reward_function.path=…/rewards_verl.py`, `.name=compute_score`. `ground_truth` is the task as JSON text. verl makes 0 of an exception,
+    """For verl: verl_reward.py beside this package. `ground_truth` is the task as JSON text. verl makes 0 of an exception,
     so this asks on for as long as the judge's patience lasts, and only then gives up."""
     info = extra_info or {}
     verdict = await asyncio.to_thread(shared().judge, ground_truth, solution_str, shown=list(info.get("cudal1_shown", [])))
@@ -59,7 +59,7 @@ async def compute_score(data_source: str, solution_str: str, ground_truth: str, 
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    """For OpenRLHF as a file: `--reward.remote_url …/rewards_openrlhf.py`. By address it asks the server's /get_reward itself."""
+    """For OpenRLHF as a file: openrlhf_reward.py beside this package. By address it asks the server's /get_reward itself."""
     items = [{"task": label if isinstance(label, str) else json.dumps(label), "answer": query[query.rfind(prompt) + len(prompt):] if prompt and prompt in query else query}
              for query, prompt, label in zip(queries, prompts, labels)]
     verdicts = shared().judge_all(items)
