@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
+#include "gpu_matrix.hpp"
 #include "judged_variants.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,27 @@ bool reaches(const outcome::Judgement& judgement, double at_least) {
   return judgement.verdict == outcome::Verdict::faster && judgement.speedup && judgement.speedup->low >= at_least;
 }
 
+bool several_gpus(const std::string& names) { return names == "all" || names.find(',') != std::string::npos; }
+
+// Right where the task can be judged at all, faster somewhere, and with --at-least that everywhere.
+ExitCode run_on_gpus(const Options& options, const Console& console) {
+  bool faster = false, right = true, reached = true;
+  for (const JudgedOnGpu& gpu : judge_on_gpus(options.judged, console)) {
+    bool here = false;
+    for (const auto& [name, judgement] : gpu.judged.judgements) {
+      faster = faster || judgement.verdict == outcome::Verdict::faster;
+      right = right && outcome::is_right(judgement.verdict);
+      here = here || reaches(judgement, options.at_least);
+    }
+    reached = reached && (here || options.at_least <= 0);
+    if (options.at_least > 0 && !here) console.warn(fmt::format("{}: no variant is surely {:g} times as fast (--at-least)", gpu.record.name, options.at_least));
+  }
+  if (!right) return ExitCode::bad_input;
+  return faster && reached ? ExitCode::success : ExitCode::nothing_faster;
+}
+
 ExitCode run(const Options& options, const Console& console) {
+  if (several_gpus(options.judged.device.gpu)) return run_on_gpus(options, console);
   bool faster = false, right = true, reached = false;
   const auto judged = judge_variants(options.judged, console);
   for (const auto& [name, judgement] : judged.judgements) {

@@ -9,10 +9,10 @@
 #include "kernel/file.hpp"
 #include "kernel/plan.hpp"
 #include "kernel/signature.hpp"
-#include "sim/sim.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,7 +57,7 @@ compile::Request make_request(const Options& options) {
   compile::Request request;
   request.source = base::read_file(options.file);
   request.name = options.file;
-  request.arch = options.arch.empty() ? sim::gpu(options.gpu).arch() : architecture(options.arch);
+  request.arch = options.arch.empty() ? gpu_record(options.gpu).facts.arch() : architecture(options.arch);
   if (request.source.find("//@") != std::string::npos) {
     const auto file = kernel::parse(request.source, options.file);
     if (!file) throw base::Error(base::Fault::bad_input, base::render(file.error()));
@@ -146,6 +146,7 @@ ExitCode run(const Options& options, const Console& console) {
     throw base::Error(base::Fault::bad_input, base::render(rejection.diagnostics) + rejection.message);
   }
   const auto& binary = compiled->binary;
+  const auto record = options.arch.empty() ? std::optional(gpu_record(options.gpu)) : std::nullopt;
   if (!options.cubin.empty()) base::write_file(options.cubin, binary.cubin);
   if (options.ptx == "-") {
     console.result(binary.ptx);
@@ -154,7 +155,7 @@ ExitCode run(const Options& options, const Console& console) {
   if (!options.ptx.empty()) base::write_file(options.ptx, binary.ptx);
   if (!compiled->warnings.empty()) console.warn(base::render(compiled->warnings));
   console.result(options.as_json ? compiled_json(*compiled).dump(2) + "\n"
-                                 : resource_table(*compiled, options.arch.empty() ? &sim::gpu(options.gpu) : nullptr));
+                                 : resource_table(*compiled, record ? &record->facts : nullptr));
   return ExitCode::success;
 }
 

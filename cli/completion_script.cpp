@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "completion_script.hpp"
 
+#include "gpu_records.hpp"
 #include "help.hpp"
 #include "model_options.hpp"
 
-#include "sim/sim.hpp"
 
 #include <cctype>
 #include <string_view>
@@ -56,7 +56,7 @@ std::vector<std::string> fixed_words(std::string_view text) {
 std::vector<std::string> known_values(const CLI::Option& option) {
   const std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
   std::vector<std::string> words;
-  if (name == "gpu") words = sim::gpu_names();
+  if (name == "gpu") for (const GpuRecord& record : gpu_records()) words.push_back(record.name);
   if (name == "baseline") words = {"best", "eager", "compile", "reduce-overhead", "graph"};
   if (name == "model") {
     for (const model::Provider& provider : all_providers(nullptr)) words.push_back(provider.prefix);

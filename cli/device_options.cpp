@@ -3,9 +3,9 @@
 
 #include "suggestion.hpp"
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "cuda/cuda.hpp"
-#include "sim/sim.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -41,10 +41,14 @@ DeviceChoice real_gpu(const cuda::Inventory& inventory, std::size_t index) {
   return choice;
 }
 
-DeviceChoice simulator(const std::string& gpu) {
-  DeviceChoice choice{"sim", gpu, sim::gpu(gpu), false, ""};
-  choice.statement = fmt::format("simulating; times are predictions for {}", gpu);
-  return choice;
+// What a prediction depends on.
+std::string digest_of(const outcome::DeviceFacts& facts) {
+  const auto numbers = {static_cast<double>(facts.major), static_cast<double>(facts.minor), static_cast<double>(facts.sm_count), facts.clock_hz,
+                        static_cast<double>(facts.memory_bytes), facts.memory_bytes_per_second, static_cast<double>(facts.l2_bytes),
+                        static_cast<double>(facts.shared_bytes_per_sm), static_cast<double>(facts.shared_bytes_per_block_optin),
+                        static_cast<double>(facts.registers_per_sm), static_cast<double>(facts.max_threads_per_sm), static_cast<double>(facts.max_blocks_per_sm),
+                        facts.fp32_flops, facts.fp64_flops, facts.fp16_tensor_flops, facts.tf32_tensor_flops};
+  return base::sha256(fmt::format("{}", fmt::join(numbers, " "))).substr(0, 8);
 }
 
 }  // namespace
@@ -53,19 +57,20 @@ void add_device_options(Arguments app, DeviceOptions& options) {
   app.add_option("--device", options.device, "Where kernels run: a GPU, or the simulator")
       ->option_text("auto|cuda:N[,cuda:N…]|sim")
       ->group("Device");
-  app.add_option("--gpu", options.gpu, "The GPU whose times the simulator predicts; see `cudal1 devices`")
+  app.add_option("--gpu", options.gpu, "The GPU whose times the simulator predicts, from `cudal1 devices` or FILE.toml; `bench` takes several, or all")
       ->option_text("NAME")
       ->group("Device");
 }
 
 std::string DeviceChoice::identity() const {
-  return device == "sim" ? "sim:" + gpu : facts.name;
+  if (device != "sim") return facts.name;
+  return "sim:" + gpu + (own_gpu ? "@" + digest_of(*own_gpu) : "");
 }
 
 namespace {
 
 DeviceChoice choose_one(const DeviceOptions& options) {
-  if (options.device == "sim") return simulator(options.gpu);
+  if (options.device == "sim") return predicting_for(gpu_record(options.gpu));
   if (const auto index = gpu_index(options.device)) return real_gpu(cuda::inventory(), *index);
   if (options.device != "auto")
     throw base::Error(base::Fault::usage,
@@ -73,7 +78,7 @@ DeviceChoice choose_one(const DeviceOptions& options) {
                                   did_you_mean(options.device, {"auto", "cuda:0", "sim"})));
   const auto inventory = cuda::inventory();
   if (inventory.problem.empty() && !inventory.devices.empty()) return real_gpu(inventory, 0);
-  auto choice = simulator(options.gpu);
+  auto choice = predicting_for(gpu_record(options.gpu));
   choice.fallback = true;
   choice.statement = fmt::format("no GPU is used ({}); simulating instead, and times are predictions for {}",
                                  inventory.problem, choice.gpu);
@@ -81,6 +86,13 @@ DeviceChoice choose_one(const DeviceOptions& options) {
 }
 
 }  // namespace
+
+DeviceChoice predicting_for(const GpuRecord& record) {
+  DeviceChoice choice{"sim", record.name, record.facts, false, ""};
+  choice.statement = fmt::format("simulating; times are predictions for {}", record.name);
+  if (record.own) choice.own_gpu = record.facts;
+  return choice;
+}
 
 DeviceChoice choose_device(const DeviceOptions& options) {
   std::istringstream names(options.device);

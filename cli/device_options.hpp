@@ -3,9 +3,11 @@
 
 #include "arguments.hpp"
 #include "console.hpp"
+#include "gpu_records.hpp"
 
 #include "outcome/device_facts.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +29,13 @@ struct DeviceChoice {
   std::string statement;         // one line: what is used, and why
   std::vector<std::string> others{};  // further devices that serve the same run: "cuda:1"
   int sharers = 1;               // tasks at a time on this device
+  std::optional<outcome::DeviceFacts> own_gpu{};  // of a record that is the user's: `facts` again
 
-  std::string identity() const;  // "sim:H200", "NVIDIA H200": a run may go on on another GPU of the same name
+  // "sim:H200", "NVIDIA H200": a run may go on on another GPU of the same name. Behind a record of the user's stands its digest.
+  std::string identity() const;
 };
+
+DeviceChoice predicting_for(const GpuRecord& record);
 
 // Throws base::Error: no_device for a GPU that is not there (saying why), usage for an unknown name and for several
 // devices that are not alike.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line.hpp"
+#include "gpu_records.hpp"
 
 #include "cuda/cuda.hpp"
 #include "sim/sim.hpp"
@@ -70,7 +71,13 @@ std::string as_json(const cuda::Inventory& inventory, bool verbose) {
   for (std::size_t i = 0; i < inventory.devices.size(); ++i)
     object["gpus"].push_back(facts_json(fmt::format("cuda:{}", i), inventory.devices[i]));
   object["simulated"] = json::array();
-  for (const auto& name : sim::gpu_names()) object["simulated"].push_back(facts_json(name, sim::gpu(name)));
+  for (const auto& record : gpu_records()) {
+    json one = facts_json(record.name, record.facts);
+    one["fitted"] = sim::fitted(record.facts);
+    one["own"] = record.own;
+    if (record.own) one["source"] = record.source;
+    object["simulated"].push_back(std::move(one));
+  }
   if (verbose) object["sim_instructions"] = sim::instructions();
   return object.dump(2) + "\n";
 }
@@ -83,10 +90,14 @@ std::string as_text(const cuda::Inventory& inventory, bool verbose) {
     if (verbose) text += record(inventory.devices[i]);
   }
   text += "\nGPUs that the simulator predicts for (--device sim --gpu NAME):\n";
-  for (const auto& name : sim::gpu_names()) {
-    text += row(name, sim::gpu(name));
-    if (verbose) text += record(sim::gpu(name));
+  for (const auto& one : gpu_records()) {
+    text += row(one.name, one.facts);
+    if (!verbose) continue;
+    text += record(one.facts);
+    text += fmt::format("           {}{}\n", sim::fitted(one.facts) ? "times were measured on it, and the model of time fitted to them" : "no time was measured on it: intervals are wider",
+                        one.own ? fmt::format("; a record of {}{}", own_gpus_file().string(), one.source.empty() ? "" : ": " + one.source) : "");
   }
+  text += fmt::format("Others go into {}: man cudal1.toml\n", own_gpus_file().string());
   if (!verbose) return text;
   const auto instructions = sim::instructions();
   text += fmt::format("\nThe {} PTX instructions that the simulator knows:\n", instructions.size());

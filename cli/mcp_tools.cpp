@@ -20,7 +20,7 @@ json flag(const std::string& description) { return {{"type", "boolean"}, {"descr
 json task_fields() {
   return {{"task", text("Path of the task: a kernel file (.cu) or a PyTorch module (.py)")},
           {"device", text("auto, cuda:N or sim (the simulator: predictions, no GPU needed)")},
-          {"gpu", text("The GPU whose times the simulator predicts")},
+          {"gpu", text("The GPU whose times the simulator predicts; bench_variant takes several, with commas, or all")},
           {"sizes", {{"type", "object"}, {"description", "Other values for the task's sizes"}, {"additionalProperties", {{"type", "integer"}}}}},
           {"options", {{"type", "array"}, {"description", "Further options of the command line"}, {"items", {{"type", "string"}}}}}};
 }

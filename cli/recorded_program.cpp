@@ -132,6 +132,7 @@ record::Ended run_recorded(const RecordedProgram& program, const RecordedTaskOpt
   if (choice.device == "sim") {
     record::SimulatedOptions simulated;
     simulated.gpu = choice.gpu;
+    simulated.own_gpu = choice.own_gpu;
     simulated.choice = program.choice;
     simulated.source = options.sources.size() == 1 ? options.sources.front() : "";
     simulated.say = say;

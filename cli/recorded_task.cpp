@@ -134,7 +134,7 @@ void write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& op
   task->origin = options.origin;
   compile::Compiler compiler(compiler_options(options.workbench));
   const bool simulated = choice.device == "sim";
-  const auto device = simulated ? sim::open({choice.gpu, 0}) : cuda::open(gpu_index(choice.device));
+  const auto device = simulated ? sim::open({.gpu = choice.gpu, .own = choice.own_gpu}) : cuda::open(gpu_index(choice.device));
   const auto settle = [&](record::RecordedTask& drafted) {
     const Loaded loaded = load(drafted, output, compiler, *device);
     return record::settle_roles(drafted, *device, *loaded.module, loaded.plan, simulated);

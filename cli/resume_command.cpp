@@ -34,7 +34,7 @@ std::string resume_command(const store::Run& run) {
   };
   if (identity.device.starts_with("sim:")) {
     add("--device", "sim");
-    if (identity.device != "sim:H200") add("--gpu", identity.device.substr(4));
+    if (identity.device != "sim:H200") add("--gpu", identity.device.substr(4, identity.device.find('@') - 4));
   } else {
     add("--device", identity.device.substr(0, identity.device.find(' ')));
   }

@@ -31,6 +31,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.device = choice.device;
   require_known_torch_line(options, open.task);
   result.gpu = choice.gpu;
+  result.own_gpu = choice.own_gpu;
   result.worker = worker_program("device");
   // On the simulator equal seeds give equal runs. On a GPU inputs that nobody could have known are worth more.
   if (choice.device == "sim") result.seed = options.seed;

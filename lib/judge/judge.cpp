@@ -69,6 +69,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   OpenJob job;
   job.device = options.device;
   job.gpu = options.gpu;
+  job.own_gpu = options.own_gpu;
   job.source = task.file.source;
   job.path = task.path.string();
   job.workloads = task.workloads;

@@ -25,6 +25,7 @@ namespace cudal1::judge {
 struct Options {
   std::string device = "sim";         // "sim" or "cuda:N"
   std::string gpu = "H200";           // sim: the GPU whose times are predicted
+  std::optional<outcome::DeviceFacts> own_gpu;  // its record where it is the user's
   base::Program worker;               // this program started as `worker device`
   std::optional<std::uint64_t> seed;  // of inputs and order; empty: secret
   base::Seconds run_limit{10};        // one execution of a plan, before it counts as TIMEOUT

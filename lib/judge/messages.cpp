@@ -36,7 +36,8 @@ static json to(const OpenJob& job) {
   return {{"device", job.device}, {"gpu", job.gpu},   {"source", job.source},
           {"path", job.path},     {"seed", job.seed}, {"workloads", to_array(job.workloads)},
           {"checks", to_array(job.checks)}, {"neighbours", to_array(job.neighbours)},
-          {"precision", outcome::name(job.precision)}, {"bare", job.bare}};
+          {"precision", outcome::name(job.precision)}, {"bare", job.bare},
+          {"own_gpu", job.own_gpu ? to(*job.own_gpu) : json()}};
 }
 
 static json to(const ReferenceJob& job) {
@@ -100,6 +101,7 @@ static json to(const TimeJob& job) {
 static void from(const json& value, OpenJob& job) {
   value.at("device").get_to(job.device);
   value.at("gpu").get_to(job.gpu);
+  if (const json& own = value.at("own_gpu"); !own.is_null()) from(own, job.own_gpu.emplace());
   value.at("source").get_to(job.source);
   value.at("path").get_to(job.path);
   value.at("seed").get_to(job.seed);

@@ -25,6 +25,7 @@ namespace cudal1::judge {
 // Opens the device and the task; first, once.
 struct OpenJob {
   std::string device, gpu;
+  std::optional<outcome::DeviceFacts> own_gpu;
   std::string source, path;                       // of the task
   std::vector<task::Workload> workloads, checks;  // as the judge's task has them
   std::vector<task::Workload> neighbours;

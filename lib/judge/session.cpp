@@ -35,7 +35,7 @@ constexpr double simulated_threads = 65536;   // above this the simulator does n
 constexpr double simulated_operations = 2e7;
 
 std::unique_ptr<device::Device> open_device(const OpenJob& job) {
-  if (job.device == "sim") return sim::open({job.gpu, 0, job.seed});
+  if (job.device == "sim") return sim::open({.gpu = job.gpu, .seed = job.seed, .own = job.own_gpu});
   constexpr std::string_view prefix = "cuda:";
   if (job.device.starts_with(prefix))
     return cuda::open(std::stoi(job.device.substr(prefix.size())), {.exact_allocations = job.bare});

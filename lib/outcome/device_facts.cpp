@@ -11,7 +11,7 @@ namespace {
 
 // Allocation granularities of compute capability 7.0 to 12.x, from cuda_occupancy.h of the CUDA Toolkit.
 constexpr int warp_size = 32, register_unit_per_warp = 256, warp_unit = 4;
-constexpr std::size_t shared_unit = 128, shared_reserved_per_block = 1024;
+constexpr std::size_t shared_unit = 128, old_shared_unit = 256, shared_reserved_per_block = 1024;   // old: before 8.0, which reserves nothing
 
 template <typename T>
 T round_up(T value, T unit) {
@@ -43,7 +43,7 @@ Occupancy occupancy(const DeviceFacts& device, int registers, std::size_t shared
     limit(warps_by_registers / warps, "registers");
   }
   if (device.shared_bytes_per_sm > 0 && shared_bytes > 0) {
-    const std::size_t per_block = round_up(shared_bytes + shared_reserved_per_block, shared_unit);
+    const std::size_t per_block = device.major > 0 && device.major < 8 ? round_up(shared_bytes, old_shared_unit) : round_up(shared_bytes + shared_reserved_per_block, shared_unit);
     limit(static_cast<int>(device.shared_bytes_per_sm / per_block), "shared memory");
   }
   result.blocks_per_sm = std::max(best, 0);

@@ -79,7 +79,7 @@ bool receive(int socket, void* bytes, std::size_t count) {
 class Session {
  public:
   Session(int socket, const SimulatedOptions& options, Recording& recording)
-      : socket_(socket), options_(options), recording_(recording), device_({options.gpu, options.threads}),
+      : socket_(socket), options_(options), recording_(recording), device_({.gpu = options.gpu, .threads = options.threads, .own = options.own_gpu}),
         capture_(options.choice, options.most_kept_bytes, device_, recording) {}
 
   void run() {

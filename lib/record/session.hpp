@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "outcome/device_facts.hpp"
 #include "record/recording.hpp"
 
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@ bool names_kernel(const std::string& wanted, const std::string& kernel);
 
 struct SimulatedOptions {
   std::string gpu = "H200";
+  std::optional<outcome::DeviceFacts> own_gpu;
   int threads = 0;                         // 0: every core
   Choice choice;
   std::string source;                      // whose lines findings name

@@ -37,7 +37,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.assertEqual(self.complete("cudal1 report --format m"), ["markdown"])
 
     def test_names_that_the_program_knows_are_completed(self):
-        self.assertEqual(sorted(self.complete("cudal1 optimize --gpu RTX")), ["RTX3090", "RTX4090"])
+        self.assertEqual(sorted(self.complete("cudal1 optimize --gpu RTX")), ["RTX3090", "RTX4090", "RTX5090"])
         self.assertEqual(self.complete("cudal1 optimize --model anth"), ["anthropic/"])
         self.assertEqual(self.complete("cudal1 bench --baseline red"), ["reduce-overhead"])
         self.assertEqual(self.complete("cudal1 help tor"), ["torch"])

@@ -31,7 +31,7 @@ outcome::DeviceFacts record(const char* name, int major, int minor, int sms, dou
   facts.memory_bytes_per_second = memory_rate;
   facts.l2_bytes = l2;
   facts.shared_bytes_per_sm = shared_per_sm;
-  facts.shared_bytes_per_block_optin = shared_per_sm - kib;  // one KiB per block is the system's, CUDA C++ Programming Guide
+  facts.shared_bytes_per_block_optin = shared_per_sm - (major >= 8 ? kib : 0);  // one KiB per block is the system's, CUDA C++ Programming Guide
   facts.max_threads_per_sm = threads_per_sm;
   facts.max_blocks_per_sm = blocks_per_sm;
   facts.fp32_flops = fp32;
@@ -46,8 +46,8 @@ struct Gpu {
   outcome::DeviceFacts facts;
 };
 
-const std::array<Gpu, 9>& records() {
-  static const std::array<Gpu, 9> all{{
+const std::array<Gpu, 13>& records() {
+  static const std::array<Gpu, 13> all{{
       // NVIDIA H100 Tensor Core GPU datasheet (SXM): 80 GB, 3.35 TB/s; FP64 34, FP32 67, TF32 989 and FP16 1,979 TFLOPS, the last
       // two with sparsity, so half of them here. H100 white paper: 132 SMs, 50 MB L2, 256 KB L1 per SM of which 228 KB shared,
       // 2,048 threads. 67 TFLOPS are 132 SMs of 128 lanes at 1,980 MHz, the maximum that the driver reports.
@@ -77,6 +77,22 @@ const std::array<Gpu, 9>& records() {
       // NVIDIA Ada GPU Architecture white paper, GeForce RTX 4090: 128 SMs, 2,520 MHz, 24 GB GDDR6X at 1,008 GB/s, 82.6 TFLOPS FP32,
       // 165.2 FP16 (FP32 sums) and 82.6 TF32 tensor TFLOPS dense, 72 MB L2, FP64 at 1/64.
       {"RTX4090", record("GeForce RTX 4090", 8, 9, 128, 2.52e9, std::size_t{24} << 30, 1008e9, 72 * mib, 100 * kib, 1536, 24, 82.6e12, 1.29e12, 165.2e12, 82.6e12)},
+      // NVIDIA L40S datasheet: 48 GB GDDR6, 864 GB/s; FP32 91.6, TF32 183, FP16 362.05 TFLOPS dense; 18,176 cores, which are 142 SMs.
+      // 91.6 TFLOPS are 142 SMs of 128 lanes at 2,520 MHz. The rest as the L40's.
+      {"L40S", record("L40S", 8, 9, 142, 2.52e9, std::size_t{48} << 30, 864e9, 96 * mib, 100 * kib, 1536, 24, 91.6e12, 1.43e12, 362.05e12, 183e12)},
+      // NVIDIA T4 datasheet: 16 GB GDDR6, 320 GB/s; FP32 8.1, FP16 65 TFLOPS, 2,560 cores. NVIDIA Turing GPU Architecture white paper: SMs
+      // of 64 lanes, so 40; 1,590 MHz, 4,096 KB L2, 96 KB L1 per SM of which 64 KB shared, FP64 at 1/32, no TF32. CUDA C++ Programming
+      // Guide, 7.5: 1,024 threads, 16 blocks.
+      {"T4", record("T4", 7, 5, 40, 1.59e9, std::size_t{16} << 30, 320e9, 4 * mib, 64 * kib, 1024, 16, 8.1e12, 0.254e12, 65e12, 0)},
+      // NVIDIA RTX Blackwell GPU Architecture white paper, GeForce RTX 5090: 170 SMs, 2,407 MHz, 32 GB GDDR7 at 1,792 GB/s, 104.8 TFLOPS
+      // FP32, 209.5 FP16 (FP32 sums) and 104.8 TF32 tensor TFLOPS dense, 98,304 KB L2, 128 KB L1 per SM, FP64 at 1/64. CUDA C++
+      // Programming Guide, 12.0: 100 KB shared, 1,536 threads, 24 blocks.
+      {"RTX5090", record("GeForce RTX 5090", 12, 0, 170, 2.407e9, std::size_t{32} << 30, 1792e9, 96 * mib, 100 * kib, 1536, 24, 104.8e12, 1.64e12, 209.5e12, 104.8e12)},
+      // NVIDIA DGX B200 and HGX B200 datasheets, for each of eight GPUs: 180 GB HBM3e, 8 TB/s; FP64 37, FP32 75, TF32 2,200 and FP16
+      // 4,500 TFLOPS, the last two with sparsity, so half of them here. No datasheet has SMs, clock and L2: 148, 1,965 MHz and 126 MB are
+      // what users' drivers report, and 148 SMs of 128 lanes at 1,965 MHz are 74.5 TFLOPS. CUDA C++ Programming Guide, 10.0: 228 KB shared, 2,048
+      // threads, 32 blocks.
+      {"B200", record("B200", 10, 0, 148, 1.965e9, std::size_t{180} << 30, 8e12, 126 * mib, 228 * kib, 2048, 32, 75e12, 37e12, 2250e12, 1100e12)},
   }};
   return all;
 }
@@ -90,6 +106,10 @@ std::string plain(const std::string& name) {
 
 }  // namespace
 
+bool same_gpu_name(const std::string& a, const std::string& b) { return plain(a) == plain(b); }
+
+bool fitted(const outcome::DeviceFacts& facts) { return facts.name == gpu("H200").name; }
+
 std::vector<std::string> gpu_names() {
   std::vector<std::string> names;
   for (const Gpu& gpu : records()) names.emplace_back(gpu.name);
@@ -98,7 +118,7 @@ std::vector<std::string> gpu_names() {
 
 const outcome::DeviceFacts& gpu(const std::string& name) {
   for (const Gpu& gpu : records())
-    if (plain(name) == gpu.name || plain(name) == plain(gpu.facts.name)) return gpu.facts;
+    if (same_gpu_name(name, gpu.name) || same_gpu_name(name, gpu.facts.name)) return gpu.facts;
   std::string known;
   for (const std::string& one : gpu_names()) known += (known.empty() ? "" : ", ") + one;
   const auto nearest = base::nearest(plain(name), gpu_names());

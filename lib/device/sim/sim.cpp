@@ -10,7 +10,7 @@
 
 namespace cudal1::sim {
 
-SimDevice::SimDevice(const Options& options) : facts_(gpu(options.gpu)), seed_(options.seed) {
+SimDevice::SimDevice(const Options& options) : facts_(options.own ? *options.own : gpu(options.gpu)), seed_(options.seed) {
   if (options.scattered) memory_->scatter(options.seed);
   threads_ = options.threads > 0 ? options.threads : static_cast<int>(base::cores());
 }

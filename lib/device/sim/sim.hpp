@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Options {
   int threads = 0;           // 0: every core
   std::uint64_t seed = 0;    // of the blocks that a prediction executes, and of addresses
   bool scattered = true;     // false: addresses in a row, in the range that HostedDevice names
+  std::optional<outcome::DeviceFacts> own = std::nullopt;  // a record of the user's, in place of `gpu`
 };
 
 // The simulator: executes PTX on the CPU with checks and counters. Throws base::Error(usage) for an unknown GPU.
@@ -39,6 +41,8 @@ ShadowRun run_shadowed(device::Device& simulator, const device::BoundPlan& plan,
 
 std::vector<std::string> gpu_names();
 const outcome::DeviceFacts& gpu(const std::string& name);  // throws base::Error(usage) with the nearest name
+bool same_gpu_name(const std::string& a, const std::string& b);  // but for case, spaces, "_" and "-"
+bool fitted(const outcome::DeviceFacts& gpu);              // whether the model of time was fitted to times measured on it
 std::vector<std::string> instructions();                   // what it knows, for `devices --verbose`
 
 }  // namespace cudal1::sim

@@ -66,6 +66,8 @@ double loss(const std::map<std::string, std::vector<const Pair*>>& families, con
 
 }  // namespace
 
+const sim::TimeConstants& documented_constants() { return prior; }
+
 sim::TimeConstants fit(const std::vector<Pair>& pairs, const outcome::DeviceFacts& gpu, const std::string& left_out) {
   std::map<std::string, std::vector<const Pair*>> families;
   for (const Pair& pair : pairs)

@@ -11,6 +11,9 @@ namespace cudal1::time_model {
 
 double predicted(const Pair& pair, const outcome::DeviceFacts& gpu, const sim::TimeConstants& constants);
 
+// Where the fit begins: round numbers from what NVIDIA documents.
+const sim::TimeConstants& documented_constants();
+
 // The constants under which ratios of times within a family come out best, from the pairs of all families but `left_out`.
 sim::TimeConstants fit(const std::vector<Pair>& pairs, const outcome::DeviceFacts& gpu, const std::string& left_out);
 

@@ -5,6 +5,7 @@
 //   time_model count FILE [FAMILY…]       what the model knows of each member, without a GPU
 //   time_model fit PROFILES TIMES         the error with the tested family left out; the constants fitted to all
 //   time_model compare PROFILES TIMES     the error with the constants as they stand in the sources
+//   time_model unfitted PROFILES TIMES    the error with documented round numbers: what to expect of a GPU that nothing was fitted to
 // Families are the kernel files of kernels/, or of the folder that TIME_MODEL_KERNELS names.
 #include "fit.hpp"
 #include "members.hpp"
@@ -229,14 +230,16 @@ void report(const std::vector<Pair>& pairs, const std::vector<std::vector<double
              spread(time_errors).first, spread(time_errors).second);
 }
 
-// `fit`: each family's times with constants fitted without it. `compare`: with the constants in the sources.
-int fit_or_compare(bool fitting, const std::string& profiles, const std::string& times) {
+// `fit`: each family's times with constants fitted without it. `compare`: with the constants in the sources. `unfitted`: with those
+// from which the fit begins.
+int held_against(const std::string& how, const std::string& profiles, const std::string& times) {
+  const bool fitting = how == "fit";
   const std::vector<Pair> pairs = read_pairs(profiles, times);
   const outcome::DeviceFacts& gpu = sim::gpu("H200");
   const auto names = family_names(pairs);
   std::vector<std::vector<double>> guessed(names.size());
   base::in_parallel(names.size(), [&](std::size_t f) {
-    const sim::TimeConstants constants = fitting ? fit(pairs, gpu, names[f]) : sim::fitted_constants();
+    const sim::TimeConstants constants = fitting ? fit(pairs, gpu, names[f]) : how == "unfitted" ? documented_constants() : sim::fitted_constants();
     for (const Pair& pair : pairs)
       if (pair.family == names[f]) guessed[f].push_back(predicted(pair, gpu, constants));
   });
@@ -253,8 +256,8 @@ int run(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "check") return check(rest(1));
   if (words.size() >= 2 && words[0] == "measure") return measure(words[1], rest(2));
   if (words.size() >= 2 && words[0] == "count") return count(words[1], rest(2));
-  if (words.size() == 3 && (words[0] == "fit" || words[0] == "compare")) return fit_or_compare(words[0] == "fit", words[1], words[2]);
-  throw base::Error(base::Fault::usage, "say check, measure, count, fit or compare; the head of time_model.cpp has the forms");
+  if (words.size() == 3 && (words[0] == "fit" || words[0] == "compare" || words[0] == "unfitted")) return held_against(words[0], words[1], words[2]);
+  throw base::Error(base::Fault::usage, "say check, measure, count, fit, compare or unfitted; the head of time_model.cpp has the forms");
 }
 
 }  // namespace

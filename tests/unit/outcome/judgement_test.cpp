@@ -67,5 +67,10 @@ TEST_CASE("occupancy names what limits it") {
   CHECK(occupancy(h200, 32, 100000, 128).limited_by == "shared memory");
   CHECK(occupancy(h200, 32, 100000, 128).blocks_per_sm == 2);
   CHECK(occupancy(h200, 16, 0, 1024).fraction == 1.0);
+  // Before 8.0 a block's shared memory is its own alone, in pieces of 256 bytes.
+  DeviceFacts t4 = h200;
+  t4.major = 7, t4.shared_bytes_per_sm = 65536, t4.max_threads_per_sm = 1024;
+  CHECK(occupancy(t4, 32, 16384, 128).blocks_per_sm == 4);
+  CHECK(occupancy(t4, 32, 16385, 128).blocks_per_sm == 3);
   CHECK(h200.arch() == "sm_90a");
 }
