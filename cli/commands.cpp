@@ -14,6 +14,7 @@
   command(bench)                 \
   command(judge)                 \
   command(compile)               \
+  command(plan)                  \
   command(mcp)                   \
   command(serve)                 \
   command(tasks)                 \

@@ -114,6 +114,7 @@ json compiled_json(const compile::Compiled& compiled) {
   json kernels = json::array();
   for (const auto& facts : compiled.binary.resources)
     kernels.push_back({{"kernel", facts.kernel},
+                       {"symbol", compiled.binary.entries.contains(facts.kernel) ? compiled.binary.entries.at(facts.kernel) : ""},
                        {"registers", facts.registers},
                        {"shared_bytes", facts.shared_bytes},
                        {"local_bytes", facts.local_bytes},

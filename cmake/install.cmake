@@ -41,6 +41,15 @@ install(FILES "${completion_folder}/cudal1.bash" RENAME cudal1
 install(FILES "${completion_folder}/cudal1.zsh" RENAME _cudal1 DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 install(FILES "${completion_folder}/cudal1.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 
+# `cmake --build build/release --target wheel` makes build/release/wheel/cudal1-<version>-….whl: this program and the Python package.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+  add_custom_target(wheel
+    COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix "${PROJECT_BINARY_DIR}/wheel/prefix" --strip
+    COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/python/wheel.py" "${PROJECT_BINARY_DIR}/wheel/prefix" "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/wheel"
+    DEPENDS cudal1 VERBATIM)
+endif()
+
 # `cpack` in the build folder makes cudal1_<version>_<architecture>.deb. NVRTC and the driver are opened at run time, so
 # the package demands nothing of NVIDIA's.
 set(CPACK_GENERATOR DEB)

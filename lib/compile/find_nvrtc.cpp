@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/compiler.hpp"
 
+#include "base/process.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -111,9 +113,10 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// Folders of installed Python packages: of the python3 on PATH, of an active environment, the user's and the system's.
+// Folders of installed Python packages: of the environment that this program is installed in, of an active one, of the python3 on
+// PATH, the user's and the system's.
 std::vector<fs::path> package_folders() {
-  std::vector<fs::path> prefixes;
+  std::vector<fs::path> prefixes{base::own_executable().parent_path().parent_path()};
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (const std::string value = environment(name); !value.empty()) prefixes.emplace_back(value);
   std::string list = environment("PATH");

@@ -3,6 +3,8 @@
 
 #include "kernel/plan.hpp"
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 namespace cudal1::kernel {
@@ -12,6 +14,10 @@ namespace cudal1::kernel {
 // name: `cudaError_t diag_matmul(const float* A, const float* B, float* C, long long N, long long M, cudaStream_t stream)`
 // whose pointers are device pointers; it allocates scratch, computes derived sizes and issues the plan's launches.
 std::string output_file(const File& task, const File& answer, const Environment& tunables);
+
+// A comment for an output file that says at which sizes it was verified, and what such a comment of a source says; empty: nothing.
+std::string verified_comment(const std::vector<std::string>& labels);   // "N=4096 M=4096"
+std::vector<std::map<std::string, std::int64_t>> verified_sizes(const std::string& source);
 
 // What `init` found in an ordinary .cu: the drafted kernel file and what the user must still complete.
 struct Draft {

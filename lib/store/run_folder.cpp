@@ -144,7 +144,10 @@ struct RunFolder::State {
     if (!answer) return;
     kernel::Environment tunables;
     for (const auto& [name, value] : best->judgement.tunables) tunables[name] = value;  // what was confirmed, too
-    base::write_file(path, compile::with_own_headers(kernel::output_file(task.file, *answer, tunables)));
+    std::vector<std::string> labels;
+    for (const auto* list : {&task.workloads, &task.checks})
+      for (const auto& workload : *list) labels.push_back(workload.label());
+    base::write_file(path, compile::with_own_headers(kernel::output_file(task.file, *answer, tunables)) + kernel::verified_comment(labels));
   }
 };
 
