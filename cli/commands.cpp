@@ -15,6 +15,7 @@
   command(judge)                 \
   command(compile)               \
   command(plan)                  \
+  command(tune)                  \
   command(mcp)                   \
   command(serve)                 \
   command(tasks)                 \
