@@ -42,8 +42,17 @@ install(FILES "${completion_folder}/cudal1.zsh" RENAME _cudal1 DESTINATION "${CM
 install(FILES "${completion_folder}/cudal1.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 
 # `cmake --build build/release --target wheel` makes build/release/wheel/cudal1-<version>-….whl: this program and the Python package.
+# In the preset portable it holds the portable program, without the libraries of `record`, which need this system's glibc.
 find_package(Python3 COMPONENTS Interpreter)
-if(Python3_Interpreter_FOUND)
+option(CUDAL1_PORTABLE "The wheel holds the portable program (preset portable)" OFF)
+if(Python3_Interpreter_FOUND AND CUDAL1_PORTABLE AND TARGET portable)
+  add_custom_target(wheel
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/wheel/prefix/bin"
+    COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_BINARY_DIR}/portable/cudal1" "${PROJECT_BINARY_DIR}/wheel/prefix/bin/cudal1"
+    COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/python/wheel.py" "${PROJECT_BINARY_DIR}/wheel/prefix" "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/wheel"
+    VERBATIM)
+  add_dependencies(wheel portable)
+elseif(Python3_Interpreter_FOUND)
   add_custom_target(wheel
     COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix "${PROJECT_BINARY_DIR}/wheel/prefix" --strip
     COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/python/wheel.py" "${PROJECT_BINARY_DIR}/wheel/prefix" "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/wheel"
