@@ -21,6 +21,7 @@ constexpr double least_shadowed = 0.5;                    // of an output's elem
 void take_spread(reference::Expected& expected, const std::vector<std::vector<double>>& runs) {
   expected.sigma.assign(expected.truth.size(), 0);
   expected.sampled = true;
+  expected.few_runs = runs.size() < static_cast<std::size_t>(reference::enough_runs);
   for (std::size_t k = 0; k < expected.truth.size(); ++k) {
     double squares = 0;
     for (const auto& run : runs) squares += std::isfinite(expected.truth[k]) && std::isfinite(run[k]) ? std::pow(run[k] - expected.truth[k], 2) : 0;

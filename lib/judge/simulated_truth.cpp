@@ -72,7 +72,7 @@ SimulatedTruth::SimulatedTruth(const task::Task& task, std::size_t workload, con
   if (!in_parts) return;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     outputs_[i].sigma = reference::spread(*parts_[i], outputs_[i].shape, outputs_[i].truth);
-    outputs_[i].sampled = true;
+    outputs_[i].sampled = outputs_[i].few_runs = true;
   }
 }
 

@@ -81,6 +81,7 @@ std::optional<Part> part_oracle(const task::Task& task, const task::Workload& wo
     part.expected.truth = std::move(mine.value.values);
     part.expected.sigma = std::move(mine.sigma);
     part.expected.sampled = mine.sampled;
+    part.expected.few_runs = mine.sampled && soundness.runs < enough_runs;
     return part;
   }
   return std::nullopt;

@@ -13,6 +13,8 @@
 
 namespace cudal1::reference {
 
+inline constexpr int enough_runs = 12;
+
 // What one output must be, and how far from it a sound computation may land.
 struct Expected {
   std::string output;
@@ -22,6 +24,7 @@ struct Expected {
   std::vector<double> reference;   // the reference's output; empty when it is `truth` itself
   std::vector<double> sigma;       // standard deviation of a sound computation's error in each element; empty: 0
   bool sampled = false;            // some of sigma is estimated from runs (tensor/rounding.hpp)
+  bool few_runs = false;           // from fewer than `enough_runs`: then any element's may be far too small by chance
   std::vector<std::vector<double>> alternatives;  // of integers: what sound computations may give instead
   bool kernelbench = false;        // `reference` is PyTorch's own output for the inputs that KernelBench draws
 
@@ -38,7 +41,7 @@ struct Expected {
 // How the error of a sound computation is taken.
 struct Soundness {
   outcome::Precision precision = outcome::Precision::fp32;
-  int runs = 16;                 // with disturbed intermediates
+  int runs = 16;                 // with disturbed intermediates; enough_runs at least, or Expected::few_runs is to be set
   std::uint64_t seed = 0;
 };
 

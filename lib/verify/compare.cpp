@@ -190,8 +190,8 @@ class Comparer {
   }
 
   // What the square of each element's error is held to. Sigma is at least one rounding of the result. Where it was sampled it
-  // is 0 where a sound error would have to cross a threshold (a ReLU's) that no sample crossed: then it is taken to be a
-  // quarter of the root mean square along each axis, and of its neighbours.
+  // is 0 where a sound error would have to cross a threshold (a ReLU's) that no sample crossed, and of few runs may be too small anywhere: then it is taken to be at least
+  // a quarter of the root mean square along each axis, and of its neighbours.
   void lay_out_variances() {
     const double unit = tensor::rounding_rms * tensor::unit_roundoff(expected_.dtype);
     const double least = std::pow(least_step(expected_.dtype), 2);
@@ -230,7 +230,7 @@ class Comparer {
       });
     }
     for (std::size_t i = 0; i < got_.size(); ++i)
-      if (expected_.sigma[i] == 0 && std::isfinite(floor[i])) variance_[i] = std::max(variance_[i], floor[i]);
+      if ((expected_.few_runs || expected_.sigma[i] == 0) && std::isfinite(floor[i])) variance_[i] = std::max(variance_[i], floor[i]);
   }
 
   double ratio(double error, double variance) const { return variance > 0 ? std::sqrt(error / variance) : error > 0 ? HUGE_VAL : 0; }

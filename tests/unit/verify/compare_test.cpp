@@ -228,6 +228,20 @@ TEST_CASE("one element just beyond a threshold may be off as its neighbours may,
   CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
 }
 
+TEST_CASE("sigma of few runs may be far too small anywhere") {
+  reference::Expected expected;
+  expected.output = "C";
+  expected.shape = {32, 32};
+  expected.truth.assign(1024, 1);
+  expected.sigma.assign(1024, 1e-6);
+  auto got = expected.truth;
+  for (std::size_t i = 7; i < 1024; i += 100) expected.sigma[i] = 1e-9, got[i] += 2e-6;
+  expected.sampled = true;
+  CHECK_FALSE(verify::compare(expected, got, std::nullopt).right);
+  expected.few_runs = true;
+  CHECK(verify::compare(expected, got, std::nullopt).right);
+}
+
 TEST_CASE("results in 16 bits are rounded, not cut off") {
   base::Random random(11);
   reference::Expected expected;
