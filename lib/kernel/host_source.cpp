@@ -151,6 +151,8 @@ class Splitter {
     if (parameters && body && !(aggregate && *body < *parameters)) {
       std::string name = "?";
       if (*parameters > from && token(*parameters - 1).kind == Kind::identifier) name = std::string(token(*parameters - 1).text);
+      for (std::size_t back = 2; name == "?" && back <= 3 && *parameters >= from + back; ++back)   // `operator<<`
+        if (token(*parameters - back).is("operator")) name = source_text(host_.source, host_.tokens, *parameters - back, *parameters);
       if (contains(from, head, "constexpr") && !contains_host_word(from, end)) return;
       const std::size_t close = matching_bracket(host_.tokens, *parameters), body_close = matching_bracket(host_.tokens, *body);
       host_.functions.push_back({name, {*parameters + 1, close}, {*body + 1, body_close}});

@@ -400,3 +400,19 @@ void run(float* x, float* y, int n, int s) { k<<<grid_of(n), 512>>>(x, y, n, s);
   CAPTURE(drafted.text);
   CHECK(drafted.text.find('@' + std::string("grid")) == std::string::npos);
 }
+
+TEST_CASE("what is set aside is called by its name") {
+  const Draft drafted = draft(R"(
+#include <vector>
+std::vector<std::vector<int>> make(int n);
+std::vector<std::pair<int, float>> pairs(int n) { return {}; }
+bool operator>(const std::vector<int>& a, int b) { return int(a.size()) > b; }
+std::ostream& operator<<(std::ostream& o, const std::vector<float>& v) { return o << v.size(); }
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+)", "t.cu");
+  for (const char* said : {"declaration of make", "host function pairs", "host function operator>", "host function operator<<"})
+    CHECK(std::any_of(drafted.set_aside.begin(), drafted.set_aside.end(), [&](const std::string& what) { return what.starts_with(std::string(said) + " (line"); }));
+}
