@@ -13,6 +13,8 @@ std::string terminal(const store::Run& run, const Style& style);
 std::string markdown(const store::Run& run, const Style& style);
 std::string html(const store::Run& run, const Style& style);
 std::string json(const store::Run& run, const Style& style);
+std::string csv(const store::Run& run, const Style& style);    // a row for each variant
+std::string trace(const store::Run& run, const Style& style);  // when what was done, for Perfetto and chrome://tracing
 
 // Blocks as a terminal shows them.
 std::string draw_for_terminal(const Document& document, const Style& style);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "report/formats.hpp"
+#include "report/html_text.hpp"
 
 #include <optional>
 #include <string_view>
@@ -13,22 +14,6 @@ std::optional<std::string_view> embedded_text(std::string_view name);
 
 namespace {
 
-// Everything that a model or a user wrote passes through here, so that no text becomes markup.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '&': result += "&amp;"; break;
-      case '"': result += "&quot;"; break;
-      case '\'': result += "&#39;"; break;
-      default: result += c;
-    }
-  }
-  return result;
-}
-
 std::string diff_lines(const std::string& text) {
   std::string result;
   for (const auto& line : base::split_lines(text)) {
@@ -38,27 +23,12 @@ std::string diff_lines(const std::string& text) {
   return result;
 }
 
-// The id of a kernel's listing, for a variant's name as tables show it.
+// The id of a variant's entry below (html_variants.cpp), for its name as tables show it.
 std::string anchor_of(const store::Run& run, std::string_view cell) {
   if (const auto best = cell.find(" (best)"); best != std::string_view::npos) cell = cell.substr(0, best);
   for (const auto& variant : run.result.variants)
-    if (variant.id == cell && !variant.source.empty()) return fmt::format("kernel-{}", variant.id);
+    if (variant.id == cell) return variant.id;
   return "";
-}
-
-std::string listing(const std::string& id, const std::string& title, const std::string& source) {
-  std::string result = fmt::format("<details id=\"kernel-{}\"><summary>{}</summary>\n<pre class=\"source\">", escaped(id), escaped(title));
-  int number = 0;
-  for (const auto& line : base::split_lines(source)) result += fmt::format("<i id=\"kernel-{}-{}\">{}</i>\n", escaped(id), ++number, escaped(base::printable(line)));
-  return result + "</pre></details>\n";
-}
-
-// Every kernel that was judged, behind its name, with numbered lines: messages name them.
-std::string listings(const store::Run& run) {
-  std::string result = "<h2>The kernels</h2>\n" + listing("reference", fmt::format("reference: {}", run.identity.task_path), run.identity.task_source);
-  for (const auto& variant : run.result.variants)
-    if (!variant.source.empty()) result += listing(variant.id, variant.id, variant.source);
-  return result;
 }
 
 struct Writer {
@@ -110,7 +80,7 @@ std::string replaced(std::string text, std::string_view hole, const std::string&
 std::string html(const store::Run& run, const Style&) {
   std::string body;
   for (const auto& block : document(run, Detail::full)) body += std::visit(Writer{run}, block);
-  body += listings(run);
+  body += variants_html(run);
   const std::string page(embedded_text("page.html").value_or(""));
   return replaced(replaced(page, "{{title}}", escaped("cudal1: " + run.identity.task_name)), "{{body}}", body);
 }

@@ -21,6 +21,8 @@ constexpr Format known[] = {
     {"markdown", markdown},
     {"html", html},
     {"json", json},
+    {"csv", csv},
+    {"trace", trace},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ struct Style {
   int width = 0;        // columns of the terminal; 0: as many as the text needs
 };
 
-// The names of all formats: "terminal", "markdown", "html", "json".
+// The names of all formats: "terminal", "markdown", "html", "json", "csv", "trace".
 std::vector<std::string> formats();
 
 // A run in one format. It holds no time of day and no duration but in JSON's `begun` and `ended`, so that two equal

@@ -112,6 +112,7 @@ TEST_CASE("every format draws the same run as its golden") {
   check_golden("run.md", report::render(run, "markdown"));
   check_golden("run.html", report::render(run, "html"));
   check_golden("run.json", report::render(run, "json"));
+  check_golden("run.csv", report::render(run, "csv"));
 }
 
 TEST_CASE("what the winner's techniques brought is told, with what harmed") {
