@@ -73,6 +73,8 @@ std::string Arguments::pointer(const std::string& buffer, tensor::Dtype dtype, b
       {fmt::format("{}{}* __restrict__", written ? "" : "const ", tensor::cuda_name(dtype)), buffer, buffer, {}});
 }
 
+std::string Arguments::tensor_map(const std::string& name, const std::string& expression) { return add({"const __grid_constant__ CUtensorMap", name, expression, {}}); }
+
 std::string Arguments::number(const tensor::Extent& extent) {
   if (is_literal(extent.text)) return extent.text;
   for (const Parameter& each : parameters_)

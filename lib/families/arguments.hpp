@@ -19,6 +19,8 @@ class Arguments {
   explicit Arguments(const std::map<std::string, tensor::Dtype>& scalars = {}) : scalars_(scalars) {}
 
   std::string pointer(const std::string& buffer, tensor::Dtype dtype, bool written);
+  // A tensor map by the expression that a launch passes.
+  std::string tensor_map(const std::string& name, const std::string& expression);
   // A number that is written in sizes: its literal, or a parameter that holds it.
   std::string number(const tensor::Extent& extent);
   // A C expression of sizes and scalars, computed in the kernel in `dtype`'s registers.

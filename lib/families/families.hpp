@@ -16,6 +16,7 @@ bool is_transposition(const Region& region);
 void write_transposition(const Region& region, const Dag& dag, KernelFile& file);
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_tensor_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+void write_warpgroup_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool is_product(const Node& convolution);
 bool is_tiled_convolution(const Node& node);
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/family.hpp"
 
+#include "families/warpgroup_factors.hpp"
+
 namespace cudal1::families {
 namespace {
 
@@ -26,7 +28,8 @@ bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
 }
 
 void write_any_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  if (file.variant().tensor_cores()) write_tensor_product(region, dag, buffers, file);
+  if (file.variant().warpgroups() && suits_warpgroups(gemm_operands_of(region, dag, buffers), file.machine())) write_warpgroup_product(region, dag, buffers, file);
+  else if (file.variant().tensor_cores()) write_tensor_product(region, dag, buffers, file);
   else write_product(region, dag, buffers, file);
 }
 
@@ -66,7 +69,7 @@ const std::vector<Family>& families() {
       {"product",
        matches_product,
        write_any_product,
-       {with([](V& v) { v.products = V::Products::tensor_cores; })}},
+       {with([](V& v) { v.products = V::Products::tensor_cores; }), with([](V& v) { v.products = V::Products::warpgroups; })}},
       {"gather", matches_gather, write_gather, {}},
       {"scan", matches_scan, write_scan, {}},
       {"convolution",

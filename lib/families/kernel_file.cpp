@@ -36,6 +36,8 @@ void KernelFile::include(tensor::Dtype dtype) {
   if (dtype == tensor::Dtype::bfloat16) includes_.insert("cuda_bf16.h");
 }
 
+void KernelFile::include_hopper() { includes_.insert("hopper.cuh"); }
+
 void KernelFile::helper(std::string_view text) {
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }

@@ -37,6 +37,7 @@ class KernelFile {
   void launch(const std::string& text) { launches_.push_back(text); }
   void helper(std::string_view text);  // device code in front of the kernels, each text once
   void include(tensor::Dtype dtype);  // the header of a type of 16 bits
+  void include_hopper();              // the device functions for compute capability 9.0
   void code(const std::string& text);  // a whole function, its parameters marked as Arguments gave them out
   void technique(Technique technique, const std::string& sentence) { apply(techniques_, technique, sentence); }
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.

@@ -4,17 +4,40 @@
 #include "families/epilogue.hpp"
 #include "families/gemm_operands.hpp"
 #include "families/families.hpp"
+#include "families/product_tiles.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
 using cuda_code::device_code;
+
+void code_product(const ProductTiles& tiles, const GemmOperands& factors, Arguments& arguments, const Region& region, const Dag& dag, KernelFile& file) {
+  const GemmOperand &left = factors.left, &right = factors.right;
+  const std::string a = arguments.pointer(left.buffer, left.dtype, false), b = arguments.pointer(right.buffer, right.dtype, false);
+  const std::string N = arguments.number(factors.n), M = arguments.number(factors.m), K = arguments.number(factors.depth);
+  const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments), whole = factors.whole(arguments);
+  // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
+  file.helper(device_code("fetch_tile.cuh"));
+  if (factors.half()) {
+    file.helper(device_code("pack.cuh"));
+    file.helper(device_code("fetch_half_tile.cuh"));
+    for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
+    file.include(left.dtype);
+  }
+  const bool all = tiles.needed.empty();
+  file.code(device_code("product.cuh",
+                        {{"name", tiles.name}, {"element", tensor::cuda_name(left.dtype)}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()},
+                         {"rows", tiles.rows}, {"columns", tiles.columns}, {"step", tiles.step}, {"left", left_at}, {"right", right_at}, {"guard", tiles.guard},
+                         {"coordinates", tiles.coordinates}, {"N", N}, {"M", M}, {"K", K}, {"left_along", left.swapped ? "false" : "true"},
+                         {"right_along", right.swapped ? "true" : "false"}, {"whole", whole}, {"needed", tiles.needed}, {"begin", all ? "0" : "begin"},
+                         {"end", all ? K : "end"}, {"epilogue", tiles.after.statements}, {"store", tiles.after.store}}));
+}
+
 // Bound by arithmetic: 16x16 threads own a tile of the result in registers; tiles of the factors pass through two
 // buffers in shared memory, so that loading the next overlaps with the use of this one. Products are exact fp32 FMA.
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const GemmOperands factors = gemm_operands_of(region, dag, buffers);
-  const GemmOperand &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
   const tensor::Shape& shape = region.space;
   const std::size_t rank = shape.size();
@@ -26,10 +49,12 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
       file.tune("TILE_M", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
   const std::string step = file.tune("STEP", {16});
   Arguments arguments(file.scalars());
-  const std::string a = arguments.pointer(left.buffer, left.dtype, false);
-  const std::string b = arguments.pointer(right.buffer, right.dtype, false);
+  arguments.pointer(factors.left.buffer, factors.left.dtype, false);
+  arguments.pointer(factors.right.buffer, factors.right.dtype, false);
   declare_epilogue(region, dag, arguments);
-  const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(factors.depth);
+  arguments.number(n);
+  arguments.number(m);
+  const std::string K = arguments.number(factors.depth);
 
   std::vector<std::string> at;
   const tensor::Shape batch(shape.begin(), shape.end() - 2);
@@ -38,23 +63,11 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   at[rank - 2] = "row";
   at[rank - 1] = "column";
   const Epilogue after = epilogue(region, dag, at, 6, arguments);
-  const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
-  const std::string needed = factors.needed_depths(K, rows, columns, step);
-  // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
-  file.helper(device_code("fetch_tile.cuh"));
-  if (factors.half()) {
-    file.helper(device_code("pack.cuh"));
-    file.helper(device_code("fetch_half_tile.cuh"));
-    for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
-    file.include(left.dtype);
-  }
-  file.code(device_code("product.cuh",
-                        {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()}, {"rows", rows},
-                         {"columns", columns}, {"step", step}, {"left", left_at}, {"right", right_at}, {"coordinates", batch_coordinates},
-                         {"N", N}, {"M", M}, {"K", K}, {"left_along", left.swapped ? "false" : "true"},
-                         {"right_along", right.swapped ? "true" : "false"}, {"whole", factors.whole(arguments)},
-                         {"needed", needed}, {"begin", needed.empty() ? "0" : "begin"}, {"end", needed.empty() ? K : "end"},
-                         {"epilogue", after.statements}, {"store", after.store}}));
+  ProductTiles tiles{name, rows, columns, step};
+  tiles.needed = factors.needed_depths(K, rows, columns, step);
+  tiles.coordinates = batch_coordinates;
+  tiles.after = after;
+  code_product(tiles, factors, arguments, region, dag, file);
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text,
                           rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
   file.traffic(factors.bytes(), factors.operations(file.machine()));
@@ -63,7 +76,7 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
                                        name, rows, columns));
   file.technique(Technique::double_buffering,
                  "The next tiles are fetched into registers while the present ones are multiplied.");
-  if (!needed.empty()) file.technique(Technique::work_skipping, "Depths at which a triangular factor is zero are left out.");
+  if (!tiles.needed.empty()) file.technique(Technique::work_skipping, "Depths at which a triangular factor is zero are left out.");
 }
 
 }  // namespace cudal1::families

@@ -5,6 +5,7 @@
 #include "families/epilogue.hpp"
 #include "families/gemm_operands.hpp"
 #include "families/families.hpp"
+#include "families/split_total.hpp"
 #include "families/tensor_tiles.hpp"
 
 #include <algorithm>
@@ -101,19 +102,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
                           elements(!left.swapped, rows), elements(right.swapped, columns), tensor::size_of(left.dtype), arguments.passed()));
   file.traffic(factors.bytes(), (half ? costs::half_product : costs::product(file.variant().exact())) * factors.operations(file.machine(), parts));
-  if (parts > 1) {
-    const std::string kernel = file.unique(name + "_total");
-    const std::string rows_of = total.number(n), columns_of = total.number(m);
-    file.code(device_code("split_product_total.cuh",
-                          {{"name", kernel}, {"parameters", total.parameters()}, {"N", rows_of}, {"M", columns_of}, {"parts", splits},
-                           {"S", total.pointer(scratch, tensor::Dtype::float32, false)}, {"epilogue", after.statements}, {"store", after.store}}));
-    file.launch(fmt::format("{}<<<ceil_div({} * {}, 256), 256>>>({})", kernel, n.text, m.text, total.passed()));
-    file.traffic(4.0 * static_cast<double>((parts + 1) * n.values[0] * m.values[0]), 0);
-    file.technique(Technique::split_reduction,
-                   fmt::format("Few tiles of a deep product: `{}` sums its depth in {} parts, `{}` adds them "
-                               "up in a fixed order.",
-                               name, splits, kernel));
-  }
+  if (parts > 1) write_split_total({name, scratch, splits, parts, n, m}, after, total, file);
   if (half) {
     for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
     use_half_tensor_cores(file, name, left.dtype);

@@ -26,7 +26,7 @@ struct Variant {
   };
   enum class Columns { one, packed };                            // that a thread of a column reduction has
   enum class Windows { tiled, gathered, by_columns, direct };    // convolutions and pools: gathered: every input once per tap
-  enum class Products { fp32, tensor_cores };
+  enum class Products { fp32, tensor_cores, warpgroups };        // warpgroups: where a GPU has not got their products, as tensor_cores
   enum class Attention { one_kernel, three_steps };
   enum class Precision { as_float32, tf32 };                     // of factors on the tensor cores
 
@@ -46,7 +46,8 @@ struct Variant {
   bool keeps_rows() const { return rows != Rows::reread; }
   bool teams() const { return rows == Rows::team || rows == Rows::team_meeting_once || rows == Rows::team_trailing; }
   bool splits() const { return !simple && split != Split::never; }
-  bool tensor_cores() const { return products == Products::tensor_cores; }
+  bool tensor_cores() const { return products != Products::fp32; }
+  bool warpgroups() const { return products == Products::warpgroups; }
   bool exact() const { return precision == Precision::as_float32; }
   bool tiles() const { return windows != Windows::direct; }
 

@@ -15,6 +15,8 @@ struct Machine {
   std::int64_t shared_bytes = 228 << 10, shared_bytes_of_block = 227 << 10;     // of a multiprocessor; of one block at most
   std::int64_t l2_bytes = std::int64_t{50} << 20;
 
+  bool warpgroup_products = false;  // wgmma, and copies by tensor maps
+
   // As many multiprocessors as teams of blocks occupy: a power of two, which rows are shared out to evenly, unless that would
   // leave more than a tenth of the machine idle.
   int team_multiprocessors() const;

@@ -6,6 +6,7 @@
 //$ element = float
 //$ parameters = const float* __restrict__ S, const float* __restrict__ B, float* __restrict__ C, int N
 //$ forwarded = S, B, C, N
+//$ guard = 
 //$ rows = 64
 //$ columns = 64
 //$ step = 16
@@ -31,6 +32,7 @@ __device__ __forceinline__ void $name$_body($parameters$, float left_tile[2][$st
   const $element$* right = $right$;
   const int row_start = blockIdx.y * $rows$, column_start = blockIdx.x * $columns$;
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+$guard$
 $coordinates$
 $needed$
   float4 left_held[$rows$ * $step$ / 1024], right_held[$columns$ * $step$ / 1024];

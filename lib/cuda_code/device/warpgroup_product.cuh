@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ A product by warpgroups, for compute capability 9.0: one warp copies tiles of both factors into a ring of slots by tensor maps, two
+//$ warpgroups multiply them from shared memory, 64 of the tile's 128 rows each. Persistent blocks walk the tiles.
+//$ needs hopper.cuh
+//$ name = warpgroup_matmul
+//$ parameters = const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map, float* __restrict__ C, int N, int M, int K
+//$ columns = 128
+//$ halves = 1
+//$ step = 64
+//$ ring_bytes = 196608
+//$ tiles = ((N + 127) / 128) * ((M + 127) / 128)
+//$ locate =       const int row_start = tile % ((N + 127) / 128) * 128, column_start = tile / ((N + 127) / 128) * 128, begin = 0, end = K;\n
+//$ coordinates = 
+//$ loads =           load_2d(left, left_map, bar, k, row_start);\n          load_2d(right, right_map, bar, k, column_start);\n
+//$ multiply = multiply_bf16<0, 0>
+//$ left_part = descriptor(left + 32 * part)
+//$ right_part = descriptor(right + 32 * part)
+//$ N = N
+//$ M = M
+//$ store =           const float produced = held;\n          C[size_t(row) * M + column] = produced;\n
+
+__global__ void __launch_bounds__(384, 1) $name$($parameters$) {
+  using namespace hopper;
+  // A slot holds 128 bytes of depth of each row and column, twice where a factor has two halves: left, then right.
+  constexpr int COLUMNS = $columns$, HALVES = $halves$, STEP = $step$, LEFT = 128 * 128, RIGHT = COLUMNS * 128, SLOT = HALVES * (LEFT + RIGHT), SLOTS = $ring_bytes$ / SLOT;
+  extern __shared__ char warpgroup_memory[];
+  __shared__ __align__(8) u64 barriers[2 * SLOTS];
+  const u32 ring_start = aligned(shared_address(warpgroup_memory)), full = shared_address(barriers), empty = full + 8 * SLOTS;
+  if (threadIdx.x == 0) {
+    for (int slot = 0; slot < SLOTS; ++slot) barrier_init(full + 8 * slot, 1), barrier_init(empty + 8 * slot, 2);
+    barrier_init_done();
+  }
+  __syncthreads();
+  Ring<SLOTS> ring;
+  const int tiles = $tiles$;
+  if (warpgroup() == 0) {
+    give_registers<40>();
+    if (threadIdx.x == 0)
+      for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+$locate$
+        for (int k = begin; k < end; k += STEP, ring.next()) {
+          wait(empty + 8 * ring.slot, ring.parity ^ 1);
+          const u32 left = ring_start + ring.slot * SLOT, right = left + HALVES * LEFT, bar = full + 8 * ring.slot;
+          arrive_expect(bar, SLOT);
+$loads$
+        }
+      }
+  } else {
+    take_registers<232>();
+    const int half = warpgroup() - 1, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    // Results go through shared memory, 16 rows by 32 columns of a warp at a time, so that neighbours are written together.
+    float* const staged = reinterpret_cast<float*>(warpgroup_memory + (ring_start - shared_address(warpgroup_memory)) + SLOTS * SLOT) + (half * 4 + warp) * (16 * 40);
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+$locate$
+$coordinates$
+      float sum[COLUMNS / 2] = {};
+      if (HALVES == 1) {
+        u32 before = 0;
+        for (int k = begin; k < end; k += STEP, ring.next()) {
+          wait(full + 8 * ring.slot, ring.parity);
+          const u32 left = ring_start + ring.slot * SLOT + half * LEFT / 2, right = ring_start + ring.slot * SLOT + LEFT;
+          product_fence();
+#pragma unroll
+          for (int part = 0; part < 4; ++part) $multiply$(sum, $left_part$, $right_part$, 1);
+          product_commit();
+          product_wait<1>();
+          if (k > begin && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
+          before = ring.slot;
+        }
+        product_wait<0>();
+        if (begin < end && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
+      } else {
+        // Sums of the large product leave the tensor cores every 64 of depth: those cut what they add. The corrections, 2^11 times too
+        // large, are so small that they may stay.
+        float large[COLUMNS / 2], corrections[COLUMNS / 2] = {};
+        for (int k = begin; k < end; k += STEP, ring.next()) {
+          wait(full + 8 * ring.slot, ring.parity);
+          const u32 left_high = ring_start + ring.slot * SLOT + half * LEFT / 2, right_high = ring_start + ring.slot * SLOT + HALVES * LEFT;
+          product_fence();
+#pragma unroll
+          for (int which = 0; which < 3; ++which) {
+            const u32 left = which == 1 ? left_high + LEFT : left_high, right = which == 0 ? right_high + RIGHT : right_high;
+#pragma unroll
+            for (int part = 0; part < 4; ++part) $multiply$(which < 2 ? corrections : large, $left_part$, $right_part$, which < 2 || part > 0);
+          }
+          product_commit();
+          product_wait<0>();
+          hold(large);
+          if (threadIdx.x % 128 == 0) arrive(empty + 8 * ring.slot);
+#pragma unroll
+          for (int i = 0; i < COLUMNS / 2; ++i) sum[i] += large[i];
+        }
+        hold(corrections);
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
+      }
+      hold(sum);
+#pragma unroll
+      for (int j = 0; j < COLUMNS / 32; ++j) {
+#pragma unroll
+        for (int i = 0; i < 16; i += 2)
+          *reinterpret_cast<float2*>(staged + (lane / 4 + i / 2 % 2 * 8) * 40 + i / 4 * 8 + lane % 4 * 2) = make_float2(sum[16 * j + i], sum[16 * j + i + 1]);
+        __syncwarp();
+        const int column = column_start + 32 * j + lane;
+#pragma unroll 4
+        for (int i = 0; i < 16; ++i) {
+          const int row = row_start + 64 * half + 16 * warp + i;
+          if (row >= $N$ || column >= $M$) continue;
+          const float held = staged[i * 40 + lane];
+$store$
+        }
+        __syncwarp();
+      }
+    }
+  }
+}
