@@ -40,13 +40,13 @@ Tiling tiling_of(const GemmOperands& factors, int halves, const KernelFile& file
 
 // Which tile of which batch or part a block works on, and which depths. A few rows of tiles are walked together, so that the blocks at
 // work share tiles of both factors in the L2.
-std::string locate(const std::string& N, const std::string& M, const std::string& depths, bool parts) {
+std::string locate(const std::string& N, const std::string& M, const std::string& depths, const std::string& layer) {
   std::string result = fmt::format(
-      "      const int across = ({} + COLUMNS - 1) / COLUMNS, down = ({} + 127) / 128, together = COLUMNS / 16;\n"
-      "      const int {} = tile / (across * down), inner = tile % (across * down);\n"
+      "      const int across = ({} + COLUMNS - 1) / COLUMNS, down = ({} + ROWS - 1) / ROWS, together = max(1, COLUMNS / 16);\n"
+      "{}"
       "      const int first = inner / (together * across) * together, high = min(down - first, together), within = inner % (together * across);\n"
-      "      const int row_start = (first + within % high) * 128, column_start = within / high * COLUMNS;\n",
-      M, N, parts ? "part" : "batch");
+      "      const int row_start = (first + within % high) * ROWS, column_start = within / high * COLUMNS;\n",
+      M, N, layer.empty() ? "      const int inner = tile;\n" : fmt::format("      const int {} = tile / (across * down), inner = tile % (across * down);\n", layer));
   return result + depths;
 }
 
@@ -140,9 +140,9 @@ class WarpgroupProduct {
       store = fmt::format("          const float produced = {};\n{}          {}\n", value, after.statements, after.store);
     }
     const std::string depths = split() ? part_depths(K, "part", layers()) : skips() ? factors_.needed_depths(K, "128", "COLUMNS", "64") : fmt::format("  const int begin = 0, end = {};\n", K);
-    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"columns", columns_}, {"halves", halves_}, {"step", 64},
+    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", 128}, {"columns", columns_}, {"halves", halves_}, {"step", 64},
         {"ring_bytes", warpgroup_ring_bytes}, {"tiles", fmt::format("({} + COLUMNS - 1) / COLUMNS * (({} + 127) / 128) * {}", M, N, count)},
-        {"locate", locate(N, M, depths, split())}, {"coordinates", batch},
+        {"locate", locate(N, M, depths, split() ? "part" : is_one(factors_.batches) ? "" : "batch")}, {"coordinates", batch},
         {"loads", left_.loads(left_maps, "left", "row_start", "128", "LEFT") + right_.loads(right_maps, "right", "column_start", "COLUMNS", "RIGHT")},
         {"multiply", fmt::format("multiply_{}<{:d}, {:d}>", left_.dtype == tensor::Dtype::bfloat16 ? "bf16" : "f16", !left_.along, !right_.along)},
         {"left_part", left_.descriptor("left")}, {"right_part", right_.descriptor("right")}, {"N", N}, {"M", M}, {"store", store}}));

@@ -44,7 +44,8 @@ def compile_one(row):
     kernels = sorted({step["kernel"] for step in row["steps"] if "kernel" in step})
     for kernel in kernels:
         library.nvrtcAddNameExpression(program, kernel.encode())
-    options = [f"-arch={ARCHITECTURE}".encode(), b"-std=c++17", f"-I{CUDA}/include".encode()]
+    architecture = ARCHITECTURE + ("a" if "wgmma" in row["source"] else "")
+    options = [f"-arch={architecture}".encode(), b"-std=c++17", f"-I{CUDA}/include".encode()]
     failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
     if failed:
         size = ctypes.c_size_t()
@@ -74,6 +75,18 @@ def warm(path):
     return None
 
 
+def tensor_map(driver, argument, address):
+    """What the driver makes of a map: 128 bytes, aligned to 64."""
+    room = (ctypes.c_char * 192)()
+    at = (ctypes.addressof(room) + 63) // 64 * 64
+    rank = len(argument["extents"])
+    longs, ints = ctypes.c_uint64 * 5, ctypes.c_uint32 * 5
+    element = argument["element"] if argument["element"] < 10 else 11  # CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+    check(driver.cuTensorMapEncodeTiled(ctypes.c_void_p(at), element, rank, ctypes.c_void_p(address), longs(*argument["extents"]), longs(*argument["strides"]),
+                                        ints(*argument["box"]), ints(1, 1, 1, 1, 1), 0, {0: 0, 32: 1, 64: 2, 128: 3}[argument["swizzle"]], 3, 0))
+    return (ctypes.c_char * 128).from_buffer_copy((ctypes.c_char * 128).from_address(at))
+
+
 class Call:
     """A member's launches on a stream, with everything made ready before."""
 
@@ -92,6 +105,8 @@ class Call:
             for argument in step["arguments"]:
                 if "buffer" in argument:
                     values.append(ctypes.c_uint64(buffers[argument["buffer"]][0] + argument["offset"]))
+                elif "map" in argument:
+                    values.append(tensor_map(driver, argument, buffers[argument["map"]][0] + argument["offset"]))
                 else:
                     data = bytes.fromhex(argument["bytes"])
                     values.append((ctypes.c_char * len(data)).from_buffer_copy(data))

@@ -2,6 +2,7 @@
 // candidates [--tf32] TASK… > FILE: every member of every kernel file that the playbook offers for the tasks, with its launches
 // at the first workload, one JSON object per line: what candidate_times.py times on a GPU.
 #include "base/error.hpp"
+#include "compile/own_headers.hpp"
 #include "kernel/plan.hpp"
 #include "playbook/candidate.hpp"
 #include "task/task.hpp"
@@ -36,9 +37,12 @@ json steps_of(const kernel::Plan& plan) {
         arguments.push_back({{"buffer", buffer->buffer}, {"offset", buffer->byte_offset}});
         continue;
       }
-      const auto* given = std::get_if<kernel::ScalarArgument>(&argument);
-      if (given == nullptr) continue;  // tensor maps are for their own figures
-      const auto& scalar = *given;
+      if (const auto* map = std::get_if<kernel::TensorMapArgument>(&argument)) {
+        arguments.push_back({{"map", map->buffer}, {"offset", map->byte_offset}, {"element", map->element}, {"extents", map->extents},
+                             {"strides", map->strides}, {"box", map->box}, {"swizzle", map->swizzle}});
+        continue;
+      }
+      const auto& scalar = std::get<kernel::ScalarArgument>(argument);
       std::string bytes;
       for (std::size_t i = 0; i < scalar.size; ++i) bytes += fmt::format("{:02x}", std::to_integer<int>(scalar.bytes[i]));
       arguments.push_back({{"bytes", bytes}});
@@ -49,9 +53,16 @@ json steps_of(const kernel::Plan& plan) {
   return steps;
 }
 
+// An H200, as far as kernels are written for it.
+outcome::DeviceFacts measured_on() {
+  outcome::DeviceFacts facts;
+  facts.major = 9;
+  return facts;
+}
+
 void print(const task::Task& task, outcome::Precision precision) {
   std::set<std::string> seen;
-  const playbook::Candidates candidates = playbook::candidates_for(task, precision);
+  const playbook::Candidates candidates = playbook::candidates_for(task, precision, measured_on());
   if (candidates.list.empty()) fmt::print(stderr, "{}: {}\n", task.name(), candidates.refusal);
   for (const playbook::Candidate& candidate : candidates.list) {
     const auto file = kernel::bind(task.file, kernel::parse(candidate.source, "answer.cu").value()).value();
@@ -61,7 +72,7 @@ void print(const task::Task& task, outcome::Precision precision) {
       environment.insert(member.begin(), member.end());
       const kernel::Plan plan = kernel::resolve(file, environment).value();
       json row{{"task", task.name()}, {"id", candidate.id}, {"bytes", task.necessary_bytes(0)}, {"expected_ms", 1000 * playbook::expected_seconds(candidate, {})},
-               {"source", kernel::tunable_prelude(member) + candidate.source}, {"steps", steps_of(plan)}};
+               {"source", kernel::tunable_prelude(member) + compile::with_own_headers(candidate.source)}, {"steps", steps_of(plan)}};
       for (const auto& [name, value] : member) row["tunables"][name] = std::get<std::int64_t>(value);
       for (const kernel::PlanBuffer& buffer : plan.buffers)
         row["buffers"].push_back({{"name", buffer.name}, {"bytes", buffer.bytes}});

@@ -22,6 +22,7 @@
 //$ tile_p = 64
 //$ step = 16
 //$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
+//$ guard = 
 //$ channels = C
 //$ all_channels = C
 //$ batch = N
@@ -46,6 +47,7 @@ __global__ void __launch_bounds__(256) $name$($parameters$) {
   __shared__ Tap taps[$step$];
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
 $part$
+$guard$
   const int depth = $channels$ * TD * TH * TW, positions = $batch$ * QD * QH * QW;
   if (int(blockIdx.x) * $tile_p$ >= positions) return;
   const int o_start = blockIdx.y * $tile_o$;

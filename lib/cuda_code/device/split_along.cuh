@@ -13,27 +13,25 @@
 //$ whole = K % 4 == 0
 
 template <bool WHOLE>
-__device__ __forceinline__ void $name$_body($parameters$, Magnitudes (&by_warp)[8]) {
+__device__ __forceinline__ void $name$_body($parameters$, float2 (&by_warp)[8]) {
   constexpr int HELD = 4, STEP = 1024;
   const int start = threadIdx.x * 4;
   const float* __restrict__ from = $X$ + size_t(blockIdx.x) * $depth$;
   const size_t first = size_t(blockIdx.x) * $pitch$;
   float4 held[HELD];
-  Magnitudes line{0, 0};
+  Range line;
 #pragma unroll
   for (int i = 0; i < HELD; ++i) held[i] = four_of<WHOLE>(from + start + i * STEP, $depth$ - start - i * STEP);
 #pragma unroll
   for (int i = 0; i < HELD; ++i) line.take(held[i]);
   for (int k = start + HELD * STEP; k < $depth$; k += STEP) line.take(four_of<WHOLE>(from + k, $depth$ - k));
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) line.join(__shfl_xor_sync(0xffffffff, line.largest, step), __shfl_xor_sync(0xffffffff, line.others, step));
-  if (threadIdx.x % 32 == 0) by_warp[threadIdx.x / 32] = line;
+  line.join_lanes();
+  if (threadIdx.x % 32 == 0) by_warp[threadIdx.x / 32] = make_float2(line.largest, line.weakest);
   __syncthreads();
-  line = by_warp[0];
 #pragma unroll
-  for (int warp = 1; warp < 8; ++warp) line.join(by_warp[warp].largest, by_warp[warp].others);
+  for (int warp = 0; warp < 8; ++warp) line.join(by_warp[warp].x, by_warp[warp].y);
   const float scale = scale_of_line(line.largest);
-  if (threadIdx.x == 0) $back$[blockIdx.x] = undoing(scale, line, $depth$);
+  if (threadIdx.x == 0) $back$[blockIdx.x] = undoing(scale, line);
   const auto put = [&](float4 x, int k) {
     x = scaled(x, make_float4(scale, scale, scale, scale));
     const uint2 high = high_halves(x);
@@ -47,7 +45,7 @@ $low$
 }
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
-  __shared__ Magnitudes by_warp[8];
+  __shared__ float2 by_warp[8];
   if ($whole$) $name$_body<true>($forwarded$, by_warp);
   else $name$_body<false>($forwarded$, by_warp);
 }

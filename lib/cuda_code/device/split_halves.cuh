@@ -4,24 +4,29 @@
 // 2^e with largest · 2^e in [2^14, 2^15): the largest half is 65504.
 __device__ __forceinline__ float scale_of_line(float largest) { return largest > 0 ? ldexpf(1.0f, max(-126, min(126, 14 - ilogbf(largest)))) : 1.0f; }
 
-// The largest magnitude of a line, and the sum of all others; NaN stays in the sum.
-struct Magnitudes {
-  float largest, others;
-  __device__ __forceinline__ void take(float x) {
-    x = fabsf(x);
-    others += largest < x ? largest : x;
-    largest = fmaxf(largest, x);
+// Of a line the largest magnitude, infinity where there are infinities or NaN; and the smallest magnitude that is the largest of some
+// neighbours, without those that are all zero.
+struct Range {
+  float largest = 0, weakest = __int_as_float(0x7f800000);
+  __device__ __forceinline__ void join(float theirs, float their_weakest) { largest = fmaxf(largest, theirs), weakest = fminf(weakest, their_weakest); }
+  // Neighbours by their largest magnitude, and the sum of all, in which infinities and NaN stay.
+  __device__ __forceinline__ void take(float most, float sum) {
+    most = sum < __int_as_float(0x7f800000) ? most : __int_as_float(0x7f800000);
+    join(most, most > 0 ? most : __int_as_float(0x7f800000));
   }
-  __device__ __forceinline__ void take(float4 x) { take(x.x), take(x.y), take(x.z), take(x.w); }
-  __device__ __forceinline__ void join(float theirs, float and_others) { take(theirs), others += and_others; }
+  __device__ __forceinline__ void take(float4 x) {
+    take(fmaxf(fmaxf(fabsf(x.x), fabsf(x.y)), fmaxf(fabsf(x.z), fabsf(x.w))), fabsf(x.x) + fabsf(x.y) + (fabsf(x.z) + fabsf(x.w)));
+  }
+  __device__ __forceinline__ void join_lanes() {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) join(__shfl_xor_sync(0xffffffff, largest, step), __shfl_xor_sync(0xffffffff, weakest, step));
+  }
 };
 
-// The factor that undoes the scale of a line. NaN where halves cannot hold the line as float32 does: infinities, NaN, or one element so
-// much larger than the others that they lose bits.
-__device__ __forceinline__ float undoing(float scale, const Magnitudes& line, int count) {
-  const float infinity = __int_as_float(0x7f800000);
-  const bool odd = !(line.largest < infinity) || !(line.others < infinity) || (line.largest > 0 && line.largest < 1e-30f) ||
-                   (line.others > 0 && line.largest > 0x1p25f * (line.others / count));
+// What undoes the scale of a line. NaN where halves cannot hold the line as float32 does: infinities, NaN, or neighbours so much smaller
+// than the largest that they lose bits, which results show where the larger ones meet zeros.
+__device__ __forceinline__ float undoing(float scale, const Range& line) {
+  const bool odd = !(line.largest < __int_as_float(0x7f800000)) || (line.largest > 0 && (line.largest < 1e-30f || line.weakest < 0x1p-22f * line.largest));
   return odd ? __int_as_float(0x7fffffff) : 1 / scale;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ A product by warpgroups, for compute capability 9.0: one warp copies tiles of both factors into a ring of slots by tensor maps, two
-//$ warpgroups multiply them from shared memory, 64 of the tile's 128 rows each. Persistent blocks walk the tiles.
+//$ warpgroups multiply them from shared memory, half of a tile each. Persistent blocks walk the tiles.
 //$ needs hopper.cuh
 //$ name = warpgroup_matmul
 //$ parameters = const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map, float* __restrict__ C, int N, int M, int K
+//$ rows = 128
 //$ columns = 128
 //$ halves = 1
 //$ step = 64
@@ -21,8 +22,9 @@
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   using namespace hopper;
-  // A slot holds 128 bytes of depth of each row and column, twice where a factor has two halves: left, then right.
-  constexpr int COLUMNS = $columns$, HALVES = $halves$, STEP = $step$, LEFT = 128 * 128, RIGHT = COLUMNS * 128, SLOT = HALVES * (LEFT + RIGHT), SLOTS = $ring_bytes$ / SLOT;
+  // A slot holds 128 bytes of depth of each row and column, twice where a factor has two halves: left, then right. Of 128 rows each
+  // warpgroup has half, of 64 it has all, and half of the columns.
+  constexpr int ROWS = $rows$, COLUMNS = $columns$, OWN = COLUMNS * ROWS / 128, HALVES = $halves$, STEP = $step$, LEFT = ROWS * 128, RIGHT = COLUMNS * 128, SLOT = HALVES * (LEFT + RIGHT), SLOTS = $ring_bytes$ / SLOT;
   extern __shared__ char warpgroup_memory[];
   __shared__ __align__(8) u64 barriers[2 * SLOTS];
   const u32 ring_start = aligned(shared_address(warpgroup_memory)), full = shared_address(barriers), empty = full + 8 * SLOTS;
@@ -47,18 +49,18 @@ $loads$
       }
   } else {
     take_registers<232>();
-    const int half = warpgroup() - 1, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const int half = warpgroup() - 1, own_row = ROWS == 128 ? 64 * half : 0, own_column = ROWS == 128 ? 0 : OWN * half, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     // Results go through shared memory, 16 rows by 32 columns of a warp at a time, so that neighbours are written together.
     float* const staged = reinterpret_cast<float*>(warpgroup_memory + (ring_start - shared_address(warpgroup_memory)) + SLOTS * SLOT) + (half * 4 + warp) * (16 * 40);
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
 $locate$
 $coordinates$
-      float sum[COLUMNS / 2] = {};
+      float sum[OWN / 2] = {};
       if (HALVES == 1) {
         u32 before = 0;
         for (int k = begin; k < end; k += STEP, ring.next()) {
           wait(full + 8 * ring.slot, ring.parity);
-          const u32 left = ring_start + ring.slot * SLOT + half * LEFT / 2, right = ring_start + ring.slot * SLOT + LEFT;
+          const u32 left = ring_start + ring.slot * SLOT + own_row * 128, right = ring_start + ring.slot * SLOT + LEFT + own_column * 128;
           product_fence();
 #pragma unroll
           for (int part = 0; part < 4; ++part) $multiply$(sum, $left_part$, $right_part$, 1);
@@ -72,10 +74,10 @@ $coordinates$
       } else {
         // Sums of the large product leave the tensor cores every 64 of depth: those cut what they add. The corrections, 2^11 times too
         // large, are so small that they may stay.
-        float large[COLUMNS / 2], corrections[COLUMNS / 2] = {};
+        float large[OWN / 2], corrections[OWN / 2] = {};
         for (int k = begin; k < end; k += STEP, ring.next()) {
           wait(full + 8 * ring.slot, ring.parity);
-          const u32 left_high = ring_start + ring.slot * SLOT + half * LEFT / 2, right_high = ring_start + ring.slot * SLOT + HALVES * LEFT;
+          const u32 left_high = ring_start + ring.slot * SLOT + own_row * 128, right_high = ring_start + ring.slot * SLOT + HALVES * LEFT + own_column * 128;
           product_fence();
 #pragma unroll
           for (int which = 0; which < 3; ++which) {
@@ -88,23 +90,23 @@ $coordinates$
           hold(large);
           if (threadIdx.x % 128 == 0) arrive(empty + 8 * ring.slot);
 #pragma unroll
-          for (int i = 0; i < COLUMNS / 2; ++i) sum[i] += large[i];
+          for (int i = 0; i < OWN / 2; ++i) sum[i] += large[i];
         }
         hold(corrections);
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
+        for (int i = 0; i < OWN / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
       }
       hold(sum);
 #pragma unroll
-      for (int j = 0; j < COLUMNS / 32; ++j) {
+      for (int j = 0; j < OWN / 32; ++j) {
 #pragma unroll
         for (int i = 0; i < 16; i += 2)
           *reinterpret_cast<float2*>(staged + (lane / 4 + i / 2 % 2 * 8) * 40 + i / 4 * 8 + lane % 4 * 2) = make_float2(sum[16 * j + i], sum[16 * j + i + 1]);
         __syncwarp();
-        const int column = column_start + 32 * j + lane;
+        const int column = column_start + own_column + 32 * j + lane;
 #pragma unroll 4
         for (int i = 0; i < 16; ++i) {
-          const int row = row_start + 64 * half + 16 * warp + i;
+          const int row = row_start + own_row + 16 * warp + i;
           if (row >= $N$ || column >= $M$) continue;
           const float held = staged[i * 40 + lane];
 $store$

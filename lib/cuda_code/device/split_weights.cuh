@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ The weights of a convolution as halves: for each tap a matrix of results by channels. A block for each result, with a scale of its own.
+//$ needs split_halves.cuh
+//$ name = split_weights
+//$ parameters = const float* __restrict__ K, __half* __restrict__ H, __half* __restrict__ L, float* __restrict__ back, int C, int O, int pitch
+//$ from = K + size_t(blockIdx.x) * C * taps
+//$ between_channels = taps
+//$ H = H
+//$ low =     L[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n
+//$ back = back
+//$ C = C
+//$ O = O
+//$ taps = 9
+//$ pitch = pitch
+
+__global__ void __launch_bounds__(256) $name$($parameters$) {
+  __shared__ float2 by_warp[8];
+  constexpr int taps = $taps$;
+  const int group = blockIdx.x / $O$, result = blockIdx.x % $O$, count = $C$ * taps;
+  const float* from = $from$;
+  Range line;
+  const auto element = [&](int i) { return i < count ? from[size_t(i / taps) * $between_channels$ + i % taps] : 0.0f; };
+  for (int i = threadIdx.x * 4; i < count; i += 1024) line.take(make_float4(element(i), element(i + 1), element(i + 2), element(i + 3)));
+  line.join_lanes();
+  if (threadIdx.x % 32 == 0) by_warp[threadIdx.x / 32] = make_float2(line.largest, line.weakest);
+  __syncthreads();
+#pragma unroll
+  for (int warp = 0; warp < 8; ++warp) line.join(by_warp[warp].x, by_warp[warp].y);
+  const float scale = scale_of_line(line.largest);
+  if (threadIdx.x == 0) $back$[blockIdx.x] = undoing(scale, line);
+  for (int i = threadIdx.x; i < count; i += 256) {
+    const int tap = i / $C$, c = i % $C$;
+    const float x = from[size_t(c) * $between_channels$ + tap] * scale;
+    const size_t to = ((size_t(group) * taps + tap) * $O$ + result) * $pitch$ + c;
+    const __half high = __float2half_rn(x);
+    $H$[to] = high;
+$low$
+  }
+}
