@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/device_code.hpp"
 #include "families/arranged_weights.hpp"
+#include "families/convolution_kernel.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
@@ -49,6 +50,10 @@ bool is_tiled_convolution(const Node& node) {
 // memory. Of a transposed convolution each residue of the result's coordinates by the stride meets its own taps only,
 // so no product with a zero is computed.
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  write_convolution_kernel(region, dag, buffers, file, file.variant().tensor_cores(), {});
+}
+
+void write_convolution_kernel(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file, bool on_tensor_cores, const Positives& unless) {
   const Node& node = dag.at(region.producer);
   const Node &input = dag.at(node.operands[0]),
              &weights = dag.at(node.operands[1]);
@@ -71,7 +76,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
   };
   const tensor::Extent results = per_group(node.shape[1]), channels = per_group(input.shape[1]);
   const std::int64_t o = results.values[0];
-  const bool tensor_cores = file.variant().tensor_cores() && o > 16;
+  const bool tensor_cores = on_tensor_cores && o > 16;
   const std::string name = file.unique(fmt::format("{}{}convolution", tensor_cores ? "tensor_" : "", transposed ? "transposed_" : ""));
   const bool wide = file.variant().wide;
   const std::string tile_o = file.tune("TILE_O", o <= 16   ? std::vector<std::int64_t>{16}
@@ -209,6 +214,11 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
                  : fmt::format("      if (depth % 4 == 0) copy_tile<true, true, {0}, STEP>(left, kernel, o_start, {1}, step * STEP, depth);\n"
                                "      else copy_tile<false, true, {0}, STEP>(left, kernel, o_start, {1}, step * STEP, depth);\n",
                                tile_o, O));
+  std::string guard;
+  for (const auto& [buffer, count] : unless)
+    guard += fmt::format("  for (int i = threadIdx.x; i < {}; i += 256) held = held && {}[i] > 0;\n", arguments.number(count), arguments.pointer(buffer, tensor::Dtype::float32, false));
+  if (!unless.empty()) guard = "  // NaN undoes no scale: of such inputs or weights there are no halves.\n  bool held = true;\n" + guard + "  if (!__syncthreads_or(!held)) return;\n";
+  set("guard", guard);
   set("epilogue", after.statements);
   set("store", after.store);
   set("parameters", arguments.parameters());
@@ -235,6 +245,7 @@ void write_convolution(const Region& region, const Dag& dag, const Buffers& buff
     for (const Window& window : node.windows()) operations /= static_cast<double>(window.stride);
   const bool exact = file.variant().exact();
   const double effort = !tensor_cores ? 1 : rows ? costs::staged_convolution(exact) : costs::gathered_convolution(exact, o >= 128);
+  if (!unless.empty()) return file.traffic(0, 0);
   file.traffic(4 * (volume(input.shape) + volume(node.shape)), effort * operations);
   file.technique(Technique::implicit_product,
                  rows ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "

@@ -20,6 +20,8 @@ void write_warpgroup_product(const Region& region, const Dag& dag, const Buffers
 bool is_product(const Node& convolution);
 bool is_tiled_convolution(const Node& node);
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine);
+void write_warpgroup_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool makes_strips(const Node& node, const Node& input);
 void write_strips(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool is_depthwise(const Node& node, const schedule::Machine& machine);

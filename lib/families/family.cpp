@@ -37,6 +37,12 @@ bool matches_gather(Region& region, const Dag& dag, const KernelFile&) { return 
 
 bool matches_scan(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).is<Scan>(); }
 
+bool matches_warpgroup_convolution(Region& region, const Dag& dag, const KernelFile& file) {
+  const Node& producer = producer_of(region, dag);
+  return file.variant().warpgroups() && producer.is<Convolution>() &&
+         is_warpgroup_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
+}
+
 bool matches_convolution(Region& region, const Dag& dag, const KernelFile& file) {
   return file.variant().tiles() && is_tiled_convolution(producer_of(region, dag));
 }
@@ -72,6 +78,7 @@ const std::vector<Family>& families() {
        {with([](V& v) { v.products = V::Products::tensor_cores; }), with([](V& v) { v.products = V::Products::warpgroups; })}},
       {"gather", matches_gather, write_gather, {}},
       {"scan", matches_scan, write_scan, {}},
+      {"convolution by warpgroups", matches_warpgroup_convolution, write_warpgroup_convolution, {}},
       {"convolution",
        matches_convolution,
        write_convolution,

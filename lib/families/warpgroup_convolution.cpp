@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_code/device_code.hpp"
+#include "families/convolution_kernel.hpp"
+#include "families/costs.hpp"
+#include "families/epilogue.hpp"
+#include "families/families.hpp"
+#include "families/warpgroup_blocks.hpp"
+#include "families/windows.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cudal1::families {
+
+using cuda_code::device_code;
+
+namespace {
+
+constexpr const char* lower_names[] = {"d", "h", "w"};
+constexpr const char* upper_names[] = {"D", "H", "W"};
+constexpr std::int64_t aligned_channels = 8, step_channels = 64;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+
+tensor::Extent changed(const tensor::Extent& extent, const std::string& text, std::int64_t (*change)(std::int64_t)) {
+  tensor::Extent result = extent;
+  result.text = text;
+  for (std::int64_t& value : result.values) value = change(value);
+  return result;
+}
+tensor::Extent padded_channels(const tensor::Extent& extent) {
+  return changed(extent, fmt::format("ceil_div({0}, {1}) * {1}", extent.text, aligned_channels), [](std::int64_t value) { return round_up(value, aligned_channels); });
+}
+tensor::Extent divided(const tensor::Extent& extent, std::int64_t by) {
+  if (by == 1) return extent;
+  tensor::Extent result = extent;
+  result.text = fmt::format("{} / {}", in_parentheses(extent.text), by);
+  for (std::int64_t& value : result.values) value /= by;
+  return result;
+}
+
+// A tile of results: `rows` channels, and places of width by height by samples.
+struct PlaceTile {
+  std::int64_t rows = 128, width = 1, height = 1, samples = 1;
+  double share = 0;  // of the places that exist
+  std::int64_t places() const { return width * height * samples; }
+};
+
+class WarpgroupConvolution {
+ public:
+  WarpgroupConvolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file)
+      : region_(region), dag_(dag), buffers_(buffers), file_(file), node_(dag.at(region.producer)), input_(dag.at(node_.operands[0])), windows_(windows_of(node_, input_)),
+        groups_(node_.as<Convolution>().groups), channels_(divided(input_.shape[1], groups_)), results_(divided(node_.shape[1], groups_)),
+        pitch_(padded_channels(input_.shape[1])), weight_pitch_(padded_channels(channels_)), halves_(file.variant().exact() ? 2 : 1), taps_(windows_.taps().values[0]),
+        tile_(tile()), name_(file.unique("warpgroup_convolution")) {}
+
+  void write() {
+    file_.helper(device_code("split_halves.cuh"));
+    file_.include(tensor::Dtype::float16);
+    file_.include_hopper();
+    write_weights();
+    write_inputs();
+    write_products();
+    file_.end_family();
+    write_convolution_kernel(region_, dag_, buffers_, file_, false, {{input_back_, input_.shape[0]}, {weight_back_, node_.shape[1]}});
+    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
+    say_techniques();
+  }
+
+ private:
+  bool transposed() const { return node_.transposed(); }
+  const Window& window(std::size_t axis) const { return windows_.axes[axis].window; }
+  // Results with equal residues by the stride of a transposed convolution meet taps of their own.
+  bool residues(std::size_t axis) const { return transposed() && window(axis).stride > 1; }
+  // Inputs with equal residues by the stride of any other have a map of their own.
+  std::int64_t phases(std::size_t axis) const { return transposed() ? 1 : window(axis).stride; }
+  std::int64_t layers() const {
+    std::int64_t result = groups_;
+    for (std::size_t i = 0; i < 3; ++i) result *= residues(i) ? window(i).stride : 1;
+    return result;
+  }
+  // Results along an axis that are a stride apart, at most.
+  std::int64_t wanted(std::size_t axis) const { return residues(axis) ? ceil_div(window(axis).outputs.values[0], window(axis).stride) : window(axis).outputs.values[0]; }
+  std::string wanted_text(std::size_t axis) const {
+    const Window& own = window(axis);
+    return residues(axis) ? fmt::format("ceil_div({}, {})", own.outputs.text, own.stride) : in_parentheses(own.outputs.text);
+  }
+
+  // The tile whose places waste least; of 128 channels, or of 64 where there are no more.
+  PlaceTile tile() const {
+    PlaceTile best;
+    const std::int64_t rows = results_.values[0] <= 64 ? 64 : 128, width = wanted(2), height = wanted(1), samples = input_.shape[0].values[0];
+    const auto share = [](std::int64_t all, std::int64_t of) { return static_cast<double>(all) / static_cast<double>(round_up(all, of)); };
+    double most = 0;
+    for (const std::int64_t places : {256, 128}) {
+      if (places * rows * halves_ > 256 * 128) continue;
+      for (std::int64_t w = 8; w <= places; w *= 2)
+        for (std::int64_t h = 1; w * h <= places; h *= 2) {
+          const std::int64_t b = places / (w * h);
+          PlaceTile tried{rows, w, h, b, share(width, w) * share(height, h) * share(samples, b)};
+          const std::int64_t tiles = layers() * ceil_div(results_.values[0], rows) * ceil_div(width, w) * ceil_div(height, h) * ceil_div(samples, b) * wanted(0);
+          const std::int64_t multiprocessors = file_.machine().multiprocessors;
+          // Long rows of a box are copied and written faster; of smaller tiles more has to be copied.
+          const double worth = tried.share * static_cast<double>(tiles) / static_cast<double>(round_up(tiles, multiprocessors)) * (w >= 32 ? 1 : 0.95) * (places == 256 ? 1 : 0.9);
+          if (worth > most) most = worth, best = tried;
+        }
+    }
+    return best;
+  }
+
+  void write_weights() {
+    const std::size_t assignments = channels_.values.size();
+    for (int half = 0; half < halves_; ++half) {
+      weights_.push_back(file_.unique(half == 0 ? "WH" : "WL"));
+      file_.scratch(weights_.back(), "float16", {literal(groups_ * taps_, assignments), results_, weight_pitch_});
+    }
+    weight_back_ = file_.unique("R");
+    file_.scratch(weight_back_, "float32", {node_.shape[1]});
+    Arguments arguments(file_.scalars());
+    const std::string k = arguments.pointer(buffers_.at(node_.operands[1]), tensor::Dtype::float32, false);
+    const std::string high = arguments.pointer(weights_[0], tensor::Dtype::float16, true), low = halves_ > 1 ? arguments.pointer(weights_[1], tensor::Dtype::float16, true) : "";
+    const std::string back = arguments.pointer(weight_back_, tensor::Dtype::float32, true);
+    const std::string C = arguments.number(channels_), O = arguments.number(results_), pitch = arguments.number(weight_pitch_), name = file_.unique("split_weights");
+    file_.code(device_code("split_weights.cuh", {{"name", name}, {"parameters", arguments.parameters()},
+        {"from", transposed() ? fmt::format("{} + (size_t(group) * {} * {} + result) * taps", k, C, O) : fmt::format("{} + size_t(blockIdx.x) * {} * taps", k, C)},
+        {"between_channels", transposed() ? O + " * taps" : "taps"}, {"H", high},
+        {"low", low.empty() ? "" : fmt::format("    {}[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n", low)}, {"back", back}, {"C", C}, {"O", O},
+        {"taps", taps_}, {"pitch", pitch}}));
+    file_.launch(fmt::format("{}<<<{}, 256>>>({})", name, node_.shape[1].text, arguments.passed()));
+    file_.traffic((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape), 0);
+  }
+
+  void write_inputs() {
+    const std::size_t assignments = channels_.values.size();
+    const tensor::Extent plane = product_of(input_.shape, 2, input_.shape.size(), region_.assignments);
+    tensor::Extent blocks = plane;
+    blocks.text = fmt::format("ceil_div({}, 32)", plane.text);
+    for (std::int64_t& value : blocks.values) value = ceil_div(value, 32);
+    for (int half = 0; half < halves_; ++half) {
+      inputs_.push_back(file_.unique(half == 0 ? "XH" : "XL"));
+      file_.scratch(inputs_.back(), "float16", {input_.shape[0], plane, pitch_});
+    }
+    input_back_ = file_.unique("R");
+    file_.scratch(input_back_, "float32", {input_.shape[0]});
+    const std::string parts = file_.unique("S"), name = file_.unique("split_inputs"), from = buffers_.at(node_.operands[0]);
+    file_.scratch(parts, "float32", {input_.shape[0], blocks, literal(2, assignments)});
+    Arguments measure(file_.scalars()), scale(file_.scalars()), arguments(file_.scalars());
+    const std::string measure_x = measure.pointer(from, tensor::Dtype::float32, false), measure_parts = measure.pointer(parts, tensor::Dtype::float32, true);
+    const std::string measure_c = measure.number(input_.shape[1]), measure_p = measure.number(plane);
+    const std::string scale_parts = scale.pointer(parts, tensor::Dtype::float32, false), scale_back = scale.pointer(input_back_, tensor::Dtype::float32, true);
+    const std::string scale_count = scale.number(blocks);
+    const std::string x = arguments.pointer(from, tensor::Dtype::float32, false), back = arguments.pointer(input_back_, tensor::Dtype::float32, false);
+    const std::string high = arguments.pointer(inputs_[0], tensor::Dtype::float16, true), low = halves_ > 1 ? arguments.pointer(inputs_[1], tensor::Dtype::float16, true) : "";
+    const std::string C = arguments.number(input_.shape[1]), P = arguments.number(plane), pitch = arguments.number(pitch_);
+    const std::string lower = fmt::format("  const uint2 low_a = low_halves(a, high_a), low_b = low_halves(b, high_b);\n"
+                                          "  *reinterpret_cast<uint4*>({} + to) = make_uint4(low_a.x, low_a.y, low_b.x, low_b.y);\n", low);
+    file_.code(device_code("split_inputs.cuh", {{"name", name}, {"measure_parameters", measure.parameters()}, {"measure_X", measure_x}, {"measure_parts", measure_parts},
+        {"measure_C", measure_c}, {"measure_P", measure_p}, {"scale_parameters", scale.parameters()}, {"scale_parts", scale_parts}, {"scale_back", scale_back},
+        {"scale_count", scale_count}, {"parameters", arguments.parameters()}, {"X", x}, {"back", back}, {"H", high}, {"low", low.empty() ? "" : lower}, {"C", C}, {"P", P},
+        {"pitch", pitch}}));
+    const std::string samples = input_.shape[0].text;
+    file_.launch(fmt::format("{}_measure<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, measure.passed()));
+    file_.launch(fmt::format("{}_scales<<<{}, 128>>>({})", name, samples, scale.passed()));
+    file_.launch(fmt::format("{}<<<dim3({}, ceil_div({}, 64), {}), 256>>>({})", name, blocks.text, input_.shape[1].text, samples, arguments.passed()));
+    file_.traffic(4.0 * volume(input_.shape), 0);
+    file_.traffic((4.0 + 2 * halves_) * volume(input_.shape), 0);
+    file_.traffic(0, 0);
+  }
+
+  // Inputs at places that are a stride apart, from one of the first on.
+  std::string input_map(const std::string& buffer, const std::array<std::int64_t, 3>& phase) const {
+    const auto extent = [&](std::size_t i) { return in_parentheses(windows_.axes[i].input.text); };
+    const std::string pitch = in_parentheses(pitch_.text), row = fmt::format("{} * {}", extent(2), pitch), plane = fmt::format("{} * {}", extent(1), row);
+    std::string from = buffer;
+    if (phase != std::array<std::int64_t, 3>{}) from += fmt::format(" + (({} * {} + {}) * {} + {}) * {}", phase[0], extent(1), phase[1], extent(2), phase[2], pitch);
+    const auto axis = [&](std::size_t i) { return phases(i) == 1 ? windows_.axes[i].input.text : fmt::format("ceil_div({} - {}, {})", extent(i), phase[i], phases(i)); };
+    const auto apart = [&](std::size_t i, const std::string& text) { return phases(i) == 1 ? text : fmt::format("{} * {}", phases(i), text); };
+    return fmt::format("tensor_map({}, axes({}, {}, {}, {}, {}), strides({}, {}, {}, {} * {}), box(64, {}, {}, 1, {}), swizzle(128))", from, input_.shape[1].text, axis(2), axis(1),
+                       axis(0), input_.shape[0].text, apart(2, pitch), apart(1, row), apart(0, plane), extent(0), plane, tile_.width, tile_.height, tile_.samples);
+  }
+
+  // Each half's maps of inputs, by their phases; the last axis fastest.
+  std::vector<std::vector<std::string>> input_maps(Arguments& arguments) const {
+    std::vector<std::vector<std::string>> result;
+    for (int half = 0; half < halves_; ++half) {
+      result.emplace_back();
+      for (std::int64_t d = 0; d < phases(0); ++d)
+        for (std::int64_t h = 0; h < phases(1); ++h)
+          for (std::int64_t w = 0; w < phases(2); ++w)
+            result.back().push_back(arguments.tensor_map(fmt::format("{}_map{}", half == 0 ? "inputs" : "inputs_low", result.back().empty() ? "" : fmt::format("_{}", result.back().size())),
+                                                         input_map(inputs_[static_cast<std::size_t>(half)], {d, h, w})));
+    }
+    return result;
+  }
+
+  void write_products() {
+    Arguments arguments(file_.scalars());
+    std::vector<std::string> weight_maps;
+    for (int half = 0; half < halves_; ++half)
+      weight_maps.push_back(arguments.tensor_map(half == 0 ? "weights_map" : "weights_low_map",
+          fmt::format("tensor_map({}, axes({}, {}, {}), strides({}, {} * {}), box(64, {}, 1), swizzle(128))", weights_[static_cast<std::size_t>(half)], channels_.text, results_.text,
+                      groups_ * taps_, weight_pitch_.text, in_parentheses(results_.text), in_parentheses(weight_pitch_.text), tile_.rows)));
+    const auto maps = input_maps(arguments);
+    declare_epilogue(region_, dag_, arguments);
+    const std::string input_back = arguments.pointer(input_back_, tensor::Dtype::float32, false), weight_back = arguments.pointer(weight_back_, tensor::Dtype::float32, false);
+    const std::string C = arguments.number(channels_), O = arguments.number(results_), B = arguments.number(input_.shape[0]);
+    std::string count, located = locate(O, B, C, arguments, count);
+    std::vector<std::string> at = {"at_b", "at_o"};
+    for (std::size_t i = 0; i < 3; ++i)
+      if (windows_.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", lower_names[i]));
+    const Epilogue after = epilogue(region_, dag_, at, 10, arguments);
+    std::string store = fmt::format("          const int at_b = b_start + column / {}, at_h = (h_start + column / {} % {}){}, at_w = (w_start + column % {}){}, at_d = d_start{}, at_o = group * {} + row;\n",
+                                    tile_.width * tile_.height, tile_.width, tile_.height, own_place(1), tile_.width, own_place(2), own_place(0), O);
+    store += fmt::format("          if (at_b >= {} || at_h >= {} || at_w >= {} || at_d >= {}) continue;\n", B, arguments.number(window(1).outputs), arguments.number(window(2).outputs),
+                         arguments.number(window(0).outputs));
+    store += fmt::format("          const float produced = held * fminf({0}[at_o], {1}[at_b]) * fmaxf({0}[at_o], {1}[at_b]);\n{2}          {3}\n", weight_back, input_back, after.statements,
+                         after.store);
+    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", tile_.places()}, {"halves", halves_},
+        {"step", step_channels}, {"ring_bytes", warpgroup_ring_bytes}, {"tiles", count}, {"locate", located}, {"coordinates", ""}, {"loads", loads(weight_maps, maps, C)},
+        {"multiply", "multiply_f16<0, 0>"}, {"left_part", "descriptor(left + 32 * part)"}, {"right_part", "descriptor(right + 32 * part)"}, {"N", O}, {"M", "COLUMNS"}, {"store", store}}));
+    std::string tiles = fmt::format("ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * {} * {}", results_.text, tile_.rows, wanted_text(2), tile_.width,
+                                    wanted_text(1), tile_.height, input_.shape[0].text, tile_.samples, wanted_text(0), layers());
+    file_.launch(fmt::format("{}<<<min({}, {}), 384, {}>>>({})", name_, file_.machine().multiprocessors, tiles, warpgroup_block_bytes, arguments.passed()));
+    double depth = static_cast<double>(round_up(channels_.values[0], step_channels)) * static_cast<double>(taps_);
+    for (std::size_t i = 0; i < 3; ++i) depth /= residues(i) ? static_cast<double>(window(i).stride) : 1;
+    const double results = volume(node_.shape) / tile_.share * static_cast<double>(round_up(results_.values[0], tile_.rows)) / static_cast<double>(results_.values[0]);
+    file_.traffic(2.0 * halves_ * volume(input_.shape) + 4 * volume(node_.shape), costs::warpgroup_product(halves_ > 1) * 2 * depth * results);
+  }
+
+  std::string own_place(std::size_t axis) const { return residues(axis) ? fmt::format(" * {} + r_{}", window(axis).stride, lower_names[axis]) : ""; }
+
+  // The tile's channels, places and group; what taps it meets; and its depth: taps by channels, in whole steps.
+  std::string locate(const std::string& O, const std::string& B, const std::string& C, Arguments& arguments, std::string& count) const {
+    std::string text = fmt::format("      const int down = ({0} + ROWS - 1) / ROWS, row_start = tile % down * ROWS;\n      int rest = tile / down;\n", O);
+    count = fmt::format("(({} + ROWS - 1) / ROWS) * {}", O, layers());
+    const auto part = [&](const std::string& name, const std::string& all, std::int64_t times) {
+      text += fmt::format("      const int {0} = rest % ({1}){2};\n      rest /= {1};\n", name, all, times == 1 ? "" : fmt::format(" * {}", times));
+      count += fmt::format(" * ({})", all);
+    };
+    const std::int64_t sizes[] = {1, tile_.height, tile_.width};
+    for (const std::size_t i : {2, 1, 0}) {
+      const std::string outputs = arguments.number(window(i).outputs);
+      const std::string all = residues(i) ? fmt::format("(({} + {}) / {} + {}) / {}", outputs, window(i).stride - 1, window(i).stride, sizes[i] - 1, sizes[i])
+                                          : fmt::format("(({} + {}) / {})", outputs, sizes[i] - 1, sizes[i]);
+      part(fmt::format("{}_start", lower_names[i]), "(" + all + ")", sizes[i]);
+    }
+    part("b_start", fmt::format("(({} + {}) / {})", B, tile_.samples - 1, tile_.samples), tile_.samples);
+    text += groups_ == 1 ? "      const int group = 0;\n" : fmt::format("      const int group = rest % {0};\n      rest /= {0};\n", groups_);
+    std::string all_taps;
+    for (const std::size_t i : {2, 1, 0}) {
+      const auto& [stride, padding, dilation, outputs, taps] = window(i);
+      const char *low = lower_names[i], *up = upper_names[i];
+      if (residues(i))
+        text += fmt::format("      const int r_{0} = rest % {1}, first_{0} = (r_{0} + {2}) % {1}, T{3} = ({4} - first_{0} + {5}) / {1}, add_{0} = (r_{0} + {2}) / {1};\n      rest /= {1};\n", low,
+                            stride, padding, up, taps.values[0], stride - 1);
+      else text += fmt::format("      constexpr int T{} = {};\n", up, taps.values[0]);
+      all_taps += fmt::format("T{} * ", up);
+    }
+    return text + fmt::format("      const int column_start = 0, deep = ({0} + 63) / 64 * 64, begin = 0, end = {1}deep;\n", C, all_taps);
+  }
+
+  std::string loads(const std::vector<std::string>& weight_maps, const std::vector<std::vector<std::string>>& maps, const std::string& C) const {
+    std::string text = "          const int tap = k / deep, c = k % deep, tap_w = tap % TW, tap_h = tap / TW % TH, tap_d = tap / (TW * TH);\n";
+    std::string weight = "0", phase = "0";
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto& [stride, padding, dilation, outputs, taps] = window(i);
+      const char* low = lower_names[i];
+      weight = fmt::format("({}) * {} + {}", weight, taps.values[0], residues(i) ? fmt::format("first_{0} + tap_{0} * {1}", low, stride) : fmt::format("tap_{}", low));
+      if (residues(i)) {
+        text += fmt::format("          const int from_{0} = {0}_start + add_{0} - tap_{0};\n", low);
+      } else if (transposed()) {
+        text += fmt::format("          const int from_{0} = {0}_start + {1} - tap_{0} * {2};\n", low, padding, dilation);
+      } else if (stride == 1) {
+        text += fmt::format("          const int from_{0} = {0}_start + tap_{0} * {1} - {2};\n", low, dilation, padding);
+      } else {
+        // Rounded down, also below zero.
+        text += fmt::format("          const int moved_{0} = tap_{0} * {1} + {2}, from_{0} = {0}_start + moved_{0} / {3} - {4};\n", low, dilation, round_up(padding, stride) - padding, stride,
+                            ceil_div(padding, stride));
+        phase = fmt::format("({}) * {} + moved_{} % {}", phase, stride, low, stride);
+      }
+    }
+    text += fmt::format("          const int weights = group * {} + {};\n", taps_, weight);
+    if (maps[0].size() > 1) text += fmt::format("          const int phase = {};\n", phase);
+    for (std::size_t half = 0; half < maps.size(); ++half) {
+      const std::string low = half == 0 ? "" : " + LEFT", low_right = half == 0 ? "" : " + RIGHT";
+      std::string map = maps[half].back();
+      for (std::size_t i = maps[half].size() - 1; i-- > 0;) map = fmt::format("phase == {} ? {} : {}", i, maps[half][i], map);
+      text += fmt::format("          load_3d(left{}, {}, bar, c, row_start, weights);\n", low, weight_maps[half]);
+      text += fmt::format("          load_5d(right{}, {}, bar, group * {} + c, from_w, from_h, from_d, b_start);\n", low_right, map, C);
+    }
+    return text;
+  }
+
+  void say_techniques() {
+    file_.technique(Technique::implicit_product, fmt::format("`{}` multiplies weights by boxes of inputs whose neighbours are channels; a box is moved for each tap, so the matrix of all taps never exists.", name_));
+    file_.technique(Technique::tensor_cores,
+                    halves_ == 1 ? fmt::format("Weights and inputs are scaled by powers of two and rounded to halves, which have TF32's precision; two warpgroups of `{}` multiply them from shared memory "
+                                               "(wgmma). Where their range is too large for halves, all is computed in float32.", name_)
+                                 : fmt::format("Weights and inputs are scaled by powers of two and split into two halves; three products of them in two warpgroups of `{}` (wgmma) are as exact as one in "
+                                               "fp32. Where their range is too large for halves, all is computed in float32.", name_));
+    file_.technique(Technique::asynchronous_copy, "A warp of its own keeps a ring of tiles in shared memory full, by tensor copies, which fill in the zeros of the padding.");
+    if (layers() > groups_)
+      file_.technique(Technique::work_skipping, "Results with equal residues by the stride go together, so that only taps which meet an input are multiplied.");
+  }
+
+  const Region& region_;
+  const Dag& dag_;
+  const Buffers& buffers_;
+  KernelFile& file_;
+  const Node &node_, &input_;
+  Windows windows_;
+  std::int64_t groups_;
+  tensor::Extent channels_, results_, pitch_, weight_pitch_;
+  int halves_;
+  std::int64_t taps_;
+  PlaceTile tile_;
+  std::string name_, weight_back_, input_back_;
+  std::vector<std::string> weights_, inputs_;
+};
+
+}  // namespace
+
+// Few channels would leave most of a step of the depth empty.
+bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine) {
+  constexpr std::int64_t fewest_channels = 32, most_phases = 4, most_taps = 512;
+  if (!machine.warpgroup_products || !is_tiled_convolution(node) || input.dtype != tensor::Dtype::float32 || weights.dtype != tensor::Dtype::float32) return false;
+  const std::int64_t groups = node.as<Convolution>().groups;
+  if (input.shape[1].values[0] / groups < fewest_channels || node.shape[1].values[0] / groups < fewest_channels) return false;
+  const Windows windows = windows_of(node, input);
+  std::int64_t phases = 1;
+  for (const Windows::Axis& axis : windows.axes) {
+    if (!axis.fixed) return false;
+    phases *= axis.window.stride;
+    for (const std::int64_t value : axis.input.values)
+      if (value < axis.window.stride) return false;
+  }
+  return (node.transposed() || phases <= most_phases) && windows.taps().values[0] <= most_taps;
+}
+
+void write_warpgroup_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) { WarpgroupConvolution(region, dag, buffers, file).write(); }
+
+}  // namespace cudal1::families
