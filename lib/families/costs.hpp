@@ -17,8 +17,10 @@ constexpr double candidates_differ = 0.05;          // expected times closer tha
 constexpr double product(bool exact) { return exact ? 0.8 : 0.3; }
 // Of factors in 16 bits: twice the operations of TF32 in an instruction, half of the bytes. Estimate, not measured yet.
 constexpr double half_product = 0.15;
-// By warpgroups (wgmma), of halves: one product, or three. Estimate: the hand-written ones reach 560 and 210 TFLOP/s at 4096³.
-constexpr double warpgroup_product(bool exact) { return exact ? 0.22 : 0.08; }
+// By warpgroups (wgmma), of halves: three products, or one. Table of products by warpgroups: 4096³ in 0.656 ms and 8192³ in 5.41 ms, what prepares
+// them included; bf16 in 0.191 and 1.665 ms.
+constexpr double warpgroup_product(bool exact) { return exact ? 0.2 : 0.07; }
+constexpr double prepared_share = 1;  // of the memory's rate, by kernels that cut factors into halves
 // Fitted to attention before its warps had 32 queries. Table of attention, 64 heads of 1024 × 64: 0.32 ms, which is 0.9.
 constexpr double attention(bool exact) { return exact ? 0.5 : 0.3; }
 // Table of convolutions, with inputs that stand in shared memory once for all taps, and gathered for each tap: gathering costs the

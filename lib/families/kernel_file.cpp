@@ -2,6 +2,7 @@
 #include "families/kernel_file.hpp"
 
 #include "cuda_code/parameter_names.hpp"
+#include "families/costs.hpp"
 
 #include <algorithm>
 
@@ -43,6 +44,8 @@ void KernelFile::helper(std::string_view text) {
 }
 
 void KernelFile::code(const std::string& text) { code_ += cuda_code::without_marks(text) + "\n"; }
+
+void KernelFile::preparation(double bytes) { traffic(bytes, bytes * costs::flops_reached * costs::flops / (costs::prepared_share * costs::memory_rate)); }
 
 std::string KernelFile::members() const {
   KernelFile ordered = *this;

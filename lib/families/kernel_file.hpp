@@ -47,6 +47,8 @@ class KernelFile {
     operations_ += operations;
     ++kernels_;
   }
+  // Of a kernel in front of one that arithmetic bounds: its time is added, whatever the other one's bytes take.
+  void preparation(double bytes);
   void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
 
   const std::vector<AppliedTechnique>& techniques() const { return techniques_; }

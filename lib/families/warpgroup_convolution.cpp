@@ -54,7 +54,7 @@ class WarpgroupConvolution {
       : region_(region), dag_(dag), buffers_(buffers), file_(file), node_(dag.at(region.producer)), input_(dag.at(node_.operands[0])), windows_(windows_of(node_, input_)),
         groups_(node_.as<Convolution>().groups), channels_(divided(input_.shape[1], groups_)), results_(divided(node_.shape[1], groups_)),
         pitch_(padded_channels(input_.shape[1])), weight_pitch_(padded_channels(channels_)), halves_(file.variant().exact() ? 2 : 1), taps_(windows_.taps().values[0]),
-        tile_(tile()), name_(file.unique("warpgroup_convolution")) {}
+        tile_(tile()), name_(file.unique("warpgroup_convolution")), places_(file.tune("TILE_P", {tile_.places()})) {}
 
   void write() {
     file_.helper(device_code("split_halves.cuh"));
@@ -129,7 +129,7 @@ class WarpgroupConvolution {
         {"low", low.empty() ? "" : fmt::format("    {}[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n", low)}, {"back", back}, {"C", C}, {"O", O},
         {"taps", taps_}, {"pitch", pitch}}));
     file_.launch(fmt::format("{}<<<{}, 256>>>({})", name, node_.shape[1].text, arguments.passed()));
-    file_.traffic((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape), 0);
+    file_.preparation((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape));
   }
 
   void write_inputs() {
@@ -164,9 +164,9 @@ class WarpgroupConvolution {
     file_.launch(fmt::format("{}_measure<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, measure.passed()));
     file_.launch(fmt::format("{}_scales<<<{}, 128>>>({})", name, samples, scale.passed()));
     file_.launch(fmt::format("{}<<<dim3({}, ceil_div({}, 64), {}), 256>>>({})", name, blocks.text, input_.shape[1].text, samples, arguments.passed()));
-    file_.traffic(4.0 * volume(input_.shape), 0);
-    file_.traffic((4.0 + 2 * halves_) * volume(input_.shape), 0);
-    file_.traffic(0, 0);
+    file_.preparation(4.0 * volume(input_.shape));
+    file_.preparation((4.0 + 2 * halves_) * volume(input_.shape));
+    file_.preparation(0);
   }
 
   // Inputs at places that are a stride apart, from one of the first on.
@@ -217,7 +217,7 @@ class WarpgroupConvolution {
                          arguments.number(window(0).outputs));
     store += fmt::format("          const float produced = held * fminf({0}[at_o], {1}[at_b]) * fmaxf({0}[at_o], {1}[at_b]);\n{2}          {3}\n", weight_back, input_back, after.statements,
                          after.store);
-    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", tile_.places()}, {"halves", halves_},
+    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", places_}, {"halves", halves_},
         {"step", step_channels}, {"ring_bytes", warpgroup_ring_bytes}, {"tiles", count}, {"locate", located}, {"coordinates", ""}, {"loads", loads(weight_maps, maps, C)},
         {"multiply", "multiply_f16<0, 0>"}, {"left_part", "descriptor(left + 32 * part)"}, {"right_part", "descriptor(right + 32 * part)"}, {"N", O}, {"M", "COLUMNS"}, {"store", store}}));
     std::string tiles = fmt::format("ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * {} * {}", results_.text, tile_.rows, wanted_text(2), tile_.width,
@@ -316,7 +316,7 @@ class WarpgroupConvolution {
   int halves_;
   std::int64_t taps_;
   PlaceTile tile_;
-  std::string name_, weight_back_, input_back_;
+  std::string name_, places_, weight_back_, input_back_;
   std::vector<std::string> weights_, inputs_;
 };
 

@@ -132,7 +132,8 @@ WarpgroupFactor warpgroup_factor(const GemmOperands& factors, bool left, int hal
   if (result.along) split_along(result, operand.buffer, name, file);
   else split_across(result, operand.buffer, name, file);
   const double elements = static_cast<double>(result.batches.values[0]) * static_cast<double>(result.lines.values[0]) * static_cast<double>(result.depth.values[0]);
-  file.traffic((result.along ? 4.0 + 2 * halves : 8.0 + 2 * halves) * elements, 0);
+  file.preparation((4.0 + 2 * halves) * elements);
+  if (!result.along) file.preparation(4.0 * elements);
   return result;
 }
 
