@@ -81,6 +81,11 @@ const char* precision_text(outcome::Precision precision) {
   return "Lower precision than the task's types is wrong, unless the result is as exact as the reference's.";
 }
 
+// What compute capability 9.0 has and no other: its own device functions, by their signatures.
+std::string own_functions(const Templates& templates, const outcome::DeviceFacts& device) {
+  return device.major == 9 && device.minor == 0 ? block(templates.fill("hopper.md", {})) : "";
+}
+
 std::string setting_text(const Templates& templates, const Setting& setting) {
   const auto& task = *setting.task;
   std::string meaning;
@@ -90,7 +95,7 @@ std::string setting_text(const Templates& templates, const Setting& setting) {
                                        {"reference", block(fenced(task.file.source, "cuda"))},
                                        {"sizes", labels(task.workloads)},
                                        {"checks", labels(task.checks)},
-                                       {"device", device_text(setting.device)},
+                                       {"device", device_text(setting.device) + own_functions(templates, setting.device)},
                                        {"times", block(times_text(setting))}});
 }
 

@@ -107,3 +107,26 @@ TEST_CASE("a smaller device is kept busy by fewer blocks, which the expected tim
   CHECK(share(rtx_3090) > share(a100));
   CHECK(share(a100) > share(h200));
 }
+
+TEST_CASE("products and convolutions are written for warpgroups where a GPU has their products, and nowhere else") {
+  DeviceFacts with = h200, without = a100;
+  with.major = 9, without.major = 8;
+  for (const char* name : {"product_on_tensor_cores.before.cu", "convolution_on_tensor_cores.before.cu"}) {
+    INFO(name);
+    const task::Task task = task::load(playbook::golden(name));
+    const auto labelled = [&](const DeviceFacts& facts, outcome::Precision precision) {
+      const playbook::Candidates candidates = candidates_for(task, precision, facts);
+      for (const playbook::Candidate& candidate : candidates.list)
+        if (candidate.id.ends_with("/warpgroups")) return candidate.source;
+      return std::string();
+    };
+    CHECK(labelled(without, outcome::Precision::fp32).empty());
+    const std::string exact = labelled(with, outcome::Precision::fp32);
+    CHECK(exact.find("hopper.cuh") != std::string::npos);
+    CHECK(exact.find("warpgroup_") != std::string::npos);
+    // As exact as float32 with two halves, and with a kernel for what they cannot hold.
+    CHECK(exact.find("HALVES = 2") != std::string::npos);
+    CHECK(exact.find("NaN undoes no scale") != std::string::npos);
+    CHECK(labelled(with, outcome::Precision::tf32).find("HALVES = 2") == std::string::npos);
+  }
+}

@@ -242,6 +242,24 @@ TEST_CASE("a prompt that is too long gives way in order and says so") {
   CHECK_THAT(least.user, containing(source) && !containing("Blocks of 256") && !containing("DRAM") && !containing("Variant 2"));
 }
 
+TEST_CASE("the signatures of hopper.cuh are shown for the GPUs that have its instructions, all of them, and for no others") {
+  const std::string header = base::read_file(std::filesystem::path(CUDAL1_SOURCE_DIR) / "lib/compile/headers/hopper.cuh");
+  Scene scene;
+  scene.setting.device.major = 9, scene.setting.device.minor = 0;
+  const std::string shown = prompt::render(scene.templates, scene.setting, scene.contrast()).user;
+  constexpr std::string_view mark = "__forceinline__ ";
+  int functions = 0;
+  for (std::size_t at = header.find(mark); at != std::string::npos; at = header.find(mark, at + 1), ++functions) {
+    const std::size_t open = header.find('(', at), space = header.rfind(' ', open);
+    const std::string name = header.substr(space + 1, open - space);  // with its parenthesis
+    INFO(name);
+    CHECK(shown.find(name) != std::string::npos);
+  }
+  CHECK(functions > 40);
+  scene.setting.device.major = 10;
+  CHECK_THAT(prompt::render(scene.templates, scene.setting, scene.contrast()).user, !containing("hopper.cuh"));
+}
+
 TEST_CASE("a fence is longer than what it holds") {
   CHECK(prompt::fenced("a ```` b", "text") == "`````text\na ```` b\n`````\n");
   CHECK(prompt::fenced("x\n", "") == "```\nx\n```\n");
