@@ -16,7 +16,8 @@ namespace cudal1::sim {
 
 namespace {
 
-constexpr int most_rotations = 256;  // of a warp's lanes in one slice, before other warps go on
+// Of a warp's lanes in one slice, before other warps go on; fewer where it mostly waits for another block.
+constexpr int most_rotations = 256, most_rotations_in_turns = 4;
 
 template <class T>
 void fill_row(std::byte* rows, std::uint32_t offset, std::uint64_t value) {
@@ -206,6 +207,7 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
 Progress advance(Block& block, std::int64_t slice) {
   bool left_over = false;
   const Launch& launch = *block.warps.front().worker->launch;
+  const int allowed = launch.program->waits_for_blocks && !launch.counts_spins ? most_rotations_in_turns : most_rotations;
   for (;;) {
     bool ran = false, ready = false, all_finished = true;
     for (Warp& warp : block.warps) {
@@ -219,7 +221,7 @@ Progress advance(Block& block, std::int64_t slice) {
           block.executed += spent;
           left -= static_cast<std::int64_t>(spent) + 1;
           // Lanes of a warp make progress independently: one that holds what the others wait for goes on.
-          if (stop != Stop::yielded || !std::exchange(warp.impatient, false) || ++rotations > most_rotations || !rotate_frames(warp)) break;
+          if (stop != Stop::yielded || !std::exchange(warp.impatient, false) || ++rotations > allowed || !rotate_frames(warp)) break;
         }
         ran = true;
         if (stop == Stop::yielded) {

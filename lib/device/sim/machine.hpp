@@ -159,6 +159,7 @@ struct Launch {
   ShadowMode shadow_mode{};   // of a program with shadows
   std::uint64_t shadow_seed = 0;
   Recordings* recordings = nullptr;   // blocks with an entry here are recorded
+  bool counts_spins = false;          // spinning is part of what is counted: waiting blocks get whole slices
   std::atomic<std::uint64_t> executed{0};
   std::atomic<bool> aborted{false};
   std::atomic<bool> timed_out{false};

@@ -325,6 +325,7 @@ tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const 
     launch.file = module->file;
     launch.report_unwritten = false;
     launch.budget = default_budget;
+    launch.counts_spins = true;
     place_parameters(launch);
     parts.push_back({profile(*kernel, launch), 0});
     parts.back().dependent = dependent(kernel->program);

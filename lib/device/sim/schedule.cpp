@@ -65,7 +65,8 @@ void run_each(Worker& worker, Block& block, std::uint64_t number) {
   }
 }
 
-// Blocks in turns on one thread: a block that uses up its slices makes room for the next, up to `resident` at once.
+// Blocks in turns on one thread: a block that uses up its slices makes room for the next, up to `resident` at once. While all
+// wait, the next ones come in twice as many at a time: mostly it is they that are waited for.
 void run_in_turns(Worker& worker, const std::vector<std::uint64_t>& numbers, std::uint64_t resident) {
   Launch& launch = *worker.launch;
   struct Turn {
@@ -74,7 +75,7 @@ void run_in_turns(Worker& worker, const std::vector<std::uint64_t>& numbers, std
   };
   std::deque<Turn> turns;
   std::vector<std::unique_ptr<Block>> spare;
-  std::size_t next = 0;
+  std::size_t next = 0, fresh = 1;
   while ((next < numbers.size() || !turns.empty()) && !launch.aborted) {
     const std::size_t under_way = turns.size();
     for (std::size_t k = 0; k < under_way && !launch.aborted; ++k) {
@@ -87,17 +88,19 @@ void run_in_turns(Worker& worker, const std::vector<std::uint64_t>& numbers, std
       if (progress == Progress::waiting) turns.push_back(std::move(turn));
       else spare.push_back(std::move(turn.block));
     }
-    if (next >= numbers.size() || turns.size() >= resident) continue;
-    Turn turn;
-    if (spare.empty()) {
-      turn.block = std::make_unique<Block>();
-      prepare(*turn.block, worker);
-    } else {
-      turn.block = std::move(spare.back());
-      spare.pop_back();
+    fresh = turns.size() < under_way || launch.counts_spins ? 1 : 2 * fresh;
+    for (std::size_t k = 0; k < fresh && next < numbers.size() && turns.size() < resident; ++k) {
+      Turn turn;
+      if (spare.empty()) {
+        turn.block = std::make_unique<Block>();
+        prepare(*turn.block, worker);
+      } else {
+        turn.block = std::move(spare.back());
+        spare.pop_back();
+      }
+      begin(*turn.block, worker, numbers[next++]);
+      turns.push_back(std::move(turn));
     }
-    begin(*turn.block, worker, numbers[next++]);
-    turns.push_back(std::move(turn));
   }
 }
 
