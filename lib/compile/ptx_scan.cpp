@@ -190,13 +190,14 @@ class AddressFlow {
   bool changed_ = false;
 };
 
-}  // namespace
+// What a module declares.
+struct Declared {
+  std::map<std::string_view, int> variables;     // with a place in the list of those that are written
+  std::set<std::string_view> defined, called;    // functions
+};
 
-PtxScan scan_ptx(std::string_view ptx) {
-  const std::vector<Statement> statements = ptx_statements(ptx);
-  PtxScan scan;
-  std::map<std::string_view, int> variables;
-  std::set<std::string_view> defined, called;
+Declared declarations(const std::vector<Statement>& statements, PtxScan& scan) {
+  Declared found;
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const Words& words = statements[i];
     const bool body = i + 1 < statements.size() && statements[i + 1] == Words{"{"};
@@ -204,17 +205,26 @@ PtxScan scan_ptx(std::string_view ptx) {
       if (body) scan.entries[std::string(function_name(words, ".entry"))] = thread_bound(words);
     } else if (has(words, ".func")) {
       const std::string_view name = function_name(words, ".func");
-      if (body) defined.insert(name);
-      else if (has(words, ".extern")) called.insert(name);
+      if (body) found.defined.insert(name);
+      else if (has(words, ".extern")) found.called.insert(name);
     } else if (has(words, ".global") && words[0].starts_with(".")) {
       const bool family = has(words, "<");  // v<4> stands for v0 … v3, whose uses are not followed
       for (const std::string_view name : declared(words)) {
         scan.variables.emplace_back(name);
         if (family) scan.written.emplace_back(name);
-        else variables.emplace(name, static_cast<int>(variables.size()));
+        else found.variables.emplace(name, static_cast<int>(found.variables.size()));
       }
     }
   }
+  return found;
+}
+
+}  // namespace
+
+PtxScan scan_ptx(std::string_view ptx) {
+  const std::vector<Statement> statements = ptx_statements(ptx);
+  PtxScan scan;
+  auto [variables, defined, called] = declarations(statements, scan);
   std::vector<bool> written(variables.size());
   std::vector<const Words*> body, flow;   // instructions; with labels and inner blocks
   std::set<std::string_view> results;

@@ -60,44 +60,48 @@ BodyReader::Value BodyReader::unary(Place* place) {
     }
     return of;
   }
-  if (next("(")) {
-    // A cast: nothing but words of a type in the brackets, and an operand behind them.
-    const std::size_t close = matching_bracket(tokens_, at_);
-    bool type = close > at_ + 1 && close < end_, star = false;
-    for (std::size_t i = at_ + 1; i < close && type; ++i) {
-      star |= tokens_[i].is("*");
-      type = (tokens_[i].kind == Kind::identifier && (is_type(tokens_[i].text) || !scope_.contains(std::string(tokens_[i].text)))) || tokens_[i].is("*") || tokens_[i].is("::") ||
-             tokens_[i].is("&");
-    }
-    const SourceToken& after = token(close + 1);
-    const bool operand = close + 1 < end_ && (after.kind == Kind::identifier || after.kind == Kind::number || after.is("(") || after.is("&") || after.is("*") || after.is("-") || after.is("+"));
-    const bool known = token(at_ + 1).kind == Kind::identifier && is_type(token(at_ + 1).text);
-    if (type && operand && (known || star || after.kind == Kind::identifier || after.kind == Kind::number)) {
-      const std::string words = code_.text(at_ + 1, close);
-      at_ = close + 1;
-      const Value of = unary(nullptr);
-      return cast(of, words);
-    }
-  }
+  if (next("("))
+    if (auto of = cast()) return *of;
   return postfix(primary(place), place);
+}
+
+// Nothing but words of a type in the brackets, and an operand behind them; else nothing is read.
+std::optional<BodyReader::Value> BodyReader::cast() {
+  const std::size_t close = matching_bracket(tokens_, at_);
+  bool type = close > at_ + 1 && close < end_, star = false;
+  for (std::size_t i = at_ + 1; i < close && type; ++i) {
+    star |= tokens_[i].is("*");
+    type = (tokens_[i].kind == Kind::identifier && (is_type(tokens_[i].text) || !scope_.contains(std::string(tokens_[i].text)))) || tokens_[i].is("*") || tokens_[i].is("::") ||
+           tokens_[i].is("&");
+  }
+  const SourceToken& after = token(close + 1);
+  const bool operand = close + 1 < end_ && (after.kind == Kind::identifier || after.kind == Kind::number || after.is("(") || after.is("&") || after.is("*") || after.is("-") || after.is("+"));
+  const bool known = token(at_ + 1).kind == Kind::identifier && is_type(token(at_ + 1).text);
+  if (!type || !operand || !(known || star || after.kind == Kind::identifier || after.kind == Kind::number)) return std::nullopt;
+  const std::string words = code_.text(at_ + 1, close);
+  at_ = close + 1;
+  const Value of = unary(nullptr);
+  return cast(of, words);
+}
+
+BodyReader::Value BodyReader::in_brackets() {
+  const std::size_t close = std::min(matching_bracket(tokens_, at_), end_);
+  const std::size_t saved = end_;
+  ++at_;
+  end_ = close;
+  Value value = assignment_keeping_read();
+  while (accept(",")) {
+    flush_read();
+    value = assignment_keeping_read();
+  }
+  at_ = close + 1;
+  end_ = saved;
+  return value;
 }
 
 BodyReader::Value BodyReader::primary(Place* place) {
   const SourceToken& here = token(at_);
-  if (here.is("(")) {
-    const std::size_t close = std::min(matching_bracket(tokens_, at_), end_);
-    const std::size_t saved = end_;
-    ++at_;
-    end_ = close;
-    Value value = assignment_keeping_read();
-    while (accept(",")) {
-      flush_read();
-      value = assignment_keeping_read();
-    }
-    at_ = close + 1;
-    end_ = saved;
-    return value;
-  }
+  if (here.is("(")) return in_brackets();
   ++at_;
   if (here.kind == Kind::number) {
     if (here.text.find('.') == std::string_view::npos && here.text.find('f') == std::string_view::npos)

@@ -95,6 +95,8 @@ class BodyReader {
 
   // body_operands.cpp
   Value cast(Value value, const std::string& words);
+  std::optional<Value> cast();
+  Value in_brackets();
   Value unary(Place* place);
   Value primary(Place* place);
   // Within brackets: `(x[i]) = …` still writes.

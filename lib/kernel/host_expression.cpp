@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/host_expression.hpp"
 
-#include "kernel/expression_node.hpp"
+#include "kernel/ceil_div.hpp"
 #include "kernel/names.hpp"
 #include "kernel/parameter_type.hpp"
 
@@ -17,10 +17,8 @@ namespace cudal1::kernel {
 namespace {
 
 using Kind = SourceToken::Kind;
-using Node = Expression::Node;
 using Tokens = std::vector<SourceToken>;
 
-constexpr int depth_limit = 12;
 constexpr int work_limit = 4000;
 
 bool is_type_word(std::string_view word) {
@@ -38,59 +36,7 @@ bool is_ceil_div(std::string_view word) {
          plain == "roundupdiv" || plain == "ceildivide" || plain == "udivup" || plain == "ceiling" || plain == "divroundup" || plain == "updiv";
 }
 
-Node::Pointer make(Node::Kind kind, std::string text, std::vector<Node::Pointer> children) {
-  auto node = std::make_shared<Node>();
-  node->kind = kind;
-  node->text = std::move(text);
-  for (const auto& child : children) node->depth = std::max(node->depth, child->depth + 1);
-  node->file = std::make_shared<const std::string>();
-  node->children = std::move(children);
-  return node;
-}
-
-bool is_one(const Node& node) { return node.kind == Node::Kind::integer && node.integer == 1; }
-std::string text_of(const Node::Pointer& node) { return Expression(node).text(); }
-
-// What is left of a sum when `divisor - 1` is taken out of it, or null.
-Node::Pointer without_rounding(const Node::Pointer& sum, const Node::Pointer& divisor) {
-  if (sum->kind != Node::Kind::binary) return nullptr;
-  const auto& left = sum->children[0];
-  const auto& right = sum->children[1];
-  if (sum->text == "+") {
-    if (right->kind == Node::Kind::integer && divisor->kind == Node::Kind::integer && right->integer == divisor->integer - 1) return left;
-    if (right->kind == Node::Kind::binary && right->text == "-" && is_one(*right->children[1]) && text_of(right->children[0]) == text_of(divisor)) return left;
-    // (a - 1 + b)
-    if (text_of(right) == text_of(divisor) && left->kind == Node::Kind::binary && left->text == "-" && is_one(*left->children[1])) return left->children[0];
-  }
-  if (sum->text == "-" && is_one(*right) && left->kind == Node::Kind::binary && left->text == "+") {
-    if (text_of(left->children[1]) == text_of(divisor)) return left->children[0];
-    if (text_of(left->children[0]) == text_of(divisor)) return left->children[1];
-  }
-  return nullptr;
-}
-
-Node::Pointer rewrite(const Node::Pointer& node) {
-  std::vector<Node::Pointer> children;
-  for (const auto& child : node->children) children.push_back(rewrite(child));
-  if (node->kind == Node::Kind::binary && node->text == "/")
-    if (const auto rest = without_rounding(children[0], children[1])) return make(Node::Kind::call, "ceil_div", {rest, children[1]});
-  if (node->kind == Node::Kind::binary && node->text == "+" && is_one(*children[1])) {
-    const auto& quotient = children[0];
-    if (quotient->kind == Node::Kind::binary && quotient->text == "/" && quotient->children[0]->kind == Node::Kind::binary &&
-        quotient->children[0]->text == "-" && is_one(*quotient->children[0]->children[1]))
-      return make(Node::Kind::call, "ceil_div", {quotient->children[0]->children[0], quotient->children[1]});
-  }
-  auto copy = std::make_shared<Node>(*node);
-  copy->children = std::move(children);
-  return copy;
-}
-
 }  // namespace
-
-Expression with_ceil_div(const Expression& expression) {
-  if (expression.empty()) return expression;
-  return Expression(rewrite(Node::Pointer(Node::Pointer(), expression.root())));
-}
 
 HostTranslator::HostTranslator(const HostSource& host) : host_(host) {
   for (const SourceToken& line : lex_source(host.source)) {
@@ -182,16 +128,6 @@ std::optional<std::string> HostTranslator::global(const std::string& word, std::
   return std::nullopt;
 }
 
-// `threads.x` of a dim3 in sight.
-std::optional<std::string> HostTranslator::member(const std::string& word, char axis, std::size_t function, std::size_t at) {
-  const auto found = definition(word, function, at);
-  if (!found || nesting_ >= depth_limit) return std::nullopt;
-  const auto dimensions = translate_dim3(*found, function, found->from);
-  if (!dimensions) return std::nullopt;
-  const auto index = static_cast<std::size_t>(axis - 'x');
-  return index < dimensions->parts.size() ? "(" + dimensions->parts[index].text() + ") " : "1 ";
-}
-
 std::optional<std::string> HostTranslator::name(const std::string& word, std::size_t function, std::size_t at, bool as_size, int depth) {
   if (sizes_.contains(word)) return word;
   if (depth < depth_limit) {
@@ -230,115 +166,126 @@ std::optional<std::string> HostTranslator::name(const std::string& word, std::si
   return new_size(word);
 }
 
+// One token, or the few that belong together, as an expression's text; `i` is left at the last of them.
+std::optional<std::string> HostTranslator::number(TokenRange range, std::size_t& i) const {
+  const Tokens& tokens = host_.tokens;
+  // 1 << 20 of two literals is a number; other shifts are not expressions.
+  if (i + 3 < range.to && tokens[i + 1].is("<") && tokens[i + 2].is("<") && tokens[i + 3].kind == Kind::number) {
+    const auto left = Expression::parse(tokens[i].text), right = Expression::parse(tokens[i + 3].text);
+    const auto a = left ? left->evaluate_integer({}) : tl::unexpected(base::Diagnostic{});
+    const auto b = right ? right->evaluate_integer({}) : tl::unexpected(base::Diagnostic{});
+    if (!a || !b || *a < 0 || *a > 1024 || *b < 0 || *b > 40) return std::nullopt;
+    i += 3;
+    return fmt::format("{} ", *a << *b);
+  }
+  std::string digits(tokens[i].text);
+  digits.erase(std::remove(digits.begin(), digits.end(), '\''), digits.end());
+  return digits + " ";
+}
+
+std::optional<std::string> HostTranslator::symbol(TokenRange range, std::size_t& i) const {
+  const Tokens& tokens = host_.tokens;
+  if (tokens[i].is("(")) {
+    // A cast: ( type words ) in front of an operand.
+    std::size_t j = i + 1;
+    while (j < range.to && (is_type_word(tokens[j].text) || tokens[j].is("::"))) ++j;
+    if (j > i + 1 && j < range.to && tokens[j].is(")")) {
+      i = j;
+      return "";
+    }
+  }
+  static const std::set<std::string_view> allowed = {"(", ")", "+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!", "?", ":", ","};
+  if (!allowed.contains(tokens[i].text)) return std::nullopt;
+  return fmt::format("{} ", tokens[i].text);
+}
+
+std::optional<std::string> HostTranslator::word(const Sight& sight, TokenRange range, std::size_t& i) {
+  const Tokens& tokens = host_.tokens;
+  std::string word(tokens[i].text);
+  while (word == "std" || word == "at" || word == "cuda" || word == "c10") {  // std::min
+    if (i + 2 >= range.to || !tokens[i + 1].is("::")) break;
+    i += 2;
+    word = std::string(tokens[i].text);
+  }
+  if (i + 1 < range.to && tokens[i + 1].is("<")) {  // static_cast<int>(x), max<int>(a, b)
+    const std::size_t after = after_template_list(tokens, i + 1);
+    if (after > i + 1 && after < range.to && tokens[after].is("(")) {
+      if (word.ends_with("_cast")) word = "int";
+      i = after - 1;
+    }
+  }
+  if (i + 1 < range.to && tokens[i + 1].is("(")) return call(word, sight, range, i);
+  if (i + 2 < range.to && (tokens[i + 1].is(".") || tokens[i + 1].is("->"))) return part(word, sight, range, i);
+  if (word == "true" || word == "false") return word + " ";
+  const auto value = name(word, sight.function, sight.at, sight.as_size, sight.depth);
+  if (!value) return std::nullopt;
+  return *value + " ";
+}
+
+// The arguments are read after it, but for those that stay no arguments.
+std::optional<std::string> HostTranslator::call(const std::string& word, const Sight& sight, TokenRange range, std::size_t& i) {
+  const Tokens& tokens = host_.tokens;
+  if (word == "sizeof") {
+    const std::size_t close = matching_bracket(tokens, i + 1);
+    const auto type = scalar_type(source_text(host_.source, tokens, i + 2, close), {{"scalar_t", "float"}});
+    if (close >= range.to || !type) return std::nullopt;
+    i = close;
+    return fmt::format("{} ", type->size);
+  }
+  if (is_type_word(word)) return "";  // int(x): the parenthesis stays
+  if (word == "min" || word == "max" || word == "fmin" || word == "fmax") return word.ends_with("min") ? "min" : "max";
+  if (word == "sqrt" || word == "sqrtf") return "sqrt";
+  if (is_ceil_div(word)) return "ceil_div";
+  if (word != "ceil" && word != "ceilf") return std::nullopt;
+  const std::size_t close = matching_bracket(tokens, i + 1);
+  std::size_t slash = i + 2;
+  while (slash < close && !tokens[slash].is("/")) {
+    if (tokens[slash].is("(")) slash = matching_bracket(tokens, slash);
+    ++slash;
+  }
+  if (close >= range.to || slash >= close) return std::nullopt;
+  const auto side = [&](std::size_t from, std::size_t to) { return text({from, to}, sight.function, sight.at, sight.as_size, sight.depth + 1); };
+  const auto left = side(i + 2, slash), right = side(slash + 1, close);
+  if (!left || !right) return std::nullopt;
+  i = close;
+  return fmt::format("ceil_div({}, {}) ", *left, *right);
+}
+
+// x.size(0), x.numel(), p->width: sizes of those names, or a dim3's extent.
+std::optional<std::string> HostTranslator::part(const std::string& word, const Sight& sight, TokenRange range, std::size_t& i) {
+  const Tokens& tokens = host_.tokens;
+  const std::string_view part = tokens[i + 2].text;
+  i += 2;
+  if (part == "x" || part == "y" || part == "z")
+    if (auto value = member(word, part[0], sight.function, sight.at)) return value;
+  std::string size = word + "_" + std::string(part);
+  if (i + 1 < range.to && tokens[i + 1].is("(")) {
+    const std::size_t close = matching_bracket(tokens, i + 1);
+    if (close >= range.to || close > i + 3) return std::nullopt;
+    if (close == i + 3) {
+      if (tokens[i + 2].kind != Kind::number) return std::nullopt;
+      size += std::string(tokens[i + 2].text);
+    }
+    i = close;
+  }
+  if (i + 1 < range.to && (tokens[i + 1].is(".") || tokens[i + 1].is("->"))) return std::nullopt;
+  return new_size(size) + " ";
+}
+
 std::optional<std::string> HostTranslator::text(TokenRange range, std::size_t function, std::size_t at, bool as_size, int depth) {
   if (depth > depth_limit || ++work_ > work_limit || range.to > host_.tokens.size()) return std::nullopt;
-  const Tokens& tokens = host_.tokens;
   std::string out;
   for (std::size_t i = range.from; i < range.to; ++i) {
-    const SourceToken& token = tokens[i];
     if (out.size() > 2000) return std::nullopt;
-    if (token.kind == Kind::number) {
-      // 1 << 20 of two literals is a number; other shifts are not expressions.
-      if (i + 3 < range.to && tokens[i + 1].is("<") && tokens[i + 2].is("<") && tokens[i + 3].kind == Kind::number) {
-        const auto left = Expression::parse(token.text), right = Expression::parse(tokens[i + 3].text);
-        const auto a = left ? left->evaluate_integer({}) : tl::unexpected(base::Diagnostic{});
-        const auto b = right ? right->evaluate_integer({}) : tl::unexpected(base::Diagnostic{});
-        if (!a || !b || *a < 0 || *a > 1024 || *b < 0 || *b > 40) return std::nullopt;
-        out += fmt::format("{} ", *a << *b);
-        i += 3;
-        continue;
-      }
-      std::string digits(token.text);
-      digits.erase(std::remove(digits.begin(), digits.end(), '\''), digits.end());
-      out += digits + " ";
-    } else if (token.kind == Kind::symbol) {
-      if (token.is("(")) {
-        // A cast: ( type words ) in front of an operand.
-        std::size_t j = i + 1;
-        while (j < range.to && (is_type_word(tokens[j].text) || tokens[j].is("::"))) ++j;
-        if (j > i + 1 && j < range.to && tokens[j].is(")")) {
-          i = j;
-          continue;
-        }
-      }
-      static const std::set<std::string_view> allowed = {"(", ")", "+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!", "?", ":", ","};
-      if (!allowed.contains(token.text)) return std::nullopt;
-      out += fmt::format("{} ", token.text);
-    } else if (token.kind == Kind::identifier) {
-      std::string word(token.text);
-      while (word == "std" || word == "at" || word == "cuda" || word == "c10") {  // std::min
-        if (i + 2 >= range.to || !tokens[i + 1].is("::")) break;
-        i += 2;
-        word = std::string(tokens[i].text);
-      }
-      if (i + 1 < range.to && tokens[i + 1].is("<")) {  // static_cast<int>(x), max<int>(a, b)
-        const std::size_t after = after_template_list(tokens, i + 1);
-        if (after > i + 1 && after < range.to && tokens[after].is("(")) {
-          if (word.ends_with("_cast")) word = "int";
-          i = after - 1;
-        }
-      }
-      const bool call = i + 1 < range.to && tokens[i + 1].is("(");
-      if (word == "sizeof" && call) {
-        const std::size_t close = matching_bracket(tokens, i + 1);
-        const auto type = scalar_type(source_text(host_.source, tokens, i + 2, close), {{"scalar_t", "float"}});
-        if (close >= range.to || !type) return std::nullopt;
-        out += fmt::format("{} ", type->size);
-        i = close;
-      } else if (call && is_type_word(word)) {
-        continue;  // int(x): the parenthesis stays
-      } else if (call && (word == "min" || word == "max" || word == "fmin" || word == "fmax")) {
-        out += word.ends_with("min") ? "min" : "max";
-      } else if (call && (word == "sqrt" || word == "sqrtf")) {
-        out += "sqrt";
-      } else if (call && is_ceil_div(word)) {
-        out += "ceil_div";
-      } else if (call && (word == "ceil" || word == "ceilf")) {
-        const std::size_t close = matching_bracket(tokens, i + 1);
-        std::size_t slash = i + 2;
-        while (slash < close && !tokens[slash].is("/")) {
-          if (tokens[slash].is("(")) slash = matching_bracket(tokens, slash);
-          ++slash;
-        }
-        if (close >= range.to || slash >= close) return std::nullopt;
-        const auto left = text({i + 2, slash}, function, at, as_size, depth + 1), right = text({slash + 1, close}, function, at, as_size, depth + 1);
-        if (!left || !right) return std::nullopt;
-        out += fmt::format("ceil_div({}, {}) ", *left, *right);
-        i = close;
-      } else if (i + 2 < range.to && (tokens[i + 1].is(".") || tokens[i + 1].is("->"))) {
-        const std::string_view part = tokens[i + 2].text;
-        if (part == "x" || part == "y" || part == "z")
-          if (const auto value = member(word, part[0], function, at)) {
-            out += *value;
-            i += 2;
-            continue;
-          }
-        // x.size(0), x.numel(), p->width: sizes of those names.
-        std::string size = word + "_" + std::string(tokens[i + 2].text);
-        i += 2;
-        if (i + 1 < range.to && tokens[i + 1].is("(")) {
-          const std::size_t close = matching_bracket(tokens, i + 1);
-          if (close >= range.to || close > i + 3) return std::nullopt;
-          if (close == i + 3) {
-            if (tokens[i + 2].kind != Kind::number) return std::nullopt;
-            size += std::string(tokens[i + 2].text);
-          }
-          i = close;
-        }
-        if (i + 1 < range.to && (tokens[i + 1].is(".") || tokens[i + 1].is("->"))) return std::nullopt;
-        out += new_size(size) + " ";
-      } else if (call) {
-        return std::nullopt;
-      } else if (word == "true" || word == "false") {
-        out += word + " ";
-      } else {
-        const auto value = name(word, function, at, as_size, depth);
-        if (!value) return std::nullopt;
-        out += *value + " ";
-      }
-    } else {
-      return std::nullopt;
+    std::optional<std::string> next;
+    switch (host_.tokens[i].kind) {
+      case Kind::number: next = number(range, i); break;
+      case Kind::symbol: next = symbol(range, i); break;
+      case Kind::identifier: next = word({function, at, as_size, depth}, range, i); break;
+      default: break;
     }
+    if (!next) return std::nullopt;
+    out += *next;
   }
   if (!Expression::parse(out)) return std::nullopt;
   return out;
@@ -369,54 +316,6 @@ std::optional<std::int64_t> HostTranslator::constant(const std::string& word, st
   if (!expression) return std::nullopt;
   const auto integer = expression->evaluate_integer({});
   return integer ? std::optional<std::int64_t>(*integer) : std::nullopt;
-}
-
-std::optional<HostTranslator::Dimensions> HostTranslator::translate_dim3(TokenRange range, std::size_t function, std::size_t at) {
-  const Tokens& tokens = host_.tokens;
-  for (int depth = 0; depth < depth_limit; ++depth) {
-    if (range.from >= range.to) return std::nullopt;
-    // dim3(a, b), dim3{a, b}, or the brackets alone, as a variable's definition gives them
-    std::size_t open = range.from;
-    if (tokens[open].is("dim3")) ++open;
-    const bool bracket = open < range.to && (tokens[open].is("(") || tokens[open].is("{")) && matching_bracket(tokens, open) == range.to - 1;
-    if (bracket && (open > range.from || tokens[open].is("{") || split_arguments(tokens, open + 1, range.to - 1).size() > 1)) {
-      Dimensions dimensions;
-      for (const TokenRange part : split_arguments(tokens, open + 1, range.to - 1)) {
-        const auto expression = translate(part, function, at, false);
-        if (!expression) return std::nullopt;
-        dimensions.parts.push_back(*expression);
-      }
-      if (dimensions.parts.empty() || dimensions.parts.size() > 3) return std::nullopt;
-      while (dimensions.parts.size() > 1 && dimensions.parts.back().text() == "1") dimensions.parts.pop_back();
-      return dimensions;
-    }
-    if (range.to == range.from + 1 && tokens[range.from].kind == Kind::identifier) {
-      const std::string_view word = tokens[range.from].text;
-      if (const auto found = definition(word, function, at)) {
-        at = found->from;
-        range = *found;
-        continue;
-      }
-      // dim3 grid; grid.x = …; grid.y = …;
-      Dimensions dimensions;
-      const TokenRange body = host_.functions[function].body;
-      for (std::size_t i = body.from; i + 3 < std::min(at, body.to); ++i) {
-        if (!tokens[i].is(word) || !tokens[i + 1].is(".") || !tokens[i + 3].is("=")) continue;
-        const std::size_t axis = tokens[i + 2].is("x") ? 0 : tokens[i + 2].is("y") ? 1 : 2;
-        std::size_t to = i + 4;
-        while (to < body.to && !tokens[to].is(";")) ++to;
-        const auto expression = translate({i + 4, to}, function, i, false);
-        if (!expression) return std::nullopt;
-        while (dimensions.parts.size() <= axis) dimensions.parts.push_back(Expression::literal(1));
-        dimensions.parts[axis] = *expression;
-      }
-      if (!dimensions.parts.empty()) return dimensions;
-    }
-    const auto expression = translate(range, function, at, false);
-    if (!expression) return std::nullopt;
-    return Dimensions{{*expression}};
-  }
-  return std::nullopt;
 }
 
 }  // namespace cudal1::kernel

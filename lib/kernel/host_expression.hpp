@@ -37,6 +37,19 @@ class HostTranslator {
   std::optional<TokenRange> definition(std::string_view name, std::size_t function, std::size_t at) const;
 
  private:
+  // Where an expression stands, and how it is read.
+  struct Sight {
+    std::size_t function, at;
+    bool as_size;
+    int depth;
+  };
+  static constexpr int depth_limit = 12;
+
+  std::optional<std::string> number(TokenRange range, std::size_t& i) const;
+  std::optional<std::string> symbol(TokenRange range, std::size_t& i) const;
+  std::optional<std::string> word(const Sight& sight, TokenRange range, std::size_t& i);
+  std::optional<std::string> call(const std::string& word, const Sight& sight, TokenRange range, std::size_t& i);
+  std::optional<std::string> part(const std::string& word, const Sight& sight, TokenRange range, std::size_t& i);
   std::optional<std::string> text(TokenRange range, std::size_t function, std::size_t at, bool as_size, int depth);
   std::optional<std::string> name(const std::string& word, std::size_t function, std::size_t at, bool as_size, int depth);
   std::optional<std::string> member(const std::string& word, char axis, std::size_t function, std::size_t at);
@@ -48,8 +61,5 @@ class HostTranslator {
   std::map<std::string, Expression> sizes_;
   int work_ = 0, nesting_ = 0;
 };
-
-// `(N + 255) / 256` and `(N - 1) / 256 + 1` as ceil_div(N, 256), wherever they stand in the expression.
-Expression with_ceil_div(const Expression& expression);
 
 }  // namespace cudal1::kernel

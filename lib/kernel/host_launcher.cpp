@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/host_launcher.hpp"
 
+#include "kernel/embedded.hpp"
 #include "kernel/expression_node.hpp"
+#include "kernel/launcher_expression.hpp"
 #include "kernel/parameter_type.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
@@ -11,7 +13,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -22,60 +23,6 @@ namespace cudal1::kernel {
 namespace {
 
 using Node = Expression::Node;
-
-constexpr const char* pointer_helper = R"(#ifndef CUDAL1_POINTER
-#define CUDAL1_POINTER
-namespace cudal1_host {
-// A device pointer handed to a kernel that names its element type otherwise.
-struct pointer {
-  const void* address;
-  template <typename T>
-  operator T*() const { return (T*)address; }
-};
-}  // namespace cudal1_host
-#endif
-)";
-
-constexpr const char* fill_helper = R"(#ifndef CUDAL1_FILL
-#define CUDAL1_FILL
-namespace cudal1_host {
-template <typename T>
-__global__ void fill(T* data, long long count, T bits) {
-  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x) data[i] = bits;
-}
-}  // namespace cudal1_host
-#endif
-)";
-
-constexpr const char* map_helper = R"(#include <cuda.h>
-#ifndef CUDAL1_TENSOR_MAP
-#define CUDAL1_TENSOR_MAP
-namespace cudal1_host {
-// The driver's own encoder, without linking to the driver.
-inline cudaError_t tensor_map(CUtensorMap* map, CUtensorMapDataType type, unsigned rank, const void* address, const unsigned long long* extents,
-                              const unsigned long long* strides, const unsigned* box, CUtensorMapSwizzle swizzle) {
-  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
-                              CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-  void* encode = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-  cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
-#else
-  cudaError_t status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
-#endif
-  if (status != cudaSuccess) return status;
-  if (found != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
-  cuuint64_t wide_extents[5], wide_strides[5];
-  cuuint32_t sides[5], ones[5] = {1, 1, 1, 1, 1};
-  for (unsigned i = 0; i < rank; ++i) wide_extents[i] = extents[i], wide_strides[i] = strides[i], sides[i] = box[i];
-  return ((Encode)encode)(map, type, rank, (void*)address, wide_extents, wide_strides, sides, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                          CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS
-             ? cudaSuccess
-             : cudaErrorInvalidValue;
-}
-}  // namespace cudal1_host
-#endif
-)";
 
 // What a caller passes for a scalar: 16-bit types travel as float.
 std::string_view scalar_c_type(tensor::Dtype dtype) {
@@ -94,7 +41,7 @@ class Writer {
   explicit Writer(const File& file) : file_(file), sizes_(workloads(file).front()), signatures_(signatures(without_host_part(file.source))) {
     for (const auto& [name, type] : type_aliases(without_host_part(file.source))) aliases_.emplace(name, type);
     for (const Scalar& scalar : file.scalars)
-      if (tensor::is_floating(scalar.dtype)) real_scalars_.insert(scalar.name);
+      if (tensor::is_floating(scalar.dtype)) expressions_.note_real(scalar.name);
   }
 
   std::string run() {
@@ -115,12 +62,12 @@ class Writer {
     if (uses(tensor::Dtype::float16)) out += "#include <cuda_fp16.h>\n";
     if (uses(tensor::Dtype::bfloat16)) out += "#include <cuda_bf16.h>\n";
     for (const std::string& name : macros_in_the_way()) out += fmt::format("#undef {}\n", name);
-    if (maps_ > 0) out += map_helper;
-    if (needs_pointer_) out += pointer_helper;
-    if (needs_fill_) out += fill_helper;
+    if (maps_ > 0) out += *embedded_text("tensor_map.cuh");
+    if (needs_pointer_) out += *embedded_text("pointer.cuh");
+    if (needs_fill_) out += *embedded_text("fill.cuh");
     out += fmt::format("\n// Issues the plan on `stream`. Pointers are device pointers; the call returns before the work is done.\n"
                        "{}cudaError_t {}({}) {{\n", file_.task.empty() ? "inline " : "", function_name(), parameters);
-    out += helper_lambdas();
+    out += expressions_.functions();
     out += body_;
     out += "}\n";
     return out;
@@ -252,7 +199,7 @@ class Writer {
         const auto& repeat = std::get<RepeatStep>(step.step);
         repeat_variables_.insert(repeat.variable);
         line(fmt::format("  for (long long {0} = {1}; {0} < {2} && cudal1_status == cudaSuccess; ++{0}) {{", repeat.variable,
-                         text(repeat.from), operand(repeat.to)));
+                         text(repeat.from), expressions_.operand(repeat.to)));
         ++nesting_;
         steps(repeat.body);
         --nesting_;
@@ -414,91 +361,14 @@ class Writer {
     return fmt::format("cudal1_host::pointer{{{}}}", text(expression));
   }
 
-  std::string operand(const Expression& expression) {
-    const std::string out = text(expression);
-    return expression.root()->children.empty() ? out : "(" + out + ")";
-  }
-
-  std::string text(const Expression& expression) {
-    std::string out;
-    write(*expression.root(), out);
-    return out;
-  }
-
-  void write_child(const Node& node, bool parenthesise, std::string& out) {
-    if (parenthesise) out += '(';
-    write(node, out);
-    if (parenthesise) out += ')';
-  }
-
-  // As C++ in 64-bit integers and doubles.
-  void write(const Node& node, std::string& out) {
-    switch (node.kind) {
-      case Node::Kind::integer:
-        if (node.integer == std::numeric_limits<std::int64_t>::min())
-          out += "(-9223372036854775807LL - 1)";
-        else
-          out += node.integer < 0 ? fmt::format("({}LL)", node.integer) : fmt::format("{}LL", node.integer);
-        break;
-      case Node::Kind::real: out += real_text(node.real); break;
-      case Node::Kind::boolean: out += node.integer ? "true" : "false"; break;
-      case Node::Kind::name: out += real_scalars_.contains(node.text) ? fmt::format("(double){}", node.text) : node.text; break;
-      case Node::Kind::negate:
-      case Node::Kind::logical_not:
-        out += node.text;
-        write_child(*node.children[0], true, out);
-        break;
-      case Node::Kind::binary: {
-        const int level = precedence(node);
-        write_child(*node.children[0], precedence(*node.children[0]) < level, out);
-        out += fmt::format(" {} ", node.text);
-        write_child(*node.children[1], precedence(*node.children[1]) <= level, out);
-        break;
-      }
-      case Node::Kind::conditional:
-        write_child(*node.children[0], true, out);
-        out += " ? ";
-        write_child(*node.children[1], true, out);
-        out += " : ";
-        write_child(*node.children[2], true, out);
-        break;
-      case Node::Kind::call: write_call(node, out); break;
-    }
-  }
-
-  void write_call(const Node& node, std::string& out) {
-    functions_.insert(node.text);
-    if (node.text == "sqrt") {
-      out += "sqrt(";
-      write(*node.children[0], out);
-      out += ")";
-      return;
-    }
-    // min and max of many are those of two, nested.
-    for (std::size_t i = 1; i < node.children.size(); ++i) out += node.text + "(";
-    write(*node.children[0], out);
-    for (std::size_t i = 1; i < node.children.size(); ++i) {
-      out += ", ";
-      write(*node.children[i], out);
-      out += ")";
-    }
-  }
-
-  std::string helper_lambdas() const {
-    std::string out;
-    if (functions_.contains("ceil_div"))
-      out += "  const auto ceil_div = [](long long a, long long b) { return a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0); };\n";
-    if (functions_.contains("min")) out += "  const auto min = [](auto a, auto b) { return b < a ? b : a; };\n";
-    if (functions_.contains("max")) out += "  const auto max = [](auto a, auto b) { return a < b ? b : a; };\n";
-    if (functions_.contains("sqrt")) out += "  const auto sqrt = [](double a) { return ::sqrt(a); };\n";
-    return out;
-  }
+  std::string text(const Expression& expression) { return expressions_.text(expression); }
 
   const File& file_;
   Assignment sizes_;  // of the first workload
   std::vector<Signature> signatures_;
   TypeNames aliases_;
-  std::set<std::string> real_scalars_, functions_, repeat_variables_;
+  LauncherExpressions expressions_;
+  std::set<std::string> repeat_variables_;
   std::string body_;
   int nesting_ = 0;
   int maps_ = 0;

@@ -47,6 +47,20 @@ struct Draft {
   std::vector<AppliedTechnique> techniques;
 };
 
+// With or without the rules of algebra.
+Draft draft_of(const Dag& lowered, const Variant& variant, bool algebra) {
+  Draft draft{lowered, variant, families::label(variant), {}, {}};
+  if (!algebra) return draft;
+  std::string identities;
+  for (const algebra::Rule& rule : algebra::rules()) {
+    if (!rule.apply(draft.dag)) continue;
+    draft.applied += (draft.applied.empty() ? "" : "+") + std::string(rule.name);
+    identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);
+  }
+  if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
+  return draft;
+}
+
 struct Written {
   Candidate candidate;
   std::string members;  // equal for equal families
@@ -135,6 +149,17 @@ void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, st
   for (const auto& [seconds, i] : order) list.push_back(std::move(found[i]));
 }
 
+// By expected time in steps; within a step in the order of the variants.
+std::vector<Candidate> in_order(std::vector<Candidate> list) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    order.emplace_back(std::floor(std::log(expected_seconds(list[i], {})) / families::costs::candidates_differ), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Candidate> sorted;
+  for (const auto& [step, i] : order) sorted.push_back(std::move(list[i]));
+  return sorted;
+}
+
 // What the rules for a user's own kernels make of the task's.
 std::vector<Candidate> own_kernel_candidates(const task::Task& task) {
   std::vector<Candidate> result;
@@ -202,7 +227,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   std::set<std::string> seen;
   std::vector<Draft> drafts;  // of the candidates
   const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
-  for (Variant variant : families::variants()) {
+  for (const Variant& variant : families::variants()) {
     // What no rule has touched is offered in the usual variant, and operation by operation.
     const bool as_written = variant == Variant{} || !variant.fused;
     algebra::LowerOptions options;
@@ -213,18 +238,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
       continue;
     }
     for (const bool algebra : {true, false}) {
-      Dag dag = *lowered;
-      std::string applied, identities;
-      if (algebra)
-        for (const algebra::Rule& rule : algebra::rules())
-          if (rule.apply(dag)) {
-            applied += (applied.empty() ? "" : "+") + std::string(rule.name);
-            identities += fmt::format("{}{} ({}).", identities.empty() ? "" : " ", rule.identity, rule.name);
-          }
       if (!algebra && !as_written) continue;
-      variant.precision = exact(dag, precision) ? Variant::Precision::as_float32 : Variant::Precision::tf32;
-      Draft draft{std::move(dag), variant, families::label(variant), std::move(applied), {}};
-      if (!identities.empty()) apply(draft.techniques, Technique::algebra, identities);
+      Draft draft = draft_of(*lowered, variant, algebra);
+      draft.variant.precision = exact(draft.dag, precision) ? Variant::Precision::as_float32 : Variant::Precision::tf32;
       auto written = write(draft, machine, names, task.workloads.size(), of);
       if (!written) {
         if (result.refusal.empty() || algebra) result.refusal = written.error();
@@ -241,14 +257,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   }
   result.refusal.clear();
   add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
-  // By expected time in steps; within a step in the order of the variants.
-  std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < result.list.size(); ++i)
-    order.emplace_back(std::floor(std::log(expected_seconds(result.list[i], {})) / families::costs::candidates_differ), i);
-  std::sort(order.begin(), order.end());
-  std::vector<Candidate> sorted;
-  for (const auto& [step, i] : order) sorted.push_back(std::move(result.list[i]));
-  result.list = std::move(sorted);
+  result.list = in_order(std::move(result.list));
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "store/event.hpp"
 
 #include "base/error.hpp"
+#include "store/device_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -100,56 +101,6 @@ Identity identity_from(const json& value) {
 }
 
 // --- start
-
-json device_json(const outcome::DeviceFacts& device) {
-  return {{"name", device.name},
-          {"uuid", device.uuid},
-          {"driver", device.driver},
-          {"simulated", device.simulated},
-          {"major", device.major},
-          {"minor", device.minor},
-          {"sm_count", device.sm_count},
-          {"clock_hz", device.clock_hz},
-          {"memory_bytes", device.memory_bytes},
-          {"memory_bytes_per_second", device.memory_bytes_per_second},
-          {"memory_rate_measured", device.memory_rate_measured},
-          {"l2_bytes", device.l2_bytes},
-          {"shared_bytes_per_sm", device.shared_bytes_per_sm},
-          {"shared_bytes_per_block_optin", device.shared_bytes_per_block_optin},
-          {"registers_per_sm", device.registers_per_sm},
-          {"max_threads_per_sm", device.max_threads_per_sm},
-          {"max_blocks_per_sm", device.max_blocks_per_sm},
-          {"fp32_flops", device.fp32_flops},
-          {"fp64_flops", device.fp64_flops},
-          {"fp16_tensor_flops", device.fp16_tensor_flops},
-          {"tf32_tensor_flops", device.tf32_tensor_flops}};
-}
-
-outcome::DeviceFacts device_from(const json& value) {
-  outcome::DeviceFacts device;
-  device.name = value.at("name");
-  device.uuid = value.at("uuid");
-  device.driver = value.at("driver");
-  device.simulated = value.at("simulated");
-  device.major = value.at("major");
-  device.minor = value.at("minor");
-  device.sm_count = value.at("sm_count");
-  device.clock_hz = value.at("clock_hz");
-  device.memory_bytes = value.at("memory_bytes");
-  device.memory_bytes_per_second = value.at("memory_bytes_per_second");
-  device.memory_rate_measured = value.at("memory_rate_measured");
-  device.l2_bytes = value.at("l2_bytes");
-  device.shared_bytes_per_sm = value.at("shared_bytes_per_sm");
-  device.shared_bytes_per_block_optin = value.at("shared_bytes_per_block_optin");
-  device.registers_per_sm = value.at("registers_per_sm");
-  device.max_threads_per_sm = value.at("max_threads_per_sm");
-  device.max_blocks_per_sm = value.at("max_blocks_per_sm");
-  device.fp32_flops = value.at("fp32_flops");
-  device.fp64_flops = value.at("fp64_flops");
-  device.fp16_tensor_flops = value.at("fp16_tensor_flops");
-  device.tf32_tensor_flops = value.at("tf32_tensor_flops");
-  return device;
-}
 
 json findings_json(const std::vector<outcome::TaskFinding>& findings) {
   json list = json::array();

@@ -4,6 +4,7 @@
 #include "base/defence.hpp"
 #include "base/parallel.hpp"
 #include "tensor/rounding.hpp"
+#include "verify/allclose.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -61,14 +62,6 @@ void for_parts(std::size_t count, std::size_t length, const std::function<void(s
 void lower(std::atomic<std::size_t>& least, std::size_t value) {
   std::size_t known = least;
   while (value < known && !least.compare_exchange_weak(known, value)) continue;
-}
-
-double root_mean_square(const std::vector<double>& values) {
-  double squares = 0;
-  std::size_t finite = 0;
-  for (const double value : values)
-    if (std::isfinite(value)) squares += value * value, ++finite;
-  return finite == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite));
 }
 
 bool same_class(double truth, double got) {
@@ -395,27 +388,10 @@ class Comparer {
 
 }  // namespace
 
-Bounds dtype_bounds(tensor::Dtype dtype, double root_mean_square) {
-  const double scale = std::min(1.0, root_mean_square);
-  switch (dtype) {
-    case tensor::Dtype::float64: return {1e-7, 1e-7 * scale};
-    case tensor::Dtype::float32: return {1.3e-6, 1e-5 * scale};
-    case tensor::Dtype::float16: return {1e-3, 1e-5 * scale};
-    case tensor::Dtype::bfloat16: return {1.6e-2, 1e-5 * scale};
-    default: return {};
-  }
-}
-
 Comparison compare(const Expected& expected, const std::vector<double>& got, const std::optional<Bounds>& declared, double leniency) {
   assert(expected.truth.size() == got.size());
   Comparison comparison = Comparer(expected, got, declared, leniency).run();
-  if (!expected.kernelbench) return comparison;
-  // |got − reference| ≤ t + t·|reference| for every element, as torch.allclose has it.
-  comparison.kernelbench_tolerance = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double needed = std::fabs(got[i] - expected.reference[i]) / (1 + std::fabs(expected.reference[i]));
-    comparison.kernelbench_tolerance = std::isnan(needed) ? HUGE_VAL : std::max(comparison.kernelbench_tolerance, needed);
-  }
+  if (expected.kernelbench) comparison.kernelbench_tolerance = allclose_tolerance(expected.reference, got);
   return comparison;
 }
 
@@ -425,20 +401,6 @@ void name_in_whole(Comparison& comparison, const reference::Part& part) {
     std::int64_t& index = (*element)->index[static_cast<std::size_t>(part.axis)];
     index = part.indices[static_cast<std::size_t>(index)];
   }
-}
-
-std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output) {
-  std::optional<Bounds> bounds;
-  for (const kernel::Tolerance& tolerance : task.tolerances)
-    if (tolerance.output == output || (tolerance.output.empty() && !bounds))
-      bounds = Bounds{tolerance.relative, tolerance.absolute};
-  return bounds;
-}
-
-Bounds bounds_of(const kernel::File& task, const std::string& output, tensor::Dtype dtype,
-                 const std::vector<double>& values) {
-  if (const auto declared = declared_bounds(task, output)) return *declared;
-  return dtype_bounds(dtype, root_mean_square(values));
 }
 
 }  // namespace cudal1::verify

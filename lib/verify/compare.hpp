@@ -4,6 +4,7 @@
 #include "outcome/judgement.hpp"
 #include "reference/part.hpp"
 #include "reference/rule.hpp"
+#include "verify/bounds.hpp"
 
 #include <optional>
 #include <string>
@@ -24,15 +25,6 @@ struct Comparison {
   double kernelbench_tolerance = -1;
 };
 
-// Elementwise bounds |got − truth| ≤ absolute + relative·|truth|.
-struct Bounds {
-  double relative = 0, absolute = 0;
-};
-
-// The bounds of a dtype as PyTorch's assert_close has them, the absolute one scaled down for small outputs, for which
-// it would let zeros pass.
-Bounds dtype_bounds(tensor::Dtype dtype, double root_mean_square);
-
 // Judges the values of one output by the rule of right (rule.hpp). The pattern of NaN and infinities must be the truth's,
 // and integers must be equal (for the index of a largest or smallest element: the elements at the indices). `declared`
 // bounds, when the task has them, decide alone. `leniency` multiplies the rule's bounds.
@@ -41,12 +33,5 @@ Comparison compare(const reference::Expected& expected, const std::vector<double
 
 // Wrong elements of a part, by their indices in the whole output.
 void name_in_whole(Comparison& comparison, const reference::Part& part);
-
-// The bounds that a task declares for an output.
-std::optional<Bounds> declared_bounds(const kernel::File& task, const std::string& output);
-
-// These, or else the dtype's for an output with these values.
-Bounds bounds_of(const kernel::File& task, const std::string& output, tensor::Dtype dtype,
-                 const std::vector<double>& values);
 
 }  // namespace cudal1::verify

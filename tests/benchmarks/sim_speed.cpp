@@ -59,6 +59,39 @@ double prototype_seconds(const std::string& program, const std::string& folder, 
   return at ? std::atof(std::strchr(at, ' ')) : 0;
 }
 
+struct Prepared {
+  kernel::Plan plan;
+  std::vector<device::Region> regions;
+  double buffer_bytes = 0;
+};
+
+// The last buffer is the output.
+Prepared prepare(const Case& one, device::Device& device) {
+  Prepared made;
+  kernel::Launch launch;
+  for (std::size_t i = 0; i < one.buffers.size(); ++i) {
+    const bool output = i + 1 == one.buffers.size();
+    const std::size_t bytes = one.buffers[i] * 4;
+    made.regions.push_back({device.allocate(bytes, "buffer"), 0, bytes});
+    made.buffer_bytes += static_cast<double>(bytes);
+    std::vector<float> values(output ? 0 : one.buffers[i]);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>((k * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
+    if (!values.empty()) device.write(made.regions[i], std::as_bytes(std::span(values)));
+    made.plan.buffers.emplace_back();
+    made.plan.buffers.back().role = output ? kernel::PlanBuffer::Role::output : kernel::PlanBuffer::Role::input;
+    launch.arguments.emplace_back(kernel::BufferArgument{i, 0});
+  }
+  kernel::ScalarArgument n;
+  std::memcpy(n.bytes.data(), &one.n, 4);
+  n.size = 4;
+  launch.arguments.emplace_back(n);
+  launch.kernel = one.kernel;
+  launch.grid = one.grid;
+  launch.block = one.block;
+  made.plan.steps = {launch};
+  return made;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,29 +119,8 @@ int main(int argc, char** argv) {
   double largest_buffers = 0, shadow_bytes = 0;
   for (const Case& one : cases) {
     if (!only.empty() && one.name.find(only) == std::string::npos) continue;
-    std::vector<device::Region> regions;
-    double buffer_bytes = 0;
-    kernel::Plan plan;
-    kernel::Launch launch;
-    for (std::size_t i = 0; i < one.buffers.size(); ++i) {
-      const std::size_t bytes = one.buffers[i] * 4;
-      regions.push_back({device->allocate(bytes, "buffer"), 0, bytes});
-      buffer_bytes += static_cast<double>(bytes);
-      std::vector<float> values(i + 1 < one.buffers.size() ? one.buffers[i] : 0);
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>((k * 2654435761u >> 8) & 0xffff) / 65536.f - 0.5f;
-      if (!values.empty()) device->write(regions[i], std::as_bytes(std::span(values)));
-      plan.buffers.emplace_back();
-      plan.buffers.back().role = i + 1 < one.buffers.size() ? kernel::PlanBuffer::Role::input : kernel::PlanBuffer::Role::output;
-      launch.arguments.emplace_back(kernel::BufferArgument{i, 0});
-    }
-    kernel::ScalarArgument n;
-    std::memcpy(n.bytes.data(), &one.n, 4);
-    n.size = 4;
-    launch.arguments.emplace_back(n);
-    launch.kernel = one.kernel;
-    launch.grid = one.grid;
-    launch.block = one.block;
-    plan.steps = {launch};
+    const Prepared prepared = prepare(one, *device);
+    const auto& [plan, regions, buffer_bytes] = prepared;
     // A byte for each word that may be unwritten, and eight for each that the plan may write while races are looked for.
     shadow_bytes = std::max(shadow_bytes, buffer_bytes / 4 + static_cast<double>(one.buffers.back()) * 8);
     double other = 1e9, always = 1e9, races = 1e9, instructions = 0;

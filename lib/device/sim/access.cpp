@@ -74,6 +74,33 @@ Place resolve(Warp& warp, const Instruction& i, Space space, int lane, std::uint
   return {allocation->host + (address - allocation->base), allocation->written, address - allocation->base, allocation, Space::global};
 }
 
+// What an access of the lanes in `done` costs, those in `shared` to shared memory, and whether it races.
+static void count_access(Warp& warp, const Instruction& i, Space space, unsigned bytes, const std::uint64_t* addresses, std::uint32_t done, std::uint32_t shared,
+                         bool store) {
+  Site& site = warp.worker->sites[i.site];
+  if (shared) {
+    const unsigned waves = count_wavefronts(addresses, shared, bytes);
+    site.wavefronts += waves;
+    site.ideal += std::max(1u, bytes / 4);
+    if (warp.block->race_check) shared_race(warp, i, addresses, shared, bytes, store);
+  }
+  if (done & ~shared) {
+    if (space == Space::local) {
+      // A lane's words lie apart: each is an access of its own to neighbouring words of the other lanes.
+      site.sectors += std::max(1u, bytes / 4) * count_sectors(addresses, done, std::min(bytes, 4u));
+    } else {
+      site.sectors += count_sectors(addresses, done & ~shared, bytes);
+    }
+    if (space != Space::local && warp.worker->launch->global_races) {
+      for (std::uint32_t rest = done & ~shared; rest; rest &= rest - 1) {
+        const std::uint64_t address = addresses[std::countr_zero(rest)];
+        if (Allocation* allocation = warp.worker->launch->memory->find(address, address + bytes))
+          global_race(warp, i, *allocation, addresses, rest & (0 - rest), bytes, store);
+      }
+    }
+  }
+}
+
 void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned width, unsigned count, bool store) {
   const auto* base = row<const std::uint64_t>(warp, i.a);
   const unsigned bytes = width * count;
@@ -113,28 +140,7 @@ void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned widt
     else if (!all_written(place.flags, place.offset, bytes))
       report(warp, i, Kind::uninitialised, lane, address, "reads memory that nobody has written");
   }
-  if (!done) return;
-  if (shared) {
-    const unsigned waves = count_wavefronts(addresses, shared, bytes);
-    site.wavefronts += waves;
-    site.ideal += std::max(1u, bytes / 4);
-    if (warp.block->race_check) shared_race(warp, i, addresses, shared, bytes, store);
-  }
-  if (done & ~shared) {
-    if (space == Space::local) {
-      // A lane's words lie apart: each is an access of its own to neighbouring words of the other lanes.
-      site.sectors += std::max(1u, bytes / 4) * count_sectors(addresses, done, std::min(bytes, 4u));
-    } else {
-      site.sectors += count_sectors(addresses, done & ~shared, bytes);
-    }
-    if (space != Space::local && warp.worker->launch->global_races) {
-      for (std::uint32_t rest = done & ~shared; rest; rest &= rest - 1) {
-        const std::uint64_t address = addresses[std::countr_zero(rest)];
-        if (Allocation* allocation = warp.worker->launch->memory->find(address, address + bytes))
-          global_race(warp, i, *allocation, addresses, rest & (0 - rest), bytes, store);
-      }
-    }
-  }
+  if (done) count_access(warp, i, space, bytes, addresses, done, shared, store);
 }
 
 unsigned count_sectors(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes) {

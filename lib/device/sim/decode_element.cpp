@@ -188,39 +188,41 @@ void Decoder::compare(const Opcode& opcode) {
   combined ? logical(logic, p, result, other) : logical("mov.pred", p, result, result);
 }
 
+void Decoder::compare_halves(const Opcode& opcode) {
+  const auto& operands = statement_->operands;
+  Opcode comparison = split_opcode("setp" + opcode.text.substr(3, opcode.text.size() - 5));
+  comparison.parts.erase(comparison.parts.end() - 2);
+  const std::string& into = opcode.parts[opcode.parts.size() - 2];
+  const std::uint32_t yes = constant(into == "f16x2" ? 0x3c00 : into == "bf16x2" ? 0x3f80 : 0xffff, 2), no = constant(0, 2);
+  const std::uint32_t a = source(operands[1], 4), b = source(operands[2], 4), d = destination(operands[0], 4, false);
+  const auto binary = [&](const std::string& operation, std::uint32_t left, std::uint32_t right, unsigned width) {
+    const std::uint32_t row = new_row(width);
+    Instruction& instruction = emit(operation);
+    instruction.d = row;
+    instruction.a = left;
+    instruction.b = right;
+    return row;
+  };
+  std::uint32_t halves[2];
+  for (int half = 0; half < 2; ++half) {
+    const std::string part = fmt::format("_part.2.4.{}", half);
+    const std::uint32_t left = binary(part, a, a, 2), right = binary(part, b, b, 2);
+    const std::uint32_t holds = binary(comparison.without({}), left, right, 0);
+    halves[half] = binary("selp.b16", yes, no, 2);
+    program_.instructions.back().c = holds;
+  }
+  Instruction& instruction = emit("_pack.4.2");
+  instruction.d = d;
+  instruction.a = halves[0];
+  instruction.b = halves[1];
+  finish_destinations();
+}
+
 // set.CMP[.BOOL][.ftz].dtype.stype d, a, b[, c]: all ones or 1.0 where the comparison holds; in each half of a packed type.
 void Decoder::compare_to_value(const Opcode& opcode) {
   const auto& operands = statement_->operands;
   if (opcode.parts.size() < 4 || operands.size() < 3) unknown();
-  if (opcode.parts.back().ends_with("16x2")) {
-    Opcode comparison = split_opcode("setp" + opcode.text.substr(3, opcode.text.size() - 5));
-    comparison.parts.erase(comparison.parts.end() - 2);
-    const std::string& into = opcode.parts[opcode.parts.size() - 2];
-    const std::uint32_t yes = constant(into == "f16x2" ? 0x3c00 : into == "bf16x2" ? 0x3f80 : 0xffff, 2), no = constant(0, 2);
-    const std::uint32_t a = source(operands[1], 4), b = source(operands[2], 4), d = destination(operands[0], 4, false);
-    const auto binary = [&](const std::string& operation, std::uint32_t left, std::uint32_t right, unsigned width) {
-      const std::uint32_t row = new_row(width);
-      Instruction& instruction = emit(operation);
-      instruction.d = row;
-      instruction.a = left;
-      instruction.b = right;
-      return row;
-    };
-    std::uint32_t halves[2];
-    for (int half = 0; half < 2; ++half) {
-      const std::string part = fmt::format("_part.2.4.{}", half);
-      const std::uint32_t left = binary(part, a, a, 2), right = binary(part, b, b, 2);
-      const std::uint32_t holds = binary(comparison.without({}), left, right, 0);
-      halves[half] = binary("selp.b16", yes, no, 2);
-      program_.instructions.back().c = holds;
-    }
-    Instruction& instruction = emit("_pack.4.2");
-    instruction.d = d;
-    instruction.a = halves[0];
-    instruction.b = halves[1];
-    finish_destinations();
-    return;
-  }
+  if (opcode.parts.back().ends_with("16x2")) return compare_halves(opcode);
   const std::string into = opcode.parts[opcode.parts.size() - 2];
   const auto element = parse_element(into);
   if (!element) unknown();

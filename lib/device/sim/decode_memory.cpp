@@ -162,6 +162,17 @@ void Decoder::order(const char* operation, Space space, std::uint32_t address, s
 }
 
 // atom d, [a], b[, c] and red [a], b.
+// An atomic operation in global memory may order what blocks do.
+void Decoder::order_blocks(const Opcode& opcode, bool order_matters, std::uint32_t address, std::int64_t offset) {
+  if (order_matters) program_.fixed_order = true;
+  const bool acquires = opcode.has("acquire"), releases = opcode.has("release") || opcode.has("acq_rel");
+  if (acquires || releases) program_.fixed_order = program_.orders_itself = true;
+  if (releases) emit("_fence");
+  Instruction& update = emit("_update");
+  update.a = address;
+  update.immediate = offset;
+}
+
 void Decoder::atomic(const Opcode& opcode) {
   const auto& operands = statement_->operands;
   const bool reduction = opcode.mnemonic() == "red";
@@ -186,18 +197,9 @@ void Decoder::atomic(const Opcode& opcode) {
   ordered_access_ |= used;
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands[first], space, offset);
-  if (space == Space::shared) {
-    program_.orders_in_shared = true;
-  } else {
-    const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
-    if (order_matters) program_.fixed_order = true;
-    const bool acquires = opcode.has("acquire"), releases = opcode.has("release") || opcode.has("acq_rel");
-    if (acquires || releases) program_.fixed_order = program_.orders_itself = true;
-    if (releases) emit("_fence");
-    Instruction& update = emit("_update");
-    update.a = address;
-    update.immediate = offset;
-  }
+  const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
+  if (space == Space::shared) program_.orders_in_shared = true;
+  else order_blocks(opcode, order_matters, address, offset);
   if (vector) {  // atomic element by element
     for (std::size_t k = 0; k < value.elements.size(); ++k) {
       const std::uint32_t part = source(value.elements[k], width);

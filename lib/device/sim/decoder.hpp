@@ -92,6 +92,7 @@ class Decoder {
   bool packed(const Opcode& opcode);  // f32x2 as two operations of f32
   void compare(const Opcode& opcode);
   void compare_to_value(const Opcode& opcode);
+  void compare_halves(const Opcode& opcode);
   bool move(const Opcode& opcode);
   // Lets a register that is written once stand for a row that never changes; false where a copy is needed.
   bool alias(const Operand& into, std::uint32_t row, unsigned width);
@@ -109,6 +110,7 @@ class Decoder {
   void store(const Opcode& opcode);
   void order(const char* operation, Space space, std::uint32_t address, std::int64_t offset);
   void atomic(const Opcode& opcode);
+  void order_blocks(const Opcode& opcode, bool order_matters, std::uint32_t address, std::int64_t offset);
   void asynchronous(const Opcode& opcode);
   void memory_barrier(const Opcode& opcode);
   std::uint32_t new_site(SiteFacts::Kind kind);
