@@ -41,6 +41,8 @@ PLANTED = [
     ("verdicts", "man/cudal1-json.5.scd", replace(", _THROTTLED_", ""), "THROTTLED"),
     ("exit_codes", "man/cudal1.1.scd", replace("finished, nothing faster was found", "nothing"), "exit code 3"),
     ("exit_codes", "cli/exit_codes.hpp", replace("  success = 0,\n", "  success = 0,\n  other = 99,\n"), "other = 99"),
+    ("places", "ARCHITECTURE.md", replace("`lib/algebra/pointwise.cpp`", "`lib/algebra/pointwise_table.cpp`"), "pointwise_table.cpp"),
+    ("places", "ARCHITECTURE.md", replace("one line in `providers.cpp`", "one line in `provider_list.cpp`"), "provider_list.cpp"),
     ("exit_codes", "cli/main.cpp", append("\nvoid f() { std::exit(4); }\n"), "cli/main.cpp"),
 ]
 
@@ -51,8 +53,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "tree"
         copy.mkdir()
-        for part in ("lib", "cli", "cmake", "man", "tests", "examples"):
+        for part in ("lib", "cli", "cmake", "man", "tests", "examples", "prompts"):
             shutil.copytree(tree / part, copy / part)
+        for name in ("ARCHITECTURE.md", "CHANGELOG.md"):
+            shutil.copy(tree / name, copy / name)
         for rule, name, plant, named in PLANTED:
             path = copy / name
             original = path.read_text()

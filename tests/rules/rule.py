@@ -177,7 +177,28 @@ def generated_code(tree, _binary):
                 yield f"{name}:{number}: generated code is edited as text; make it of values (lib/cuda_code/terms.hpp)"
 
 
-RULES = {"includes": includes, "generated_code": generated_code, "spdx": spdx, "manual": manual, "exit_codes": exit_codes,
+def places(tree, _binary):
+    """What ARCHITECTURE.md says that a new thing touches exists; `x.cpp` stands for the new file."""
+    page = (tree / "ARCHITECTURE.md").read_text()
+    table = page[page.index("# Where a new thing goes"):]
+    for row in re.findall(r"^\| (?!a new|---)(.*) \|$", table, re.M):
+        thing, touched = row.split(" | ", 1)
+        folder = tree
+        for name in re.findall(r"`([^`]+)`", touched):
+            command = name.split()
+            name = command[-1] if command[0] == "python3" else command[0]
+            if re.search(r"\bx\.\w+$", name):
+                name = name.rpartition("/")[0] or "."
+            if name.startswith("."):  # `technique.hpp` and `.cpp`
+                continue
+            found = [*tree.glob(name), *(folder.glob(name) if "/" not in name else [])]
+            if not found:
+                yield f"ARCHITECTURE.md: a new {thing} touches {name}, which does not exist"
+            elif "/" in name:
+                folder = found[0] if found[0].is_dir() else found[0].parent
+
+
+RULES = {"places": places, "includes": includes, "generated_code": generated_code, "spdx": spdx, "manual": manual, "exit_codes": exit_codes,
          "verdicts": verdicts, "defences": defences}
 
 
