@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// every_variant [--only NAME] [--at-least N] NAIVE.cuh LINES.cu…
+// every_variant [--only NAME] [--part I/N] [--at-least N] [--times] NAIVE.cuh LINES.cu…
 // Every kernel that the built-in model can write for these torch lines, with every value of its tunables, executed at the
 // lines' check sizes on the simulator: against the line in double precision by the rule of `verify`, races and stray
-// accesses looked for. Prints what is wrong, and fails when something is, or when there were fewer than N kernels.
+// accesses looked for. A variant whose kernels were all executed in others of its line is left out. Prints what is wrong,
+// and fails when something is, or when there were fewer than N kernels. --times: also what took longest. --part: every Nth of
+// a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them.
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "compile/compiler.hpp"
 #include "kernel/plan.hpp"
+#include "kernel_units.hpp"
 #include "playbook/candidate.hpp"
 #include "sim/sim.hpp"
 #include "verify/check.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -51,9 +55,21 @@ std::vector<Line> lines_of(const std::string& path, const std::string& naive) {
 }
 
 struct Tally {
-  std::size_t kernels = 0, runs = 0;
+  std::size_t variants = 0, executed = 0;  // of variants
+  std::size_t kernels = 0;
   std::vector<std::string> wrong;
-  double compiling = 0, running = 0;  // seconds, over all threads
+  double compiling = 0, running = 0;       // seconds, over all threads
+  std::vector<std::pair<double, std::string>> times;
+
+  void add(Tally other) {
+    variants += other.variants;
+    executed += other.executed;
+    kernels += other.kernels;
+    wrong.insert(wrong.end(), other.wrong.begin(), other.wrong.end());
+    compiling += other.compiling;
+    running += other.running;
+    times.insert(times.end(), other.times.begin(), other.times.end());
+  }
 };
 
 class Clock {
@@ -66,11 +82,16 @@ class Clock {
   std::chrono::steady_clock::time_point begun_;
 };
 
+// Every `of`th variant, when its turn comes.
+struct Part {
+  std::size_t turn = 0, of = 1;
+};
+
 class Examination {
  public:
-  Examination(const Line& line, compile::Compiler& compiler)
+  Examination(const Line& line, compile::Compiler& compiler, Part part)
       : task_(task::from_source(line.source, line.name + ".cu")), compiler_(compiler),
-        simulator_(sim::open({.gpu = "H200", .threads = 1})) {}
+        simulator_(sim::open({.gpu = "H200", .threads = 1})), part_(part) {}
 
   Tally run() {
     try {
@@ -88,10 +109,19 @@ class Examination {
     if (candidates.list.empty()) complain("the line", candidates.refusal);
     for (const playbook::Candidate& candidate : candidates.list) {
       const auto file = kernel::bind(task_.file, kernel::parse(candidate.source, "answer.cu").value()).value();
+      const variants::KernelUnits units(file);
       const auto members = kernel::family(file).value();
       for (const kernel::Environment& member : members) {
-        const std::string prelude = kernel::tunable_prelude(member);
-        if (seen_.insert(prelude + kernel::code(file)).second) examine(candidate.id + " " + text(member), file, member, precision);
+        ++tally_.variants;
+        const std::size_t before = executed_.size();
+        executed_.merge(units.of(member));
+        if (executed_.size() == before || ++part_.turn % part_.of != 0) continue;
+        tally_.kernels += executed_.size() - before;
+        ++tally_.executed;
+        const auto begun = std::chrono::steady_clock::now();
+        const std::string name = candidate.id + " " + text(member);
+        examine(name, file, member, precision);
+        tally_.times.emplace_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), task_.name() + ": " + name);
       }
     }
   }
@@ -102,13 +132,11 @@ class Examination {
     if (!binary) return;
     const auto module = simulator_->load(*binary);
     if (!module) return complain(name, module.error().message);
-    ++tally_.kernels;
     const auto& cases = cases_at(precision);
     const Clock clock(tally_.running);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       reference::Buffers buffers(*simulator_, plans[i], random_);
       const auto evidence = verify::check(*simulator_, task_.file, {module->get(), &plans[i]}, cases[i], buffers, false);
-      ++tally_.runs;
       if (evidence.fault) return complain(name, fmt::format("{}: {}", outcome::name(*evidence.fault), evidence.message));
       if (!evidence.findings.empty()) return complain(name, evidence.findings.front().message);
     }
@@ -175,7 +203,8 @@ class Examination {
   std::unique_ptr<device::Device> simulator_;
   base::Random random_{3};
   std::vector<verify::Case> cases_;
-  std::set<std::string> seen_;
+  std::set<std::string> executed_;  // kernels; or left to another part
+  Part part_;
   Tally tally_;
 };
 
@@ -186,10 +215,15 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   std::string only;
   std::size_t at_least = 1;
+  Part part;
+  bool times = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "--only" && i + 1 < argc) only = argv[++i];
     else if (option == "--at-least" && i + 1 < argc) at_least = std::stoul(argv[++i]);
+    else if (option == "--times") times = true;
+    else if (option == "--part" && i + 1 < argc && std::sscanf(argv[++i], "%zu/%zu", &part.turn, &part.of) != 2) return 2;
+    else if (option == "--part") continue;
     else files.emplace_back(option);
   }
   if (compile::find_nvrtc().library.empty()) {
@@ -207,26 +241,28 @@ int main(int argc, char** argv) {
     for (Line& line : lines_of(files[i], naive))
       if (only.empty() || line.name == only) lines.push_back(std::move(line));
 
+  // Long lines have most variants: they come first, so that no core waits for another at the end.
+  const auto length = [](const Line& line) { return line.source.substr(line.source.find("//@ torch"), 400).find('\n'); };
+  std::stable_sort(lines.begin(), lines.end(), [&](const Line& a, const Line& b) { return length(a) > length(b); });
+
   Tally all;
   std::mutex mutex;
   base::in_parallel(lines.size(), [&](std::size_t i) {
     Tally tally;
     try {
-      tally = Examination(lines[i], compiler).run();
+      tally = Examination(lines[i], compiler, {part.turn + i, part.of}).run();
     } catch (const std::exception& problem) {
       tally.wrong.push_back(lines[i].name + ": " + problem.what());
     }
     const std::lock_guard lock(mutex);
     for (const std::string& wrong : tally.wrong) fmt::print("WRONG: {}\n", wrong);
     std::fflush(stdout);
-    all.kernels += tally.kernels;
-    all.runs += tally.runs;
-    all.compiling += tally.compiling;
-    all.running += tally.running;
-    all.wrong.insert(all.wrong.end(), tally.wrong.begin(), tally.wrong.end());
+    all.add(std::move(tally));
   });
-  fmt::print("{} kernels of {} lines were executed {} times; {} of them are wrong ({:.0f} s compiling, {:.0f} s running)\n", all.kernels,
-             lines.size(), all.runs, all.wrong.size(), all.compiling, all.running);
+  std::sort(all.times.rbegin(), all.times.rend());
+  for (std::size_t i = 0; times && i < std::min<std::size_t>(all.times.size(), 40); ++i) fmt::print("{:.2f} s {}\n", all.times[i].first, all.times[i].second);
+  fmt::print("{} kernels of {} lines were executed, in {} of {} variants; {} of these are wrong ({:.0f} s compiling, {:.0f} s running)\n", all.kernels,
+             lines.size(), all.executed, all.variants, all.wrong.size(), all.compiling, all.running);
   if (all.kernels < at_least) fmt::print("at least {} kernels were expected\n", at_least);
   return all.wrong.empty() && all.kernels >= at_least ? 0 : 1;
 }
