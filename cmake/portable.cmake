@@ -27,16 +27,17 @@ add_custom_command(OUTPUT "${folder}/curl.c"
           "models over HTTP need it: install libcurl4 (Debian, Ubuntu) or libcurl (Fedora, Rocky)" ${curl}
   DEPENDS "${source}/late_library.py" VERBATIM)
 
-add_library(cudal1_bundled OBJECT EXCLUDE_FROM_ALL "${source}/bundled.cpp" "${source}/start.c" "${folder}/curl.c")
+add_library(cudal1_bundled OBJECT EXCLUDE_FROM_ALL "${source}/bundled.cpp" "${source}/no_server.cpp" "${source}/start.c" "${folder}/curl.c")
 target_compile_definitions(cudal1_bundled PRIVATE TOML_HEADER_ONLY=0)
 target_compile_options(cudal1_bundled PRIVATE -fPIE)
 set_target_properties(cudal1_bundled PROPERTIES UNITY_BUILD OFF)
+target_link_libraries(cudal1_bundled PRIVATE cudal1_serve)
 
 get_property(parts DIRECTORY "${PROJECT_SOURCE_DIR}/lib" PROPERTY BUILDSYSTEM_TARGETS)
 set(archives "")
 foreach(part IN LISTS parts)
   get_target_property(type ${part} TYPE)
-  if(type STREQUAL STATIC_LIBRARY)
+  if(type STREQUAL STATIC_LIBRARY AND NOT part STREQUAL cudal1_serve)
     list(APPEND archives "$<TARGET_FILE:${part}>")
   endif()
 endforeach()

@@ -104,6 +104,7 @@ std::optional<reference::Part> SimulatedTruth::among(std::size_t output, const s
   result.expected.output = whole.output;
   result.expected.dtype = whole.dtype;
   result.expected.sampled = whole.sampled;
+  result.expected.few_runs = whole.few_runs;
   const auto largest = std::max_element(shape.begin(), shape.end());
   result.axis = whole.truth.empty() ? part->axis : static_cast<int>(largest - shape.begin());
   const double extent = static_cast<double>(shape[static_cast<std::size_t>(result.axis)]);
@@ -127,7 +128,7 @@ std::optional<reference::Part> SimulatedTruth::among(std::size_t output, const s
   if (!truth) return std::nullopt;
   result.expected.truth = *std::move(truth);
   result.expected.sigma = reference::spread(*part, shape, result.expected.truth);
-  result.expected.sampled = true;
+  result.expected.sampled = result.expected.few_runs = true;
   return result;
 }
 

@@ -120,14 +120,17 @@ std::vector<double> spread(const Part& part, const std::vector<std::int64_t>& sh
         const double value = values[static_cast<std::size_t>((outer * around.length + k) * around.inner + inner)];
         if (std::isfinite(value)) sizes[static_cast<std::size_t>(k)] += value * value;
       }
-  const double usual = root_mean_square(part.expected.truth);
+  // An element may be far larger than those at its place in the part: it is off by at least as much of its size as the part is.
+  const double usual = root_mean_square(part.expected.truth), relative = usual > 0 ? root_mean_square(part.expected.sigma) / usual : 0;
   for (std::int64_t outer = 0; outer < around.outer; ++outer)
     for (std::int64_t k = 0; k < around.length; ++k) {
       const double size = std::sqrt(sizes[static_cast<std::size_t>(k)] / static_cast<double>(around.outer * around.inner));
       const double scale = usual > 0 ? std::max(1.0, size / usual) : 1;
-      for (std::int64_t inner = 0; inner < around.inner; ++inner)
-        result[static_cast<std::size_t>((outer * around.length + k) * around.inner + inner)] =
-            scale * std::sqrt(mean[static_cast<std::size_t>(outer * around.inner + inner)]);
+      for (std::int64_t inner = 0; inner < around.inner; ++inner) {
+        const auto at = static_cast<std::size_t>((outer * around.length + k) * around.inner + inner);
+        const double own = scale * std::sqrt(mean[static_cast<std::size_t>(outer * around.inner + inner)]);
+        result[at] = std::isfinite(values[at]) ? std::max(own, relative * std::fabs(values[at])) : own;
+      }
     }
   return result;
 }

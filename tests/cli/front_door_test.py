@@ -66,7 +66,8 @@ class Drafts(CliTest):
     def test_what_is_no_source_has_its_own_words(self):
         self.write("empty.cu", "")
         self.refuses("init", "empty.cu", code=10, says=["the file is empty"])
-        self.refuses("init", BINARY, code=10, says=["not a text file"])
+        self.write("program.cu", pathlib.Path(BINARY).read_bytes()[:65536])
+        self.refuses("init", "program.cu", code=10, says=["not a text file"])
         self.write("host.cu", "int main() { return 0; }\n")
         self.refuses("init", "host.cu", code=10, says=["no `__global__` function"])
 

@@ -87,7 +87,7 @@ def manual_options(tree):
         elif line.startswith("## "):
             commands = ["" if name == "every command" else name for name in line[3:].split(", ")]
         elif section == "OPTIONS" and line.startswith("*-"):
-            options = re.findall(r"\*(--?[a-z-]+)\*", line)
+            options = re.findall(r"\*(--?[a-z0-9-]+)\*", line)
             pairs |= {(command, option) for command in commands for option in options}
     return pairs
 

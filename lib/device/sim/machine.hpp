@@ -117,7 +117,7 @@ struct Block {
     std::uint32_t popcount = 0, all = 0, any = 0, voters = 0;
   };
   std::array<Barrier, 16> barriers{};
-  std::uint64_t executed = 0;
+  std::uint64_t executed = 0;             // of all warps; a wgmma counts for more, as the launch's budget is of time
   std::uint32_t idle_tests = 0;             // of mbarriers, in a row, that found nothing new
   std::shared_ptr<Asynchrony> asynchrony;   // none until an asynchronous operation is issued
   Recording* recording = nullptr;

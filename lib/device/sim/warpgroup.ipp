@@ -279,6 +279,7 @@ inline void multiply(Warp& w, const Instruction& i) {
   if (w.index / 4 * 4 + 4 > w.block->warps.size())
     return report(w, i, Kind::bad_warp_mask, 0, 0, "wgmma needs the four warps of a warpgroup; this block ends before the fourth");
   const TensorFacts& facts = w.worker->launch->program->tensors[i.extra];
+  w.block->executed += std::uint64_t{facts.n} * facts.k / 4;   // the time that it takes here, about that of so many plain instructions
   Asynchrony::WarpState& state = asynchrony(*w.block).warps[w.index];
   const bool keep = i.c == nowhere || (*row<const u32>(w, i.c) & 1);
   note_registers(w, i, facts, state, keep);
