@@ -233,6 +233,7 @@ int main(int argc, char** argv) {
   compile::CompilerOptions options;
   options.worker = {"/proc/self/exe", {"compile"}};
   options.sandbox = compile::sandbox_state().available;
+  options.limits.time = base::Seconds(600);  // a busy machine is no fault of a kernel
   compile::Compiler compiler(options);
 
   const std::string naive = base::read_file(files.at(0));
