@@ -90,7 +90,7 @@ const std::array<Gpu, 13>& records() {
       {"RTX5090", record("GeForce RTX 5090", 12, 0, 170, 2.407e9, std::size_t{32} << 30, 1792e9, 96 * mib, 100 * kib, 1536, 24, 104.8e12, 1.64e12, 209.5e12, 104.8e12)},
       // NVIDIA DGX B200 and HGX B200 datasheets, for each of eight GPUs: 180 GB HBM3e, 8 TB/s; FP64 37, FP32 75, TF32 2,200 and FP16
       // 4,500 TFLOPS, the last two with sparsity, so half of them here. No datasheet has SMs, clock and L2: 148, 1,965 MHz and 126 MB are
-      // what users' drivers report, and 148 SMs of 128 lanes at 1,965 MHz are 74.5 TFLOPS. CUDA C++ Programming Guide, 10.0: 228 KB shared, 2,048
+      // assumed, without a source; 148 SMs of 128 lanes at 1,965 MHz would be 74.5 TFLOPS. CUDA C++ Programming Guide, 10.0: 228 KB shared, 2,048
       // threads, 32 blocks.
       {"B200", record("B200", 10, 0, 148, 1.965e9, std::size_t{180} << 30, 8e12, 126 * mib, 228 * kib, 2048, 32, 75e12, 37e12, 2250e12, 1100e12)},
   }};
