@@ -36,7 +36,7 @@ def all_finite(tensors):
 
 def errors_within(ratios, squares, slices):
     """Independent errors within one slice, at least (reference/rule.hpp)."""
-    if slices < 2 or not ratios > 0:
+    if slices < 2 or not ratios > 1e-100:   # whose square is a number, too
         return 1.0
     freedom, mean = slices - 1, ratios / slices
     relative = max(0.0, (squares / slices - mean * mean) * slices / freedom) / mean ** 2

@@ -9,7 +9,7 @@
 namespace cudal1::reference {
 
 double errors_within(double sum, double squares, double slices) {
-  if (slices < 2 || !(sum > 0)) return 1;
+  if (slices < 2 || !(sum > 1e-100)) return 1;   // whose square is a number, too
   const double freedom = slices - 1, mean = sum / slices;
   const double relative = std::max(0.0, (squares / slices - mean * mean) * slices / freedom) / (mean * mean);
   const double part = 1 - 2 / (9 * freedom) - 1.645 * std::sqrt(2 / (9 * freedom));

@@ -68,6 +68,12 @@ class InexactTest(unittest.TestCase):
                     else:
                         self.assertNotEqual(wrong, [])
 
+    def test_an_output_that_is_off_by_next_to_nothing_is_right(self):
+        truth = torch.ones(64, 64, dtype=torch.float64)
+        got = truth.clone()
+        got[3, 5] += 2.0 ** -52
+        self.assertLess(Comparison(got, truth, torch.full((64, 64), 1e70, dtype=torch.float64), runs=16).run()["deviation"]["whole"], 1e-60)
+
     def test_one_element_just_beyond_a_threshold_may_be_off_as_its_neighbours_may(self):
         truth, sigma = torch.ones(64, 64, dtype=torch.float64), torch.full((64, 64), 1e-6, dtype=torch.float64)
         sigma[3, 5] = sigma[40, 7] = 1e-9

@@ -39,6 +39,7 @@ TEST_CASE("slices of few errors scatter, and the estimate of their number is sel
   }
   CHECK(reference::errors_within(5, 25, 1) == 1);
   CHECK(reference::errors_within(0, 0, 16) == 1);
+  CHECK(reference::errors_within(1e-190, 0, 16) == 1);
 }
 
 TEST_CASE("an output that is off by the same in each of 16 slices is held to less than one that is off in few") {
