@@ -323,14 +323,15 @@ void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mut
   ruling.rewarded = waiter.reward;
   if (waiter.reward && ruling.fault == Fault::none && !ruling.compiled)
     ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, ruling.fingerprint));
-  if (ruling.mode == Mode::warm) {
-    lock.unlock();
-    waiter.answered(ruling);
-    lock.lock();
-    --outstanding_;
-    answered_.notify_all();
-    return;
-  }
+  if (ruling.mode != Mode::warm) count(ruling);
+  lock.unlock();
+  waiter.answered(ruling);
+  lock.lock();
+  --outstanding_;
+  answered_.notify_all();
+}
+
+void Docket::count(const Ruling& ruling) {
   ++counts_.answered;
   counts_.cached += ruling.cached ? 1 : 0;
   counts_.right += ruling.right() ? 1 : 0;
@@ -340,11 +341,6 @@ void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mut
   counts_.queue_seconds += ruling.queue_seconds;
   if (ruling.fault == Fault::none) ++counts_.verdicts[ruling.verdict()];
   else ++counts_.faults[std::string(name(ruling.fault))];
-  lock.unlock();
-  waiter.answered(ruling);
-  lock.lock();
-  --outstanding_;
-  answered_.notify_all();
 }
 
 void Docket::watch_deadlines(const std::stop_token& stop) {

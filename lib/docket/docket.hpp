@@ -85,6 +85,7 @@ class Docket {
   void fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock);
   void answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock);
   void tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock);   // lets go of the lock meanwhile
+  void count(const Ruling& ruling);   // the lock is held
   void watch_deadlines(const std::stop_token& stop);
   bool any_deadline() const;
 

@@ -49,12 +49,17 @@ def whole_numbers(tensors):
     return all(bool((each == each.round()).all()) for each in tensors)
 
 
+def looks_at(tensor, most):
+    """The magnitudes of finite elements, about `most` of them."""
+    flat = tensor.reshape(-1)
+    looks = flat[:: max(1, flat.numel() // most)].abs()
+    return looks[torch.isfinite(looks)]
+
+
 def sameness(tensor, apart=0.0):
     """How likely it is that two elements are the same number, or no further apart than this relative difference: then the same
     rounding happens to both. Zeros do not count, adding them is exact."""
-    flat = tensor.reshape(-1)
-    looks = flat[:: max(1, flat.numel() // 256)].abs()
-    looks = looks[torch.isfinite(looks)]
+    looks = looks_at(tensor, 256)
     seen = looks[looks != 0].sort().values
     count = looks.numel()
     if seen.numel() <= 8:
@@ -67,9 +72,7 @@ def sameness(tensor, apart=0.0):
 def drift(tensor, total):
     """What rounding elements to the steps between floats as large as `total`, or as parts of it, comes to on average, squared and in
     units of that of a single element; 0 if no more than of random numbers."""
-    flat = tensor.reshape(-1)
-    looks = flat[:: max(1, flat.numel() // 65536)].abs()
-    looks = looks[torch.isfinite(looks)]
+    looks = looks_at(tensor, 65536)
     if looks.numel() <= 8 or not 0 < total < math.inf:
         return 0.0
     step = 2.0 ** (math.floor(math.log2(total)) - 23)

@@ -25,11 +25,7 @@ __device__ __forceinline__ void $name$_body($parameters$, float2 (&by_warp)[8]) 
 #pragma unroll
   for (int i = 0; i < HELD; ++i) line.take(held[i]);
   for (int k = start + HELD * STEP; k < $depth$; k += STEP) line.take(four_of<WHOLE>(from + k, $depth$ - k));
-  line.join_lanes();
-  if (threadIdx.x % 32 == 0) by_warp[threadIdx.x / 32] = make_float2(line.largest, line.weakest);
-  __syncthreads();
-#pragma unroll
-  for (int warp = 0; warp < 8; ++warp) line.join(by_warp[warp].x, by_warp[warp].y);
+  line.join_block(by_warp);
   const float scale = scale_of_line(line.largest);
   if (threadIdx.x == 0) $back$[blockIdx.x] = undoing(scale, line);
   const auto put = [&](float4 x, int k) {

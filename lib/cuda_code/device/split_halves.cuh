@@ -17,9 +17,14 @@ struct Range {
   __device__ __forceinline__ void take(float4 x) {
     take(fmaxf(fmaxf(fabsf(x.x), fabsf(x.y)), fmaxf(fabsf(x.z), fabsf(x.w))), fabsf(x.x) + fabsf(x.y) + (fabsf(x.z) + fabsf(x.w)));
   }
-  __device__ __forceinline__ void join_lanes() {
+  // The ranges of all 256 threads of a block, whose eight warps leave theirs in shared memory.
+  __device__ __forceinline__ void join_block(float2 (&by_warp)[8]) {
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) join(__shfl_xor_sync(0xffffffff, largest, step), __shfl_xor_sync(0xffffffff, weakest, step));
+    if (threadIdx.x % 32 == 0) by_warp[threadIdx.x / 32] = make_float2(largest, weakest);
+    __syncthreads();
+#pragma unroll
+    for (int warp = 0; warp < 8; ++warp) join(by_warp[warp].x, by_warp[warp].y);
   }
 };
 

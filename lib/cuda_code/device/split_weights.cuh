@@ -21,11 +21,7 @@ __global__ void __launch_bounds__(256) $name$($parameters$) {
   Range line;
   const auto element = [&](int i) { return i < count ? from[size_t(i / taps) * $between_channels$ + i % taps] : 0.0f; };
   for (int i = threadIdx.x * 4; i < count; i += 1024) line.take(make_float4(element(i), element(i + 1), element(i + 2), element(i + 3)));
-  line.join_lanes();
-  if (threadIdx.x % 32 == 0) by_warp[threadIdx.x / 32] = make_float2(line.largest, line.weakest);
-  __syncthreads();
-#pragma unroll
-  for (int warp = 0; warp < 8; ++warp) line.join(by_warp[warp].x, by_warp[warp].y);
+  line.join_block(by_warp);
   const float scale = scale_of_line(line.largest);
   if (threadIdx.x == 0) $back$[blockIdx.x] = undoing(scale, line);
   for (int i = threadIdx.x; i < count; i += 256) {
