@@ -3,16 +3,13 @@
 
 #include "docket/places.hpp"
 
-#include "base/digest.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "model/answer.hpp"
 #include "search/fingerprint.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,15 +18,8 @@ namespace cudal1::docket {
 
 namespace {
 
-constexpr std::size_t largest_task = std::size_t{16} << 20, largest_answer = std::size_t{1} << 20;
-constexpr auto look_again = std::chrono::milliseconds(200), deadline_tick = std::chrono::milliseconds(50);
-
-// Of a task under a key: what makes its session another one.
-std::string key_of(const TaskText& task) {
-  std::string text = task.path + '\n' + task.source;
-  for (const auto& [name, value] : task.set) text += fmt::format("\n{}={}", name, value);
-  return base::sha256(text);
-}
+constexpr std::size_t largest_answer = std::size_t{1} << 20;
+constexpr auto look_again = std::chrono::milliseconds(200);
 
 std::string pending_key(const std::string& case_key, Mode mode) { return fmt::format("{}:{}", case_key, name(mode)); }
 
@@ -53,47 +43,6 @@ Docket::Docket(Opener opener, Limits limits, Exemplars exemplars) : opener_(std:
 Docket::~Docket() {
   close();
   for (std::jthread& thread : threads_) thread.request_stop();
-}
-
-tl::expected<TaskText, std::string> Docket::text_of(const TaskName& name) {
-  TaskText task;
-  if (!name.sha256.empty()) {
-    const std::lock_guard lock(mutex_);
-    const auto known = texts_.find(name.sha256);
-    if (known == texts_.end()) return tl::unexpected(fmt::format("no task with the digest {} was given before; give its text as `source`", name.sha256));
-    task = known->second;
-  } else if (!name.file.empty()) {
-    try {
-      task.source = base::read_file(name.file, largest_task);
-    } catch (const base::Error& error) {
-      return tl::unexpected(error.what());
-    }
-    task.path = std::filesystem::absolute(name.file).lexically_normal().string();
-    task.sha256 = base::sha256(task.source);
-  } else {
-    task.source = name.source;
-    task.sha256 = base::sha256(task.source);
-    task.path = fmt::format("task-{}.cu", task.sha256.substr(0, 8));
-  }
-  task.set = name.set;
-  task.key = key_of(task);
-  const std::lock_guard lock(mutex_);
-  texts_.try_emplace(task.sha256, task);
-  know(task);
-  return task;
-}
-
-// What an earlier execution judged is known from the start.
-void Docket::know(const TaskText& task) {
-  if (queues_.contains(task.key)) return;
-  auto queue = std::make_unique<Queue>();
-  queue->task = task;
-  queues_[task.key] = std::move(queue);
-  for (const search::Variant& variant : exemplars_.load(task)) {
-    const bool confirmed = variant.judgement.level == outcome::Level::final_;
-    cases_.remember(task.key + ':' + variant.id, confirmed ? Mode::final_ : Mode::screen, "null", variant.judgement);
-    scores_.note(task.key, variant.id, variant.judgement.score(), confirmed);
-  }
 }
 
 bool Docket::submit(Request request, Answered answered) {
@@ -343,51 +292,9 @@ void Docket::count(const Ruling& ruling) {
   else ++counts_.faults[std::string(name(ruling.fault))];
 }
 
-void Docket::watch_deadlines(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (!stop.stop_requested()) {
-    std::vector<std::pair<Waiter, Ruling>> due;
-    bool more = false;
-    for (const auto& [_, work] : pending_) {
-      const auto over = [&](const Waiter& waiter) { return work->began && waiter.deadline && (base::now() - *work->began).count() > *waiter.deadline; };
-      for (const Waiter& waiter : work->waiters) {
-        more = more || (work->began && waiter.deadline);
-        if (!over(waiter)) continue;
-        Ruling ruling = work->ruling;
-        ruling.id = waiter.id;
-        ruling.group = waiter.group;
-        ruling.mode = waiter.mode;
-        ruling.fault = Fault::deadline;
-        ruling.reason = fmt::format("no verdict within {:g} s of work; it goes on, and the same answer asked for again joins it", *waiter.deadline);
-        ruling.queue_seconds = std::max(0.0, (*work->began - waiter.submitted).count());
-        ruling.work_seconds = (base::now() - *work->began).count();
-        due.emplace_back(waiter, std::move(ruling));
-      }
-      std::erase_if(work->waiters, over);
-    }
-    for (auto& [waiter, ruling] : due) tell(waiter, std::move(ruling), lock);
-    if (more) timed_.wait_for(lock, stop, deadline_tick, [] { return false; });
-    else timed_.wait(lock, stop, [this] { return any_deadline(); });
-  }
-}
-
-bool Docket::any_deadline() const {
-  return std::any_of(pending_.begin(), pending_.end(), [](const auto& pending) {
-    const Work& work = *pending.second;
-    return work.began && std::any_of(work.waiters.begin(), work.waiters.end(), [](const Waiter& waiter) { return waiter.deadline.has_value(); });
-  });
-}
-
 bool Docket::room_for(std::size_t answers) const {
   const std::lock_guard lock(mutex_);
   return waiting_ + answers <= limits_.queue;
-}
-
-std::vector<TaskText> Docket::tasks() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<TaskText> tasks;
-  for (const auto& [_, queue] : queues_) tasks.push_back(queue->task);
-  return tasks;
 }
 
 std::shared_ptr<const Warm> Docket::warm(const std::string& task_key) const {

@@ -77,7 +77,6 @@ class Docket {
   using WorkPointer = std::shared_ptr<Work>;
 
   bool take(const WorkPointer& work, Waiter waiter, std::unique_lock<std::mutex>& lock);
-  void know(const TaskText& task);   // loads what is stored of it, once
   void run(std::size_t place, const std::stop_token& stop);
   void judge_next(std::size_t place, Queue& queue, std::unique_lock<std::mutex>& lock);
   static Failure judge(Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling);
@@ -86,6 +85,11 @@ class Docket {
   void answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock);
   void tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock);   // lets go of the lock meanwhile
   void count(const Ruling& ruling);   // the lock is held
+
+  // tasks.cpp: those that are known.
+  void know(const TaskText& task);   // loads what is stored of it, once
+
+  // deadlines.cpp: who has waited long enough.
   void watch_deadlines(const std::stop_token& stop);
   bool any_deadline() const;
 
