@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demonstration's parts, and all of it at its smallest size with the simulator as the judge; in a Python that has PyTorch."""
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEMONSTRATION = ROOT / "training" / "demonstration"
+sys.path[:0] = [str(DEMONSTRATION), str(ROOT / "training")]
+if importlib.util.find_spec("torch") is None:
+    print("skipped: this Python has no PyTorch")
+    sys.exit(77)
+import torch   # noqa: E402
+
+import curves, evaluation, stages   # noqa: E401,E402
+from cudal1_train import Verdict     # noqa: E402
+from network import Shape, Transformer, log_chances, sample   # noqa: E402
+from tokens import ANSWER, END, Tokenizer, plain              # noqa: E402
+
+KERNEL = """//@ of      t.cu sha256:00ff
+//@ tune    THREADS = 128 | 256
+//@ launch  k<<<1, THREADS>>>(A)
+// playbook: as written
+
+struct Sum {
+  float x;
+};
+
+__global__ void k(float* A) { A[0] = 1.5f; }  // \u00e9
+"""
+
+
+def tiny(vocabulary):
+    torch.manual_seed(1)
+    return Transformer(Shape(vocabulary, layers=2, width=32, heads=2, context=64))
+
+
+def wants_ascii(items):
+    """A judge that counts characters of ASCII, and fails at the first answer."""
+    values = [float(sum(character.isascii() for character in item["answer"])) for item in items]
+    return [Verdict("FASTER", True, value > 0, value, value if i else None, False, False, False, "", None if i else "gone", None, None) for i, value in enumerate(values)]
+
+
+class Parts(unittest.TestCase):
+    def test_text_comes_back_and_recurring_paragraphs_are_one_token(self):
+        text = plain(KERNEL)
+        self.assertNotIn("sha256", text)
+        self.assertNotIn("playbook", text)
+        self.assertIn("THREADS = 128\n", text)
+        learnt = Tokenizer.learnt([(group, text) for group in "abcd"], most=1000, least=4)
+        for each in (text, KERNEL, "unknown \t\u20ac\n\n\nx"):
+            self.assertEqual(learnt.decode(learnt.encode(each)), each)
+        self.assertLess(len(learnt.encode(text)), 5)
+        self.assertGreater(len(Tokenizer.learnt([("a", text)] * 4, least=4).encode(text)), 50)   # of one structure alone: no tokens
+
+    def test_sampling_with_kept_keys_is_the_same_as_reading_everything(self):
+        model = tiny(300)
+        prompts = [[5, 6, 7], [9], [20, 21, 22, 23, 24]]
+        for prompt, answer in zip(prompts, sample(model, prompts, 12, seed=3, temperature=1e-4)):
+            text = [*prompt, ANSWER]
+            for token in answer:
+                self.assertEqual(int(model(torch.tensor([text]))[0, -1].argmax()), token)
+                text.append(token)
+        chances, of_answer = log_chances(model, [(prompts[0], [8, END])])
+        self.assertEqual(int(of_answer.sum()), 2)
+        logits = model(torch.tensor([[5, 6, 7, ANSWER, 8]])).log_softmax(-1)
+        self.assertAlmostEqual(float(chances[0, of_answer[0]].sum()), float(logits[0, 3, 8] + logits[0, 4, END]), places=4)
+
+    def test_a_fault_has_no_advantage_and_does_not_count_for_the_others(self):
+        self.assertEqual(stages.advantages([None, 1.0, 3.0])[0], 0)
+        self.assertAlmostEqual(stages.advantages([None, 1.0, 3.0])[2], 1, places=3)
+        self.assertEqual(stages.advantages([None, 2.0]), [0, 0])
+
+    def test_grpo_makes_what_is_rewarded_likelier(self):
+        tokenizer, logged = Tokenizer([]), []
+        task = types.SimpleNamespace(name="t", group="g", source="s", question="q\n")
+        judge = types.SimpleNamespace(judge_all=lambda items: wants_ascii(list(items)))
+        stages.reinforced(tiny(tokenizer.size), tokenizer, [task], judge, False, steps=8, prompts=1, group=32, longest=4, rate=1e-2, reward="log", tokens=4096, seed=1, log=logged.append)
+        self.assertGreater(logged[-1]["reward"], logged[0]["reward"] + 0.8)
+        self.assertEqual(logged[-1]["faults"], 1)
+
+    def test_supervised_tuning_learns_and_intervals_contain_the_figure(self):
+        model, logged = tiny(300), []
+        rows = [([10 + i], [50 + i, END]) for i in range(8)]
+        stages.supervised(model, rows, 40, 1e-2, 64, 1, logged.append)
+        self.assertLess(logged[-1]["loss"], 0.3 * logged[0]["loss"])
+        self.assertEqual([answer[0] for answer in sample(model, [[12], [13]], 2, 1, temperature=1e-3)], [52, 53])
+        made = [{"task": str(i % 8), "verdict": "FASTER", "executable": True, "right": i % 2 == 0, "speedup": 2.0, "cheat": False, "fault": None, "fingerprint": str(i)} for i in range(32)]
+        low, high = evaluation.figures(made)["right %"][1:]
+        self.assertEqual(evaluation.figures(made)["right %"][0], 50)
+        self.assertLess(low, 50)
+        self.assertGreater(high, 50)
+        self.assertIn("polyline", curves.picture([("a", "step", {"b": [(0, 1), (1, 2)]})]))
+
+    def test_all_of_it_and_what_is_there_is_not_done_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "out"
+            run = [sys.executable, str(DEMONSTRATION / "demonstrate.py"), "--cudal1", os.environ["CUDAL1_TEST_BINARY"], "--out", str(out), "--tiny"]
+            environment = os.environ | {"XDG_CACHE_HOME": folder, "HOME": folder}
+            first = subprocess.run(run, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+            rows = [line for line in first.splitlines() if line.startswith("| ")]
+            self.assertEqual(len(rows), 12)
+            self.assertIn("| the playbook, its best answer | 2 | 2 | 0 [0, 0] | 100 [100, 100] | 100 [100, 100] |", first)
+            audit = json.loads((out / "audit.json").read_text())
+            self.assertEqual(audit["equal"], 0)
+            begun = {path: path.stat().st_mtime_ns for path in out.glob("*.pt")}
+            self.assertEqual(len(begun), 4)
+            (out / "plain.pt").unlink()
+            second = subprocess.run(run, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+            self.assertEqual([line for line in second.splitlines() if line.startswith("| ")], rows)
+            self.assertIn("plain: ", second)
+            self.assertNotIn("supervised: ", second.replace("self-", ""))
+            self.assertEqual({path: stamp for path, stamp in begun.items() if path.name != "plain.pt"}, {path: path.stat().st_mtime_ns for path in begun if path.name != "plain.pt"})
+
+
+if __name__ == "__main__":
+    random.seed(1)
+    unittest.main()
