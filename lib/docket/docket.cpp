@@ -60,6 +60,7 @@ bool Docket::submit(Request request, Answered answered) {
   }
   ruling.task_sha256 = task->sha256;
   ruling.task_key = task->key;
+  if (request.reward) scores_.begin(task->key, request.group);
   if (!parsed || request.answer.size() > largest_answer) {
     ruling.readable = false;
     ruling.reason = parsed ? fmt::format("the answer has more than {} bytes", largest_answer) : parsed.error();
@@ -152,8 +153,9 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
     ruling.task = queue.name;
     ruling.device = queue.device;
     const auto screened = cases_.screened(work->key);
-    const bool rewarded = std::any_of(work->waiters.begin(), work->waiters.end(), [](const Waiter& waiter) { return waiter.reward.has_value(); });
-    const double leap = rewarded ? reward::jump_limit(scores_.standing(ruling.task_key, ruling.fingerprint)) : HUGE_VAL;
+    double leap = HUGE_VAL;
+    for (const Waiter& waiter : work->waiters)
+      if (waiter.reward) leap = std::min(leap, reward::jump_limit(scores_.standing(ruling.task_key, ruling.fingerprint, waiter.group)));
     lock.unlock();
     failure = judge(*work, *open->session, screened, leap, ruling);
     lock.lock();
@@ -209,7 +211,9 @@ Docket::Failure Docket::judge(Work& work, Session& session, const std::optional<
         if (ruling.right()) ruling.judgement = session.confirm(work.source, name, ruling.judgement->tunables);
         break;
     }
-    return {};
+    // A time that somebody else's work may have changed is no reward. What is wrong is wrong without one.
+    if (!ruling.right() || !ruling.judgement->speedup || !ruling.judgement->labels.contains(outcome::Label::tenant_suspect)) return {};
+    return {Fault::busy, "something else used the GPU while this answer was timed"};
   } catch (const base::Error& error) {
     return failure_of(error);
   } catch (const std::exception& error) {
@@ -218,7 +222,7 @@ Docket::Failure Docket::judge(Work& work, Session& session, const std::optional<
 }
 
 void Docket::fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock) {
-  if (failure.fault == Fault::worker && work->tries < 2 && !closed_) {
+  if ((failure.fault == Fault::worker || failure.fault == Fault::busy) && work->tries < 2 && !closed_) {
     ++counts_.retries;
     queue.works.push_front(work);
     ++waiting_;
@@ -271,7 +275,7 @@ void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mut
   ruling.duplicate = std::find(waiter.shown.begin(), waiter.shown.end(), ruling.fingerprint) != waiter.shown.end();
   ruling.rewarded = waiter.reward;
   if (waiter.reward && ruling.fault == Fault::none && !ruling.compiled)
-    ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, ruling.fingerprint));
+    ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, ruling.fingerprint, waiter.group));
   if (ruling.mode != Mode::warm) count(ruling);
   lock.unlock();
   waiter.answered(ruling);

@@ -21,6 +21,7 @@ std::string_view name(Fault fault) {
     case Fault::task: return "task";
     case Fault::worker: return "worker";
     case Fault::unsupported: return "unsupported";
+    case Fault::busy: return "busy";
     case Fault::deadline: return "deadline";
     case Fault::closed: return "closed";
   }

@@ -18,6 +18,7 @@ enum class Fault {
   task,         // the task or its reference is not right
   worker,       // a process of ours died or could not be started, twice
   unsupported,  // the simulator lacks something that the answer uses
+  busy,         // something else used the GPU while it was timed, twice
   deadline,     // the caller's; the work goes on, and the same question joins it
   closed,       // the program ends
 };

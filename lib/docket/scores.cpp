@@ -7,10 +7,30 @@
 
 namespace cudal1::docket {
 
-reward::Standing Scores::standing(const std::string& task, const std::string& without) const {
+namespace {
+
+constexpr std::size_t most_groups = 512;
+
+std::string key_of(const std::string& task, const std::string& group) { return task + '\n' + group; }
+
+}  // namespace
+
+void Scores::begin(const std::string& task, const std::string& group) {
+  if (group.empty()) return;
+  const auto [place, fresh] = groups_.try_emplace(key_of(task, group));
+  if (!fresh) return;
+  if (const auto known = tasks_.find(task); known != tasks_.end()) place->second = known->second;
+  order_.push_back(place->first);
+  if (order_.size() <= most_groups) return;
+  groups_.erase(order_.front());
+  order_.pop_front();
+}
+
+reward::Standing Scores::standing(const std::string& task, const std::string& without, const std::string& group) const {
   reward::Standing standing;
-  const auto found = tasks_.find(task);
-  if (found == tasks_.end()) return standing;
+  const auto begun = group.empty() ? groups_.end() : groups_.find(key_of(task, group));
+  const auto found = begun != groups_.end() ? begun : tasks_.find(task);
+  if (begun == groups_.end() && found == tasks_.end()) return standing;
   const Task& known = found->second;
   double sum = known.sum, squares = known.squares;
   standing.count = static_cast<int>(known.speedups.size());

@@ -3,6 +3,7 @@
 
 #include "reward/reward.hpp"
 
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -14,7 +15,11 @@ namespace cudal1::docket {
 class Scores {
  public:
   // Of all answers but the one that is to be rewarded, so that a repetition is not measured against itself.
-  reward::Standing standing(const std::string& task, const std::string& without) const;
+  // With a group that began: of those that were known then.
+  reward::Standing standing(const std::string& task, const std::string& without, const std::string& group = {}) const;
+
+  // Keeps what is known of a task for a group's answers, whose order must not matter, once. The oldest groups are forgotten.
+  void begin(const std::string& task, const std::string& group);
 
   void note(const std::string& task, const std::string& fingerprint, double speedup, bool confirmed);
 
@@ -25,6 +30,8 @@ class Scores {
     double sum = 0, squares = 0;
   };
   std::map<std::string, Task> tasks_;
+  std::map<std::string, Task> groups_;   // by task and group
+  std::deque<std::string> order_;        // of these
 };
 
 }  // namespace cudal1::docket

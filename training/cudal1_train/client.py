@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
@@ -61,7 +62,7 @@ def task_object(task: Task) -> Any:
 
 # What passes: a server that ends, starts or has enough to do, a process of its that died.
 PASSING_STATUS = (429, 502, 503, 504)
-PASSING_FAULTS = ("worker", "closed", "deadline")
+PASSING_FAULTS = ("worker", "busy", "closed", "deadline")
 
 
 class Judge:
@@ -89,8 +90,9 @@ class Judge:
             pause = min(2 * pause, 30)
 
     def judge_all(self, items: Iterable[Mapping[str, Any]]) -> list[Verdict]:
-        """Verdicts of many {"task", "answer", …} at once, in their order."""
-        return list(self._threads.map(lambda item: self.judge(**item), list(items)))
+        """Verdicts of many {"task", "answer", …} at once, in their order. They are one group: what one of them earns does not hang on which came first."""
+        group = uuid.uuid4().hex
+        return list(self._threads.map(lambda item: self.judge(**{"group": group, **item}), list(items)))
 
     def prompt(self, task: Task, **fields: Any) -> Prompt:
         """A contrastive prompt from what is right so far. `fields`: exemplars, sampling, style, tau, seed."""

@@ -287,6 +287,43 @@ TEST_CASE("rewards measure an answer against the task's others, whichever came f
   CHECK(world.confirmed.empty());
 }
 
+TEST_CASE("answers of one group are measured against what was known when it began") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto ask = [&](const std::string& id, const std::string& says, const std::string& group) {
+    auto asked = request(id, "task", says);
+    asked.reward = reward::Shape::paper;
+    asked.group = group;
+    docket.submit(asked, answers.take());
+    docket.finish();
+    return answers[id].reward.value();
+  };
+  ask("1", "score 1.5", "");
+  ask("2", "score 2.5", "");
+  CHECK(ask("3", "score 2.25 // a", "step 1") == Approx(0.5));
+  CHECK(ask("4", "score 2.75", "step 1") == Approx(1.5));
+  CHECK(ask("5", "score 2.25; int b;", "step 1") == Approx(0.5));   // as the first one, though two more are known
+  CHECK(ask("6", "score 2.25; int c;", "step 2") < 0.2);
+  CHECK(ask("7", "score 2.25; int d;", "") < 0.2);
+  CHECK(ask("8", "score 1.5", "step 1") == Approx(0.5));            // again: not against itself, and one other is no measure
+}
+
+TEST_CASE("a time while something else used the GPU is no reward") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  docket.submit(request("once", "task", "score 2 beside 1"), answers.take());
+  docket.submit(request("always", "task", "score 2 beside 9"), answers.take());
+  docket.submit(request("wrong", "task", "verdict WRONG_RESULT beside 9"), answers.take());
+  docket.finish();
+  CHECK(answers["once"].verdict() == "PREDICTED_FASTER");
+  CHECK(answers["always"].fault == Fault::busy);
+  CHECK(answers["always"].verdict().empty());
+  CHECK(answers["wrong"].verdict() == "WRONG_RESULT");
+  CHECK(docket.counts().retries == 2);
+}
+
 TEST_CASE("a leap is confirmed before it is rewarded, and one that is not confirmed is none") {
   fakes::World world;
   fakes::Answers answers;

@@ -16,7 +16,7 @@
 #include <vector>
 
 // Sessions whose answers say what is to become of them: "score 2.5", "verdict WRONG_RESULT", "dies 1" (the worker, the
-// first time), "throws".
+// first time), "beside 1" (something else uses the GPU the first time), "throws".
 namespace fakes {
 
 using namespace cudal1;
@@ -88,7 +88,10 @@ class Session final : public docket::Session {
   outcome::Judgement screen(const std::string& source, const std::string&) override {
     note(world_.screened, source);
     if (world_.on_screen) world_.on_screen();
-    return of(source);
+    auto judgement = of(source);
+    const std::lock_guard lock(world_.mutex);
+    if (const auto times = after(source, "beside"); !times.empty() && world_.deaths[source]++ < std::stoi(times)) judgement.labels.insert(outcome::Label::tenant_suspect);
+    return judgement;
   }
   outcome::Judgement confirm(const std::string& source, const std::string&, const std::map<std::string, std::int64_t>&) override {
     note(world_.confirmed, source);
