@@ -2,8 +2,8 @@
 #include "gpu_shares.hpp"
 
 #include "base/error.hpp"
-#include "judge/gpu_lock.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cudal1::cli {
@@ -18,31 +18,30 @@ constexpr std::size_t copies = 10, contexts = std::size_t{4} << 30;
 
 GpuShares::Place GpuShares::enter(const DeviceChoice& choice, std::size_t task_bytes, const std::stop_token& stop) {
   if (choice.sharers < 2 || choice.facts.simulated) return nullptr;
-  const bool alone = task_bytes == 0 || copies * task_bytes + contexts > choice.facts.memory_bytes / static_cast<std::size_t>(choice.sharers);
+  const std::size_t all = choice.facts.memory_bytes, wanted = task_bytes == 0 ? all : std::min(all, copies * task_bytes + contexts);
   std::unique_lock lock(mutex_);
   Gpu& gpu = gpus_[choice.device];
-  gpu.waiting_alone += alone ? 1 : 0;
-  const bool may = left_.wait(lock, stop, [&] { return !gpu.taken && (alone ? gpu.inside == 0 : gpu.waiting_alone == 0); });
-  gpu.waiting_alone -= alone ? 1 : 0;
+  const std::uint64_t number = gpu.next++;
+  gpu.waiting.insert(number);
+  const bool may = left_.wait(lock, stop, [&] { return number == *gpu.waiting.begin() && (gpu.taken == 0 || gpu.taken + wanted <= all); });
+  gpu.waiting.erase(number);
+  if (may) gpu.taken += wanted;
+  left_.notify_all();   // for who comes after this one
   if (!may) throw base::Error(base::Fault::resumable, "it was interrupted while it waited for its GPU");
-  gpu.taken = alone;
-  ++gpu.inside;
-  return {nullptr, [this, device = choice.device, alone](void*) { leave(device, alone); }};
+  return {nullptr, [this, device = choice.device, wanted](void*) { leave(device, wanted); }};
 }
 
-void GpuShares::leave(const std::string& device, bool alone) {
+void GpuShares::leave(const std::string& device, std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    Gpu& gpu = gpus_[device];
-    --gpu.inside;
-    if (alone) gpu.taken = false;
+    gpus_[device].taken -= bytes;
   }
   left_.notify_all();
 }
 
-std::unique_ptr<base::FileLock> GpuShares::turn(const DeviceChoice& choice) {
+std::unique_ptr<judge::GpuTurn> GpuShares::turn(const DeviceChoice& choice) {
   if (choice.sharers < 2 || choice.facts.simulated) return nullptr;
-  return std::make_unique<base::FileLock>(judge::gpu_lock(choice.facts.uuid));
+  return std::make_unique<judge::GpuTurn>(judge::gpu_lock(choice.facts.uuid), judge::GpuTurn::Use::shared);
 }
 
 }  // namespace cudal1::cli

@@ -3,21 +3,23 @@
 
 #include "device_options.hpp"
 
-#include "base/file.hpp"
+#include "judge/gpu_lock.hpp"
 #include "pytorch/scales.hpp"
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 
 namespace cudal1::cli {
 
 // Tasks of one sweep that share GPUs. Their judgings take turns by the GPU's lock; here is who may have memory of it at the
-// same time: a task that may take more than its share has the GPU alone.
+// same time: as many as fit by what they may take.
 class GpuShares {
  public:
   // Held for as long as a task is on its GPU; left with the last copy. Must not outlive the shares.
@@ -29,15 +31,16 @@ class GpuShares {
   // known. Throws base::Error(resumable) when it is stopped.
   Place enter(const DeviceChoice& choice, std::size_t task_bytes, const std::stop_token& stop);
 
-  // For what uses a shared GPU outside a judging: nothing where it is not shared.
-  static std::unique_ptr<base::FileLock> turn(const DeviceChoice& choice);
+  // For what uses a shared GPU outside a judging and takes no times: nothing where it is not shared.
+  static std::unique_ptr<judge::GpuTurn> turn(const DeviceChoice& choice);
 
  private:
   struct Gpu {
-    int inside = 0, waiting_alone = 0;
-    bool taken = false;   // by one that has it alone
+    std::size_t taken = 0;             // bytes, by those on it
+    std::set<std::uint64_t> waiting;   // who came first is first, so that many small ones do not keep out a large one
+    std::uint64_t next = 0;
   };
-  void leave(const std::string& device, bool alone);
+  void leave(const std::string& device, std::size_t bytes);
 
   std::mutex mutex_;
   std::condition_variable_any left_;

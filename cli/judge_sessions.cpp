@@ -24,8 +24,8 @@ namespace {
 // One task with a judge of its own.
 class JudgeSession final : public docket::Session {
  public:
-  JudgeSession(OpenTask open, const DeviceChoice& choice, const WorkbenchOptions& options, compile::Compiler& compiler, int threads)
-      : open_(std::move(open)), device_(choice.identity()), threads_(threads), judge_(open_.task, compiler, settings(open_, choice, options)) {}
+  JudgeSession(OpenTask open, const DeviceChoice& choice, const WorkbenchOptions& options, compile::Compiler& compiler, int threads, bool look)
+      : open_(std::move(open)), device_(choice.identity()), threads_(threads), judge_(open_.task, compiler, settings(open_, choice, options, look)) {}
 
   std::string task() const override { return open_.task.name(); }
   std::string device() const override { return device_; }
@@ -40,11 +40,13 @@ class JudgeSession final : public docket::Session {
   outcome::Judgement confirm(const std::string& source, const std::string& name, const std::map<std::string, std::int64_t>& tunables) override {
     return judge_.confirm(source, name, tunables);
   }
+  bool warned() const { return !judge_.warnings().empty(); }
 
  private:
-  static judge::Options settings(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options) {
+  static judge::Options settings(OpenTask& open, const DeviceChoice& choice, const WorkbenchOptions& options, bool look) {
     judge::Options settings = judge_options(open, choice, options);
     settings.dead_worker_throws = true;
+    settings.look_for_tenants = look;
     return settings;
   }
 
@@ -89,6 +91,20 @@ compile::CompilerOptions compiler_of(const WorkbenchOptions& options) {
 }
 
 }  // namespace
+
+bool JudgeSessions::Tenants::due(const std::string& device) {
+  constexpr base::Seconds interval{60};
+  const std::lock_guard lock(mutex_);
+  const auto [looked, first] = looked_.try_emplace(device, base::now());
+  if (!first && base::now() - looked->second < interval) return false;
+  looked->second = base::now();
+  return true;
+}
+
+void JudgeSessions::Tenants::look_again(const std::string& device) {
+  const std::lock_guard lock(mutex_);
+  looked_.erase(device);
+}
 
 JudgeSessionsOptions usual_judge_sessions() {
   JudgeSessionsOptions options;
@@ -140,7 +156,11 @@ docket::Exemplars JudgeSessions::exemplars() const {
 docket::Opener JudgeSessions::opener() {
   return [this, threads = limits().threads](const docket::TaskText& text, std::size_t place) -> std::unique_ptr<docket::Session> {
     const DeviceChoice& choice = places_[place];
-    return std::make_unique<JudgeSession>(open_text(text, choice, options_.python), choice, options_.workbench, compiler_, threads);
+    OpenTask open = open_text(text, choice, options_.python);
+    const bool look = tenants_.due(choice.device);
+    auto session = std::make_unique<JudgeSession>(std::move(open), choice, options_.workbench, compiler_, threads, look);
+    if (look && session->warned()) tenants_.look_again(choice.device);
+    return session;
   };
 }
 

@@ -4,8 +4,11 @@
 #include "device_options.hpp"
 #include "workbench.hpp"
 
+#include "base/clock.hpp"
 #include "docket/docket.hpp"
 
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -37,9 +40,22 @@ class JudgeSessions {
   std::size_t places() const { return places_.size(); }
 
  private:
+  // When other programs were last looked for on a device, so that not every task that is opened does: once a minute, and
+  // each time while there are some.
+  class Tenants {
+   public:
+    bool due(const std::string& device);
+    void look_again(const std::string& device);
+
+   private:
+    std::mutex mutex_;
+    std::map<std::string, base::Seconds> looked_;
+  };
+
   JudgeSessionsOptions options_;
   std::vector<DeviceChoice> places_;
   compile::Compiler compiler_;
+  Tenants tenants_;
 };
 
 }  // namespace cudal1::cli

@@ -8,6 +8,7 @@
 #include "bench/limit.hpp"
 #include "judge/answer_start.hpp"
 #include "judge/answer_trial.hpp"
+#include "judge/gpu_lock.hpp"
 #include "judge/pytorch_turns.hpp"
 #include "pytorch/answer_folder.hpp"
 
@@ -89,8 +90,8 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     found.step_seconds = judgement.step_seconds;
     return found;
   };
-  const auto turn = [&] {
-    auto lock = options.gpu_lock.empty() ? nullptr : std::make_unique<base::FileLock>(options.gpu_lock);
+  const auto turn = [&](GpuTurn::Use use = GpuTurn::Use::alone) {
+    auto lock = options.gpu_lock.empty() ? nullptr : std::make_unique<GpuTurn>(options.gpu_lock, use);
     ended("wait");
     return lock;
   };
@@ -124,7 +125,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     bool room = true;
     const auto meanwhile = [&](const auto& future) {
       while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready && room && expected < all.size()) {
-        const auto alone = turn();
+        const auto shared = turn(GpuTurn::Use::shared);
         room = host.expect(all[expected++]);
         ended("truth");
       }
@@ -137,7 +138,8 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       meanwhile(starting->started());
       AnswerTrial trial(host, options, starting->started().get());
       if (timed) {
-        const auto alone = turn();
+        // The first process may be believed too much if others are at work now; the second one is not.
+        const auto here = turn(process == 0 ? GpuTurn::Use::shared : GpuTurn::Use::alone);
         trial.time_empty();
       }
       ended("start");
@@ -148,7 +150,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       ended("load");
       begins("verifying it");
       if (timed && process == 0 && host.bytes() <= beside_limit) next = std::make_unique<AnswerStart>(start);
-      auto lock = turn();
+      auto lock = turn(GpuTurn::Use::shared);
       auto wrong = trial.check(judgement, process == 0 ? all : few);
       ended("check");
       lock.reset();

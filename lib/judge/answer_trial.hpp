@@ -41,6 +41,7 @@ class AnswerTrial {
   double told_ms = 0;               // by its own
   std::vector<double> beside_ms;    // PyTorch's, while it is there
   std::string impossible, unsure;   // why its clock is not believed, or not borne out
+  std::string indistinct;           // why it is not called slower
 
  private:
   void appear();

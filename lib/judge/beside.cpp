@@ -2,7 +2,7 @@
 #include "judge/beside.hpp"
 
 #include "base/error.hpp"
-#include "base/file.hpp"
+#include "judge/gpu_lock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -95,7 +95,7 @@ void Beside::take_turns(const std::stop_token& finished) try {
       if (!changed_.wait(lock, finished, [&] { return !wanted(); })) break;
     }
     {
-      const base::FileLock gpu(lock_);
+      const GpuTurn gpu(lock_);
       std::unique_lock lock(mutex_);
       if (!wanted()) {
         ready_.host->pause(false);

@@ -73,7 +73,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
         subject.checked = std::move(remembered);
       } else {
         ensure_ready();
-        subject.checked = check(host, *subject.executable, subject.key);
+        subject.checked = check(host, *subject.executable, subject.key, CheckJob::Where::check_sizes, timing_too);
       }
       if (subject.checked->verdict != Verdict::inconclusive)
         note(with_fault(describe(*subject.executable, subject.tunables), *subject.checked), subject.tunables);

@@ -55,7 +55,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   job.precision = options.precision;
   job.seed = with_seed;
   job.bare = bare;
-  const auto lock = hold_gpu();
+  const auto hold = hold_gpu(GpuTurn::Use::shared);
   DeviceHost::Answer answer = where.ask(job, base::Seconds{60}, base::Seconds{120});
   auto* reply = answer.reply ? std::get_if<OpenReply>(&*answer.reply) : nullptr;
   if (reply == nullptr)
@@ -77,7 +77,7 @@ ReferenceReply Judge::State::load_reference(DeviceHost& where) {
     job.cases = std::move(made.cases);
     reference_note = made.precision;
   }
-  auto reply = ask<ReferenceReply>(where, job, true, "");
+  auto reply = ask<ReferenceReply>(where, job, true, "", GpuTurn::Use::shared);
   if (!reply)
     throw base::Error(base::Fault::bad_task, fmt::format("{}: the task's own kernel does not run: {}{}", task.file.name, reply.error().message,
                                                           task::picked_sizes_hint(task, reply.error().message)));
@@ -265,15 +265,19 @@ void Judge::State::prepare_against() {
 }
 
 std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable& executable, const std::string& key,
-                                            CheckJob::Where on) {
+                                            CheckJob::Where on, bool timed_later) {
   if (lends()) return check_lent(where, executable, key, on);
   const Step step(*this, "check");
   CheckJob job;
   job.executable = executable;
   job.where = on;
-  // Executions that are timed are compared at full size anyway; a final verdict asks for both.
-  job.full_size = facts.simulated || &where != &host;
-  auto reply = ask<CheckReply>(where, job, false, key);
+  job.full_size = facts.simulated || &where != &host || !timed_later;   // a final verdict asks for both
+  // A worker that is lost can be had again for the warm one alone.
+  auto reply = ask<CheckReply>(where, job, false, key, &where == &host ? GpuTurn::Use::shared : GpuTurn::Use::alone);
+  if (!reply && std::exchange(crowded, false)) {
+    ensure_ready();
+    reply = ask<CheckReply>(where, job, false, key);
+  }
   if (!reply) return std::move(reply.error());
   verify::Evidence& evidence = reply->evidence;
   if (options.printed && !evidence.printed.empty()) options.printed(evidence.printed);

@@ -41,6 +41,7 @@ struct Options {
   std::vector<std::string> baselines{"eager", "compile", "reduce-overhead", "graph"};
   std::string against, against_name;  // a variant's text, with which others are compared instead of the reference
   bool counters = true;               // the hardware's counters of what is right, where they may be read
+  bool look_for_tenants = true;       // whether other programs use the GPU, which takes more than a second after work of our own
   outcome::Precision precision = outcome::Precision::fp32;
   int trials = 2;                     // of the declared inputs
   int final_pairs = 24;               // of measurements for a final verdict, in each of its processes

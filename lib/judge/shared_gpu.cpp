@@ -26,6 +26,7 @@ void Judge::State::watch_gpu() {
   gpu_uuid = inventory.devices[index].uuid;
   management.emplace(gpu_uuid);
   if (!management->problem().empty()) return warnings.push_back(management->problem());
+  if (!options.look_for_tenants) return;
   const auto lock = hold_gpu();  // so that another run of this program is not taken for a stranger at work
   // NVML's figure covers about the last second, in which a program that has ended may have worked.
   double busy = management->utilisation();
@@ -40,16 +41,14 @@ void Judge::State::watch_gpu() {
                                  std::lround(100 * busy), who.empty() ? "" : fmt::format(" ({})", fmt::join(who, "; "))));
 }
 
-std::filesystem::path gpu_lock(const std::string& uuid) { return base::cache_folder() / ("gpu-" + uuid + ".lock"); }
-
 std::filesystem::path Judge::State::gpu_lock() const { return judge::gpu_lock(gpu_uuid); }
 
-Judge::State::Hold Judge::State::hold_gpu() {
+Judge::State::Hold Judge::State::hold_gpu(GpuTurn::Use use) {
   if (gpu_uuid.empty()) return {};
   const base::Seconds began = base::now();
   Hold hold;
   if (beside) hold.wish = beside->wish();
-  hold.lock = std::make_unique<base::FileLock>(gpu_lock());
+  hold.turn = std::make_unique<GpuTurn>(gpu_lock(), use);
   waited += (base::now() - began).count();
   return hold;
 }

@@ -11,6 +11,7 @@
 #include "judge/beside.hpp"
 #include "judge/candidate.hpp"
 #include "judge/device_host.hpp"
+#include "judge/gpu_lock.hpp"
 #include "judge/input_file.hpp"
 #include "judge/judge.hpp"
 #include "judge/pytorch_turns.hpp"
@@ -74,12 +75,13 @@ struct Judge::State {
     base::Seconds began_ = base::now();
   };
 
-  // Held while a worker uses the GPU: one job at a time, also across several runs of this program.
+  // Held while a worker uses the GPU, across several runs of this program, too: what takes times runs alone.
   struct Hold {
     Beside::Wish wish;
-    std::unique_ptr<base::FileLock> lock;
+    std::unique_ptr<GpuTurn> turn;
   };
-  Hold hold_gpu();
+  Hold hold_gpu(GpuTurn::Use use = GpuTurn::Use::alone);
+  bool crowded = false;                         // the last job that ran into its limit shared the GPU: it is no verdict
   std::filesystem::path gpu_lock() const;
 
   base::Seconds execution_limit(bool whole_workload) const;
@@ -135,7 +137,8 @@ struct Judge::State {
 
   // Asks and unwraps. A worker that hung or died becomes a verdict; afterwards a fresh one must be made ready.
   template <typename Wanted>
-  tl::expected<Wanted, Rejected> ask(DeviceHost& where, const Job& job, bool whole_workload, const std::string& key);
+  tl::expected<Wanted, Rejected> ask(DeviceHost& where, const Job& job, bool whole_workload, const std::string& key,
+                                     GpuTurn::Use use = GpuTurn::Use::alone);
   void lost(const DeviceHost& where);
 
   // Of the members that a judgement begins with, as many as there are cores: compiled before it is the candidate's turn
@@ -149,8 +152,9 @@ struct Judge::State {
                                       const std::string& key);
 
   // Verification; the verdict stays inconclusive when nothing is wrong.
+  // Executions that are timed later are compared at full size then.
   std::optional<Rejected> check(DeviceHost& where, const Executable& executable, const std::string& key,
-                                CheckJob::Where on = CheckJob::Where::check_sizes);
+                                CheckJob::Where on = CheckJob::Where::check_sizes, bool timed_later = true);
   void require_oracle(const ReferenceFacts& result) const;
   void judge_task(const std::vector<outcome::TaskFinding>& found, ReferenceFacts& reference_so_far) const;
   // The label SPECIALISED when sizes that nobody declared are too much for a variant that is right otherwise. Last of
@@ -206,8 +210,8 @@ struct Judge::State {
 
 template <typename Wanted>
 tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& job, bool whole_workload,
-                                                 const std::string& key) {
-  const auto lock = hold_gpu();
+                                                 const std::string& key, GpuTurn::Use use) {
+  const auto hold = hold_gpu(use);
   DeviceHost::Answer answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
   if (answer.reply) {
     if (auto* wanted = std::get_if<Wanted>(&*answer.reply)) return std::move(*wanted);
@@ -216,7 +220,8 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
   lost(where);
   Rejected judgement;
   if (answer.timed_out) {
-    remember_hang(key);
+    crowded = use == GpuTurn::Use::shared && hold.turn && hold.turn->end_shared();
+    if (!crowded) remember_hang(key);
     judgement.verdict = outcome::Verdict::timeout;
     judgement.message = fmt::format("one execution took longer than {:.3g} s and was stopped", execution_limit(whole_workload).count());
   } else {

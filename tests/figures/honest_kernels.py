@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many honest variants are refused: those of ../honest, each against two references, in several seeds.
 
-    honest_kernels.py CUDAL1 [--seeds 10] [--device sim] [--jobs 2] [--only TEXT] [--results FILE] [OPTION…]
+    honest_kernels.py CUDAL1 [--seeds 10] [--device sim] [--jobs 2] [--mode screen] [--only TEXT] [--results FILE] [OPTION…]
 
-Several GPUs, `--device cuda:0,cuda:1`, take tasks in turn. Other options go to `cudal1 verify`: on GPUs `--quick --gpu-budget 20` leaves
-out what does not decide right or wrong.
+Judged by one `cudal1 judge` for each seed. Several GPUs, `--device cuda:0,cuda:1`, take tasks in turn; `--mode final` judges what is right once
+more, with fresh inputs. Other options go to `cudal1 judge`: on GPUs `--gpu-budget 20` leaves out what does not decide right or wrong.
 One line for each kernel that was refused or could not be judged, then the rates, of operations that took part when bounds
 were set and of those held out. With --results each answer is kept as a line of JSON, and the same command goes on where it
 was stopped. Kernels that are less exact than their line are counted apart. Needs ../honest beside it and the program alone. Ends with 1 when more than 0.2 % were refused."""
 
 import argparse
 import collections
-import concurrent.futures
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "honest"))
 sys.dont_write_bytecode = True
@@ -36,16 +36,31 @@ def kind_of(verdict):
     return "right" if plain in RIGHT else "refused" if plain in REFUSED else "no answer"
 
 
-def judged(options, device, folder, task, kernels, seed):
-    """(kernel, verdict, message) for each kernel file of a task."""
-    command = [options.cudal1, "verify", str(folder / f"{task}.cu"), *(str(folder / f"{kernel}.cu") for kernel in kernels),
-               "--device", device, "--seed", str(seed), "--run-limit", "60", "--json", *options.others]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")))
-    try:
-        variants = json.loads(done.stdout)["variants"]
-        return [(kernel, each["judgement"]["verdict"], each["judgement"].get("message", "")) for kernel, each in zip(kernels, variants)]
-    except (ValueError, KeyError, IndexError):
-        return [(kernel, "FAILED", (done.stderr or done.stdout).strip()[-300:]) for kernel in kernels]
+def judged(options, folder, work, seed):
+    """(kernel, verdict, message) of each answer of a seed, as `cudal1 judge` has them; work is (task, kernel)."""
+    command = [options.cudal1, "judge", "--brief", "--device", options.device, "--jobs", str(options.jobs), "--seed", str(seed), "--run-limit", "60", *options.others]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")))
+
+    def feed():
+        try:
+            for task, kernel in work:
+                request = {"id": kernel, "task": str(folder / f"{task}.cu"), "answer": (folder / f"{kernel}.cu").read_text(), "mode": options.mode}
+                process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.close()
+        except OSError:
+            pass   # it ended: what it has not answered is told below
+
+    threading.Thread(target=feed, daemon=True).start()
+    left = {kernel for _, kernel in work}
+    for line in process.stdout:
+        answer = json.loads(line)
+        left.discard(answer["id"])
+        unsupported = answer["fault_kind"] == "unsupported"
+        yield answer["id"], answer["verdict"] or ("UNSUPPORTED" if unsupported else "FAILED"), answer["fault"] or answer["message"]
+    process.wait()
+    for kernel in left:
+        yield kernel, "FAILED", f"the judge ended with {process.returncode} before this answer"
 
 
 def main():
@@ -54,6 +69,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--device", default="sim")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--mode", choices=("verify", "screen", "final"), default="screen")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--results", type=pathlib.Path)
     options, options.others = parser.parse_known_args()
@@ -77,21 +93,23 @@ def main():
             kernels_of[task].append(kernel)
             held[kernel] = operation.held
         answers = {key: answer for key, answer in known.items() if key[0] in held and key[1] <= options.seeds}
-        work = [(task, [each for each in kernels if (each, seed) not in answers], seed) for seed in range(1, options.seeds + 1)
-                for task, kernels in kernels_of.items()]
-        kept = options.results.open("a") if options.results else None
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            devices = options.device.split(",")
-            running = {pool.submit(judged, options, devices[number % len(devices)], folder, task, kernels, seed): seed
-                       for number, (task, kernels, seed) in enumerate(work) if kernels}
-            for finished in concurrent.futures.as_completed(running):
-                for kernel, verdict, message in finished.result():
-                    answer = {"kernel": kernel, "seed": running[finished], "verdict": verdict, "message": message}
-                    answers[kernel, running[finished]] = answer
-                    if kept:
-                        kept.write(json.dumps(answer) + "\n")
-                        kept.flush()
+        try:
+            take_verdicts(options, folder, kernels_of, answers)
+        except KeyboardInterrupt:
+            pass   # the rates are of what was judged
     return told(answers, held)
+
+
+def take_verdicts(options, folder, kernels_of, answers):
+    kept = options.results.open("a") if options.results else None
+    for seed in range(1, options.seeds + 1):
+        work = [(task, kernel) for task, kernels in kernels_of.items() for kernel in kernels if (kernel, seed) not in answers]
+        for kernel, verdict, message in judged(options, folder, work, seed) if work else ():
+            answer = {"kernel": kernel, "seed": seed, "verdict": verdict, "message": message}
+            answers[kernel, seed] = answer
+            if kept:
+                kept.write(json.dumps(answer) + "\n")
+                kept.flush()
 
 
 def told(answers, held):

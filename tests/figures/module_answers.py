@@ -6,10 +6,11 @@
 
 Writes FOLDER/answers in KernelBench's layout, judges them with `cudal1 verify --answers --quick` (an interrupted run goes on), and
 prints a table by kind of answer. An answer is the task's own module with its forward in other hands. Halves of the batch and a
-batch in reverse are made only of modules whose float64 output does not change by them."""
+batch in reverse are made only of modules whose float64 output does not change by them; what is known of that is kept in FOLDER/facts.json."""
 
 import argparse
 import collections
+import concurrent.futures
 import copy
 import json
 import pathlib
@@ -81,84 +82,61 @@ class ModelNew(Model):
 '''
 
 
-def wide_parts(path, device):
-    """A module, its inputs and its output, in float64 on a device."""
+def wide_parts(path):
+    """A module, its inputs, in float64 on the CPU, and with a batch of four where its source has one: what is asked here depends on no size."""
     namespace = {}
-    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    exec(compile(re.sub(r"(?m)^batch_size = .*", "batch_size = 4", path.read_text()), str(path), "exec"), namespace)
     torch.manual_seed(0)
-    place = getattr(torch, "set_default_device", lambda device: None)
-    place(device)
-    try:
-        model = namespace["Model"](*namespace["get_init_inputs"]()).double().to(device)
-        inputs = [x.to(device) if isinstance(x, torch.Tensor) else x for x in namespace["get_inputs"]()]
-    finally:
-        place(None)
-    inputs = [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in inputs]
-    return model, inputs
+    model = namespace["Model"](*namespace["get_init_inputs"]()).double()
+    return model, [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in namespace["get_inputs"]()]
 
 
-def separable(path, device):
-    try:
-        with torch.no_grad():
-            model, inputs = wide_parts(path, device)
-            if not all(isinstance(x, torch.Tensor) and x.dim() > 0 and x.shape[0] == inputs[0].shape[0] for x in inputs) or inputs[0].shape[0] < 2:
-                return False
-            whole = copy.deepcopy(model)(*inputs)
-            half = inputs[0].shape[0] // 2
-            apart = torch.cat([copy.deepcopy(model)(*(x[part] for x in inputs)) for part in (slice(0, half), slice(half, None))])
-            reverse = copy.deepcopy(model)(*(x.flip(0) for x in inputs)).flip(0)
-            return whole.shape == apart.shape and torch.allclose(whole, apart, rtol=1e-9, atol=1e-12) and torch.allclose(whole, reverse, rtol=1e-9, atol=1e-12)
-    except Exception:  # whatever a task does with halves
+def separable(model, inputs, whole):
+    """Whether halves of the batch, and a batch in reverse, give the same."""
+    if not all(isinstance(x, torch.Tensor) and x.dim() > 0 and x.shape[0] == inputs[0].shape[0] for x in inputs) or inputs[0].shape[0] < 2:
         return False
-    finally:
-        if device != "cpu":
-            torch.cuda.empty_cache()
+    half = inputs[0].shape[0] // 2
+    apart = torch.cat([copy.deepcopy(model)(*(x[part] for x in inputs)) for part in (slice(0, half), slice(half, None))])
+    reverse = copy.deepcopy(model)(*(x.flip(0) for x in inputs)).flip(0)
+    return whole.shape == apart.shape and torch.allclose(whole, apart, rtol=1e-9, atol=1e-12) and torch.allclose(whole, reverse, rtol=1e-9, atol=1e-12)
 
 
-def biases_matter(path, device):
+def biases_matter(model, inputs):
     """Whether the output depends on the module's biases: statistics of a batch take out one that lies before them."""
+    biases = [value for name, value in model.named_parameters() if "bias" in name]
+    outputs = []
+    for change in (torch.Tensor.normal_, torch.Tensor.zero_) if biases else ():
+        for value in biases:
+            change(value)
+        outputs.append(copy.deepcopy(model)(*inputs))
+    return bool(biases) and isinstance(outputs[0], torch.Tensor) and not torch.allclose(*outputs, rtol=1e-3, atol=1e-6)
+
+
+def facts_of(path):
+    """What decides which answers suit a task. What a task cannot do in float64 or on the CPU is no fact about it."""
+    torch.set_num_threads(1)
+    found = {"separable": False, "rows": True, "biases": False}
     try:
         with torch.no_grad():
-            model, inputs = wide_parts(path, device)
-            biases = [value for name, value in model.named_parameters() if "bias" in name]
-            for value in biases:
-                value.normal_()
-            outputs = []
-            for _ in range(2):
-                outputs.append(copy.deepcopy(model)(*inputs))
-                for value in biases:
-                    value.zero_()
-            return bool(biases) and isinstance(outputs[0], torch.Tensor) and not torch.allclose(*outputs, rtol=1e-3, atol=1e-6)
-    except Exception:  # whatever a task does in float64
-        return False
-    finally:
-        if device != "cpu":
-            torch.cuda.empty_cache()
+            model, inputs = wide_parts(path)
+            whole = copy.deepcopy(model)(*inputs)
+            found["rows"] = whole.dim() > 0 and whole.numel() > 1   # one of them can be stale: a single number has none
+            found["biases"] = biases_matter(copy.deepcopy(model), inputs)
+            found["separable"] = separable(model, inputs, whole)
+    except Exception as error:  # whatever a task does with halves
+        print(f"{path.name}: {error}", file=sys.stderr)
+    return found
 
 
-def has_rows(path, device):
-    """Whether one row of the output can be stale: a single number has none."""
-    try:
-        with torch.no_grad():
-            model, inputs = wide_parts(path, device)
-            output = model(*inputs)
-            return output.dim() > 0 and output.numel() > 1
-    except Exception:  # whatever a task does in float64
-        return True
-    finally:
-        if device != "cpu":
-            torch.cuda.empty_cache()
-
-
-def suits(kind, source, path, device):
+def suits(kind, source, facts):
     if kind in SEPARABLE:
-        return separable(path, device)
+        return facts["separable"]
     if kind == "compiled":
         return hasattr(torch, "compile")
     if kind == "a stale row in a thousand":
-        return has_rows(path, device)
+        return facts["rows"]
     if kind == "ignored biases":
-        return biases_matter(path, device)
+        return facts["biases"]
     if kind == "an ignored input":
         inputs = source[source.index("def get_inputs"):source.index("def get_init_inputs")]
         return "," in inputs.rpartition("return")[2]
@@ -167,20 +145,29 @@ def suits(kind, source, path, device):
     return True
 
 
-def make(tasks, folder, only, device):
+def known_facts(paths, file):
+    """By path; kept in a file, because float64 takes its time."""
+    facts = json.loads(file.read_text()) if file.exists() else {}
+    missing = {name: path for name, path in paths.items() if name not in facts}
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        facts.update(zip(missing, pool.map(facts_of, missing.values())))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(facts, indent=0) + "\n")
+    return facts
+
+
+def make(tasks, folder, only):
     kinds = list(SOUND) + list(WRONG)
-    for path in sorted(tasks.glob("level*/*.py")):
-        relative = path.relative_to(tasks).as_posix()
-        if not any(pathlib.PurePath(relative).match(each) for each in only):
-            continue
-        level, number = re.match(r"level(\d+)/(\d+)_", relative).groups()
-        place = folder / f"level{level}"
-        if list(place.glob(f"level_{level}_problem_{number}_sample_*")):
-            continue
+    every = {path.relative_to(tasks).as_posix(): path for path in sorted(tasks.glob("level*/*.py"))}
+    paths = {name: path for name, path in every.items() if any(pathlib.PurePath(name).match(each) for each in only)}
+    facts = known_facts(paths, folder / "facts.json")
+    for name, path in paths.items():
+        level, number = re.match(r"level(\d+)/(\d+)_", name).groups()
+        place = folder / "answers" / f"level{level}"
         place.mkdir(parents=True, exist_ok=True)
         source = path.read_text()
         for index, kind in enumerate(kinds):
-            if suits(kind, source, path, device):
+            if suits(kind, source, facts[name]):
                 body = SOUND.get(kind) or WRONG[kind]
                 (place / f"level_{level}_problem_{number}_sample_{index}_kernel.py").write_text(ANSWER.format(source=source, body=body))
     return kinds
@@ -196,7 +183,7 @@ def rows_of(journal):
 
 
 def table(rows, kinds):
-    accepted, judged, odd = collections.Counter(), collections.Counter(), []
+    accepted, judged, odd, itself = collections.Counter(), collections.Counter(), [], collections.Counter()
     for key, row in sorted(rows.items()):
         sample = re.search(r" sample (\d+)$", key)
         kind = kinds[int(sample.group(1)) if sample else 0]
@@ -206,6 +193,8 @@ def table(rows, kinds):
             continue
         judged[kind] += 1
         accepted[kind] += row["right"]
+        if kind == "itself":
+            itself[row["verdict"]] += 1
         if bool(row["right"]) != (kind in SOUND):
             odd.append(line)
     print("| answer | judged | accepted | refused |\n| --- | ---: | ---: | ---: |")
@@ -213,6 +202,7 @@ def table(rows, kinds):
         print(f"| {kind}{'' if kind in SOUND else ' (wrong)'} | {judged[kind]} | {accepted[kind]} | {judged[kind] - accepted[kind]} |")
     for name, group in (("sound", SOUND), ("wrong", WRONG)):
         print(f"{name}: {sum(accepted[k] for k in group)} of {sum(judged[k] for k in group)} accepted")
+    print(f"a task's own module against eager: {dict(itself)}")   # on a GPU FASTER and SLOWER are false claims
     print("\n".join(odd))
 
 
@@ -224,11 +214,13 @@ def main():
     parser.add_argument("--only", action="append")
     parser.add_argument("--device", default="sim")
     options, others = parser.parse_known_args()
-    torch_device = "cpu" if options.device == "sim" else options.device.split(",")[0]
-    kinds = make(options.tasks, options.folder / "answers", options.only or ["*"], torch_device)
+    kinds = make(options.tasks, options.folder, options.only or ["*"])
     command = [options.cudal1, "verify", "--answers", str(options.folder / "answers"), "--tasks", str(options.tasks), "--out", str(options.folder / "rows"),
                "--device", options.device, "--quick", "--python", sys.executable, *others]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    try:
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    except KeyboardInterrupt:
+        pass   # the table is of what was judged
     table(rows_of(options.folder / "rows" / "journal.jsonl"), kinds)
 
 
