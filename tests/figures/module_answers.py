@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers to PyTorch modules that are sound by construction, and ones that are wrong by little: how many of each does the judge refuse?
 
-  module_answers.py CUDAL1 TASKS FOLDER [--only GLOB] [--device cuda:0] [OPTION…]
+  module_answers.py CUDAL1 TASKS FOLDER [--only GLOB] [--each N] [--device cuda:0] [OPTION…]
 
 Writes FOLDER/answers in KernelBench's layout, judges them with `cudal1 verify --answers --quick` (an interrupted run goes on), and
 prints a table by kind of answer. An answer is the task's own module with its forward in other hands. Halves of the batch and a
@@ -156,18 +156,25 @@ def known_facts(paths, file):
     return facts
 
 
-def make(tasks, folder, only):
+def chosen(group, source, facts, each, turn):
+    """The kinds of a group that suit a task: all, or so many, those that come next by turns."""
+    fitting = [kind for kind in group if suits(kind, source, facts)]
+    return [fitting[(each * turn + i) % len(fitting)] for i in range(min(each, len(fitting)))] if each else fitting
+
+
+def make(tasks, folder, only, each):
     kinds = list(SOUND) + list(WRONG)
     every = {path.relative_to(tasks).as_posix(): path for path in sorted(tasks.glob("level*/*.py"))}
     paths = {name: path for name, path in every.items() if any(pathlib.PurePath(name).match(each) for each in only)}
     facts = known_facts(paths, folder / "facts.json")
-    for name, path in paths.items():
+    for turn, (name, path) in enumerate(paths.items()):
         level, number = re.match(r"level(\d+)/(\d+)_", name).groups()
         place = folder / "answers" / f"level{level}"
         place.mkdir(parents=True, exist_ok=True)
         source = path.read_text()
+        wanted = chosen(SOUND, source, facts[name], each, turn) + chosen(WRONG, source, facts[name], each, turn)
         for index, kind in enumerate(kinds):
-            if suits(kind, source, facts[name]):
+            if kind in wanted:
                 body = SOUND.get(kind) or WRONG[kind]
                 (place / f"level_{level}_problem_{number}_sample_{index}_kernel.py").write_text(ANSWER.format(source=source, body=body))
     return kinds
@@ -185,8 +192,7 @@ def rows_of(journal):
 def table(rows, kinds):
     accepted, judged, odd, itself = collections.Counter(), collections.Counter(), [], collections.Counter()
     for key, row in sorted(rows.items()):
-        sample = re.search(r" sample (\d+)$", key)
-        kind = kinds[int(sample.group(1)) if sample else 0]
+        kind = kinds[int(re.search(r"_sample_(\d+)_kernel", row["answer"]).group(1))]
         line = f"{key}, {kind}: {row['status']} {row['verdict']}: {row['message'][:200]}"
         if not row["right"] and row["verdict"] != "WRONG_RESULT":
             odd.append(line)  # not judged
@@ -212,9 +218,10 @@ def main():
     parser.add_argument("tasks", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--only", action="append")
+    parser.add_argument("--each", type=int, default=0, help="so many sound and so many wrong answers for a task, by turns; else all")
     parser.add_argument("--device", default="sim")
     options, others = parser.parse_known_args()
-    kinds = make(options.tasks, options.folder, options.only or ["*"])
+    kinds = make(options.tasks, options.folder, options.only or ["*"], options.each)
     command = [options.cudal1, "verify", "--answers", str(options.folder / "answers"), "--tasks", str(options.tasks), "--out", str(options.folder / "rows"),
                "--device", options.device, "--quick", "--python", sys.executable, *others]
     try:
