@@ -4,7 +4,7 @@
 //! task  scale
 //! judge final
 //! sim   SANITIZER_FAILED
-//! gpu   SANITIZER_FAILED RUNTIME_FAILED not_faster
+//! gpu   SANITIZER_FAILED RUNTIME_FAILED WRONG_RESULT not_faster
 //@ launch  k<<<ceil_div(N * M, 256), 256>>>(A, C, N * M)
 __global__ void k(const float* A, float* C, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

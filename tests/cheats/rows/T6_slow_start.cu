@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! row   T6
 //! how   waits where a table of its own is cold, which is at the start of a sample only: the shorter of two batches grows, and the slope between them falls
-//! task  scale
+//! task  scale_rows
 //! sim   right
 //! gpu   not_faster
 //! gpu   FASTER without slope
