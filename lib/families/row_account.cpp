@@ -8,7 +8,8 @@
 
 namespace cudal1::families {
 
-void RowWriter::account() {
+// What memory moves of the rows, at the first workload.
+double RowWriter::moved_bytes() const {
   double bytes = 0;
   const auto add = [&](const tensor::Shape& strides, tensor::Dtype dtype) {
     double elements = 1;
@@ -28,12 +29,21 @@ void RowWriter::account() {
     for (int read = 0; read < (geometry_.cached ? 1 : std::max(1, reads)); ++read) add(at(id).strides, node(id).dtype);
   }
   for (const Region::Root& root : region_.roots) add(root.strides, node(root.instance).dtype);
+  return bytes;
+}
+
+void RowWriter::account() {
+  const double bytes = moved_bytes();
   const double enough = costs::blocks_per_multiprocessor * file_.machine().multiprocessors;
   const double lines = static_cast<double>(region_.rows().values[0]) * splits_;
   const double blocks = walk_ == Walk::columns ? lines / 32 : persistent() ? enough : lines;
   const bool busy = walk_ == Walk::pointwise || bytes < costs::few_bytes;
   const double share = walk_ == Walk::columns && geometry_.cached && !beside() ? costs::columns_kept_singly : 1;
   file_.traffic(bytes, 0, busy ? share : std::clamp(blocks / enough, 1 / enough, share));
+  tell_techniques();
+}
+
+void RowWriter::tell_techniques() {
   int operations = 0;
   for (const Instance& instance : region_.instances) operations += instance.leaf ? 0 : 1;
   if (operations > 1)

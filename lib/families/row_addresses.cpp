@@ -166,6 +166,71 @@ std::string RowWriter::prefetched_at(std::size_t which) const {
   return fmt::format("&ahead[({} * ITEMS + item) * {} + threadIdx.x]", which, threads_);
 }
 
+void RowWriter::begin_columns() {
+  if (beside()) line(fmt::format("const {0} first = {3}(blockIdx.x) * {1} + (part * {2} + {3}(threadIdx.x)) * VEC;", line_index_, width_, lanes(), conversion(line_index_)));
+  else line(fmt::format("const {} first = {}(blockIdx.x) * {} + threadIdx.x;", line_index_, conversion(line_index_), width_));
+  line(fmt::format("const bool live = first < {};", lines_));
+  line(fmt::format("const {} line = live ? first : {} - {};  // idle threads keep the barriers whole", line_index_,
+                   lines_, beside() ? "VEC" : "1"));
+  lane_ = "threadIdx.y";
+  if (geometry_.cached) line(fmt::format("constexpr int ITEMS = {};", items_));
+}
+
+void RowWriter::begin_persistent() {
+  line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
+  const std::string each = team_.empty() ? "" : " / " + team_;
+  if (team_.empty()) prefetch();
+  else join_team();
+  if (trails()) {
+    line(fmt::format("const {} teams = gridDim.x / {};", line_index_, team_));
+    line(fmt::format("for ({} step = blockIdx.x / {}; step < {} + teams; step += teams) {{", line_index_, team_, lines_));
+    indent_ += 2;
+    line(fmt::format("if (step < {}) {{", lines_));
+    indent_ += 2;
+    line(fmt::format("const {} line = step;", line_index_));
+  } else {
+    line(fmt::format("for ({0} line = blockIdx.x{1}; line < {2}; line += gridDim.x{1}) {{", line_index_, each, lines_));
+    indent_ += 2;
+  }
+  lane_ = "threadIdx.x";
+}
+
+void RowWriter::begin_rows() {
+  line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
+  if (geometry_.cached) line(fmt::format("constexpr int ITEMS = {};", items_));
+  if (!totals_.empty()) begin_totals();
+  if (several_rows()) {
+    line(totals_.empty() ? fmt::format("const {} first = {}(blockIdx.x) * ROWS + threadIdx.y;", line_index_, conversion(line_index_))
+                         : fmt::format("const {} first = base + threadIdx.y;", line_index_));
+    line(fmt::format("const bool live = first < {};", lines_));
+    line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
+                     lines_));
+  } else {
+    line("const bool live = blockIdx.x * ROWS + threadIdx.y == 0;");
+  }
+  lane_ = "threadIdx.x";
+}
+
+void RowWriter::begin_pointwise() {
+  lane_ = "threadIdx.x";
+  if (geometry_.rows_per_block) {
+    line(fmt::format("constexpr int ITEMS = {};", items_));
+    if (several_rows()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
+  }
+  line(fmt::format("constexpr int TILE = {} * {} * VEC;", geometry_.rows_per_block ? "ITEMS" : items_, threads_));
+  if (several_rows()) {
+    line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
+    if (geometry_.rows_per_block)
+      line(fmt::format("const {} line = {}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_, conversion(line_index_)));
+    else line(fmt::format("const {} line = {}(blockIdx.x / chunks);", line_index_, conversion(line_index_)));
+    if (geometry_.rows_per_block) line(fmt::format("if (line >= {}) return;", lines_));
+    line(fmt::format("const {0} start = {1}(blockIdx.x % chunks) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
+  } else {
+    if (geometry_.rows_per_block) line("if (threadIdx.y > 0) return;");
+    line(fmt::format("const {0} start = {1}(blockIdx.x) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
+  }
+}
+
 void RowWriter::prepare() {
   const tensor::Extent lines = region_.rows(), columns = region_.columns();
   for (std::size_t i = 0; i < region_.instances.size(); ++i) {
@@ -180,64 +245,10 @@ void RowWriter::prepare() {
   line_index_ = index_type(*std::max_element(lines.values.begin(), lines.values.end()));
   indent_ = 2;
   if (walk_ != Walk::columns) line(fmt::format("constexpr int VEC = {};", geometry_.vec));
-  if (walk_ == Walk::columns) {
-    if (beside()) line(fmt::format("const {0} first = {3}(blockIdx.x) * {1} + (part * {2} + {3}(threadIdx.x)) * VEC;", line_index_, width_, lanes(), conversion(line_index_)));
-    else line(fmt::format("const {} first = {}(blockIdx.x) * {} + threadIdx.x;", line_index_, conversion(line_index_), width_));
-    line(fmt::format("const bool live = first < {};", lines_));
-    line(fmt::format("const {} line = live ? first : {} - {};  // idle threads keep the barriers whole", line_index_,
-                     lines_, beside() ? "VEC" : "1"));
-    lane_ = "threadIdx.y";
-    if (geometry_.cached) line(fmt::format("constexpr int ITEMS = {};", items_));
-  } else if (persistent()) {
-    line(fmt::format("constexpr int ROWS = 1, ITEMS = {};", items_));
-    const std::string each = team_.empty() ? "" : " / " + team_;
-    if (team_.empty()) prefetch();
-    else join_team();
-    if (trails()) {
-      line(fmt::format("const {} teams = gridDim.x / {};", line_index_, team_));
-      line(fmt::format("for ({} step = blockIdx.x / {}; step < {} + teams; step += teams) {{", line_index_, team_, lines_));
-      indent_ += 2;
-      line(fmt::format("if (step < {}) {{", lines_));
-      indent_ += 2;
-      line(fmt::format("const {} line = step;", line_index_));
-    } else {
-      line(fmt::format("for ({0} line = blockIdx.x{1}; line < {2}; line += gridDim.x{1}) {{", line_index_, each, lines_));
-      indent_ += 2;
-    }
-    lane_ = "threadIdx.x";
-  } else if (walk_ == Walk::rows) {
-    line(fmt::format("constexpr int ROWS = {0} < 256 ? 256 / {0} : 1;", threads_));
-    if (geometry_.cached) line(fmt::format("constexpr int ITEMS = {};", items_));
-    if (!totals_.empty()) begin_totals();
-    if (several_rows()) {
-      line(totals_.empty() ? fmt::format("const {} first = {}(blockIdx.x) * ROWS + threadIdx.y;", line_index_, conversion(line_index_))
-                           : fmt::format("const {} first = base + threadIdx.y;", line_index_));
-      line(fmt::format("const bool live = first < {};", lines_));
-      line(fmt::format("const {} line = live ? first : {} - 1;  // idle threads keep the barriers whole", line_index_,
-                       lines_));
-    } else {
-      line("const bool live = blockIdx.x * ROWS + threadIdx.y == 0;");
-    }
-    lane_ = "threadIdx.x";
-  } else {
-    lane_ = "threadIdx.x";
-    if (geometry_.rows_per_block) {
-      line(fmt::format("constexpr int ITEMS = {};", items_));
-      if (several_rows()) line(fmt::format("constexpr int ROWS = 256 / {};", threads_));
-    }
-    line(fmt::format("constexpr int TILE = {} * {} * VEC;", geometry_.rows_per_block ? "ITEMS" : items_, threads_));
-    if (several_rows()) {
-      line(fmt::format("const {0} chunks = ({1} + TILE - 1) / TILE;", index_, columns_));
-      if (geometry_.rows_per_block)
-        line(fmt::format("const {} line = {}(blockIdx.x / chunks) * ROWS + threadIdx.y;", line_index_, conversion(line_index_)));
-      else line(fmt::format("const {} line = {}(blockIdx.x / chunks);", line_index_, conversion(line_index_)));
-      if (geometry_.rows_per_block) line(fmt::format("if (line >= {}) return;", lines_));
-      line(fmt::format("const {0} start = {1}(blockIdx.x % chunks) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
-    } else {
-      if (geometry_.rows_per_block) line("if (threadIdx.y > 0) return;");
-      line(fmt::format("const {0} start = {1}(blockIdx.x) * TILE + {1}(threadIdx.x) * VEC;", index_, conversion(index_)));
-    }
-  }
+  if (walk_ == Walk::columns) begin_columns();
+  else if (persistent()) begin_persistent();
+  else if (walk_ == Walk::rows) begin_rows();
+  else begin_pointwise();
   line_coordinates();
   for (std::size_t i = 0; i < region_.instances.size(); ++i) bind(static_cast<int>(i));
 }

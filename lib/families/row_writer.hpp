@@ -57,6 +57,10 @@ class RowWriter {
   void bind(int id);
   void read_indirect(int id);
   void prepare();
+  void begin_columns();
+  void begin_persistent();
+  void begin_rows();
+  void begin_pointwise();
   void join_team();
   void prefetch();
   std::string prefetched_at(std::size_t which) const;  // where a thread finds its pack of a leaf
@@ -119,6 +123,8 @@ class RowWriter {
 
   // What it moves, and what it is good at.
   void account();
+  double moved_bytes() const;
+  void tell_techniques();
 
   const Region& region_;
   const Dag& dag_;

@@ -56,6 +56,59 @@ Reads reads_of(const Region& operand, const Dag& dag, std::size_t dim, std::vect
   return reads;
 }
 
+// Four results in one access, where rows are aligned.
+std::string pack_stores(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t dim, const std::string& where, bool reverse,
+                        const std::string& type, Arguments& arguments) {
+  const Region::Root& root = region.roots[0];
+  const Spelling value = spelling(region, dag, at, 8, arguments);
+  const tensor::Dtype dtype = dag.at(region.instances[static_cast<std::size_t>(root.instance)].node).dtype;
+  std::vector<std::string> start = at;
+  start[dim] = "along";
+  return fmt::format(
+               "    if (WHOLE) {{\n      if (left <= 0) continue;\n      Pack<{0}, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) {{\n"
+               "        const int item = {1}, along = {2} + item;\n        const {7} produced = value[i];\n{3}"
+               "        out.at[item] = {4};\n      }}\n      const int along = {2};\n      store<true, 4>({5} + {6}, out, left);\n"
+               "      continue;\n    }}\n",
+               tensor::cuda_name(dtype), reverse ? "3 - i" : "i", where, value.statements,
+               stored(dtype, value.value),
+               arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments), type);
+}
+
+struct Spelt {
+  std::string name, type, threads, coordinates, M, neutral, op;
+  bool reverse;
+};
+
+void write_columns(const Spelt& scan, const Reads& reads, const Spelling& from_elements, const Epilogue& after, const tensor::Extent& outer,
+                   const tensor::Extent& inner, Arguments& arguments, KernelFile& file) {
+  const tensor::Extent lines = times(outer, inner);
+  const std::string count = arguments.number(lines), step = arguments.number(inner);
+  file.code(device_code("scan_columns.cuh", {{"name", scan.name}, {"type", scan.type},
+                        {"parameters", arguments.parameters()}, {"threads", scan.threads},
+                        {"count", count}, {"inner", step}, {"M", scan.M},
+                        {"coordinates", scan.coordinates}, {"lines", reads.lines}, {"neutral", scan.neutral},
+                        {"from_elements", from_elements.statements}, {"value", from_elements.value},
+                        {"along", scan.reverse ? scan.M + " - 1 - k" : "k"}, {"op", scan.op},
+                        {"epilogue", after.statements}, {"store", after.store}}));
+  file.launch(
+      fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", scan.name, lines.text, scan.threads, scan.threads, arguments.passed()));
+}
+
+void account(const Region& operand, const Node& node, const Reads& reads, const std::string& name, bool rows, double lines, KernelFile& file) {
+  const double blocks = lines / (rows ? 1 : 256);
+  const double enough = costs::blocks_per_multiprocessor * file.machine().multiprocessors;
+  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * volume(node.shape), 0, std::clamp(blocks / enough, 1 / enough, 1.0));
+  file.technique(
+      Technique::parallel_scan,
+      rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "
+                         "carry in order.",
+                         name)
+           : fmt::format("Every thread of `{}` scans a line beside its neighbours, so that all accesses are coalesced.",
+                         name));
+  if (operand.instances.size() > 1)
+    file.technique(Technique::fusion, fmt::format("`{}` computes what it scans when it loads it.", name));
+}
+
 }  // namespace
 
 // Bound by memory: one pass, in which what is scanned is computed too. Along the last dimension a block takes a row; along
@@ -71,21 +124,17 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
                        outer = product_of(node.shape, 0, dim, region.assignments);
   const bool rows = is_one(inner);
   const std::string name = file.unique("scan");
-  const std::string threads = file.tune(
-      "THREADS", rows ? std::vector<std::int64_t>{256, 512, 128, 1024} : std::vector<std::int64_t>{128, 64, 256});
+  const std::string threads = file.tune("THREADS", rows ? std::vector<std::int64_t>{256, 512, 128, 1024} : std::vector<std::int64_t>{128, 64, 256});
   Arguments arguments(file.scalars());
   const Region operand = *grow(dag, {{node.operands[0], ""}}, buffers, true, -1, region.workloads).region;
   for (const Instance& instance : operand.instances)
-    if (instance.leaf && !instance.buffer.empty())
-      arguments.pointer(instance.buffer, dag.at(instance.node).dtype, false);
+    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, dag.at(instance.node).dtype, false);
   declare_epilogue(region, dag, arguments);
   const std::string M = arguments.number(node.shape[dim]);
   const bool sum = scan.function == "sum";
   std::vector<std::string> at, behind;
-  const tensor::Shape front_shape(node.shape.begin(), node.shape.begin() + scan.dim),
-      back_shape(node.shape.begin() + scan.dim + 1, node.shape.end());
-  std::string before = coordinates(front_shape, rows ? "blockIdx.x" : "front", at, arguments);
-  before += coordinates(back_shape, "back", behind, arguments, dim + 1);
+  std::string before = coordinates({node.shape.begin(), node.shape.begin() + scan.dim}, rows ? "blockIdx.x" : "front", at, arguments);
+  before += coordinates({node.shape.begin() + scan.dim + 1, node.shape.end()}, "back", behind, arguments, dim + 1);
   at.push_back("along");
   at.insert(at.end(), behind.begin(), behind.end());
   const std::string where = reverse ? M + " - 4 - from" : "from";
@@ -107,19 +156,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
     const Region::Root& root = region.roots[0];
     if (root.strides == strides_of(node.shape, region.assignments)) {
       if (!root.offset.values.empty()) require(arguments.number(root.offset));
-      const Spelling value = spelling(region, dag, at, 8, arguments);
-      const tensor::Dtype dtype = dag.at(region.instances[static_cast<std::size_t>(root.instance)].node).dtype;
-      std::vector<std::string> start = at;
-      start[dim] = "along";
-      stores = fmt::format(
-                   "    if (WHOLE) {{\n      if (left <= 0) continue;\n      Pack<{0}, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) {{\n"
-                   "        const int item = {1}, along = {2} + item;\n        const {7} produced = value[i];\n{3}"
-                   "        out.at[item] = {4};\n      }}\n      const int along = {2};\n      store<true, 4>({5} + {6}, out, left);\n"
-                   "      continue;\n    }}\n",
-                   tensor::cuda_name(dtype), reverse ? "3 - i" : "i", where, value.statements,
-                   stored(dtype, value.value),
-                   arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments), type) +
-               stores;
+      stores = pack_stores(region, dag, at, dim, where, reverse, type, arguments) + stores;
     }
     const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
     file.code(device_code("scan_rows.cuh", {{"name", name}, {"type", type}, {"parameters", arguments.parameters()},
@@ -131,30 +168,9 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
         {"element", reverse ? M + " - 1 - from - i" : "from + i"}, {"stores", stores}}));
     file.launch(fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed()));
   } else {
-    const tensor::Extent lines = times(outer, inner);
-    const std::string count = arguments.number(lines), step = arguments.number(inner);
-    file.code(device_code("scan_columns.cuh", {{"name", name}, {"type", type},
-                          {"parameters", arguments.parameters()}, {"threads", threads},
-                          {"count", count}, {"inner", step}, {"M", M},
-                          {"coordinates", before}, {"lines", reads.lines}, {"neutral", sum ? "0" : "1"},
-                          {"from_elements", from_elements.statements}, {"value", from_elements.value},
-                          {"along", reverse ? M + " - 1 - k" : "k"}, {"op", sum ? "+" : "*"},
-                          {"epilogue", after.statements}, {"store", after.store}}));
-    file.launch(
-        fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, lines.text, threads, threads, arguments.passed()));
+    write_columns({name, type, threads, before, M, sum ? "0" : "1", sum ? "+" : "*", reverse}, reads, from_elements, after, outer, inner, arguments, file);
   }
-  const double blocks = static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]) / (rows ? 1 : 256);
-  const double enough = costs::blocks_per_multiprocessor * file.machine().multiprocessors;
-  file.traffic(reads.bytes + static_cast<double>(tensor::size_of(node.dtype)) * volume(node.shape), 0, std::clamp(blocks / enough, 1 / enough, 1.0));
-  file.technique(
-      Technique::parallel_scan,
-      rows ? fmt::format("A block of `{}` scans a row in pieces: four elements per thread, warps by shuffles, the "
-                         "carry in order.",
-                         name)
-           : fmt::format("Every thread of `{}` scans a line beside its neighbours, so that all accesses are coalesced.",
-                         name));
-  if (operand.instances.size() > 1)
-    file.technique(Technique::fusion, fmt::format("`{}` computes what it scans when it loads it.", name));
+  account(operand, node, reads, name, rows, static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]), file);
 }
 
 }  // namespace cudal1::families

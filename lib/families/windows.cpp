@@ -122,6 +122,60 @@ std::string flat(const Windows& windows, const char* const* names, bool taps, Ar
   return text;
 }
 
+// What a thread makes of the windows of one result: `produced`.
+std::string pooled(const Region& region, const Node& node, const Windows& windows, const std::vector<std::string>& at, const std::string& X, const std::string& plane,
+                   const std::string& here, Arguments& arguments) {
+  std::string body;
+  const std::size_t rank = node.shape.size(), front = rank - node.windows().size();
+  const bool most = node.as<Pool>().largest;
+  const std::string results = arguments.number(product_of(node.shape, front, rank, region.assignments));
+  body += fmt::format("  const float* x = {} + size_t(index / {}) * {};\n", X, results, plane);
+  body += fmt::format("  float produced = {};\n", most ? "__int_as_float(0xff800000)" : "0");
+  std::string loops = tap_loops(
+      windows, at, false,
+      {fmt::format("const float value = x[{}];", here),
+       most ? "produced = value > produced || value != value ? value : produced;" : "produced += value;"},
+      arguments);
+  body += loops;
+  if (!most) {
+    const std::string by = divisor(node, windows, at, 2, arguments, body);
+    body += fmt::format("  produced /= {};\n", by);
+  }
+  return body;
+}
+
+std::string convolved(const Node& node, const Node& input, const Node& weights, const Windows& windows, const std::vector<std::string>& at, const std::string& X,
+                      const std::string& weight, const std::string& plane, const std::string& here, Arguments& arguments) {
+  std::string body;
+  const bool transposed = node.transposed();
+  const auto coordinate = [&](std::size_t i) { return at[i].empty() ? std::string("0") : at[i]; };
+  const std::int64_t groups = node.as<Convolution>().groups;
+  const std::string channels = arguments.number(input.shape[1]);
+  const std::string taps = arguments.number(windows.taps());
+  const std::string own = arguments.number(weights.shape[1]);  // of a group: inputs, or results when transposed
+  const std::string results = arguments.number(node.shape[1]);
+  const std::string o = coordinate(1);
+  const std::string each = transposed ? (groups == 1 ? channels : fmt::format("({} / {})", channels, groups)) : own;
+  const std::string group = groups == 1  ? "0"
+                            : transposed ? fmt::format("{} / {}", o, own)
+                                         : fmt::format("{} / ({} / {})", o, results, groups);
+  body += fmt::format("  const int group = {};\n", group);
+  body += fmt::format("  const float* x = {} + (size_t({}) * {} + group * {}) * {};\n", X, coordinate(0), channels,
+                      each, plane);
+  body += transposed
+              ? fmt::format("  const float* weights = {} + (size_t(group) * {} * {} + ({} - group * {})) * {};\n",
+                            weight, each, own, o, own, taps)
+              : fmt::format("  const float* weights = {} + size_t({}) * {} * {};\n", weight, o, own, taps);
+  body += "  float produced = 0;\n";
+  body += fmt::format("  for (int channel = 0; channel < {}; ++channel, x += {}, weights += {}) {{\n", each, plane,
+                      transposed ? fmt::format("{} * {}", own, taps) : taps);
+  body += tap_loops(
+      windows, at, transposed,
+      {fmt::format("produced += x[{}] * weights[{}];", here, flat(windows, tap_names, true, arguments))}, arguments);
+  body += "  }\n";
+  return body;
+}
+
 }  // namespace
 
 // Bound by memory, or by the cache that serves overlapping windows: a thread per result, neighbours beside each other.
@@ -142,51 +196,10 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
   const std::string count = arguments.number(total);
   std::vector<std::string> at;
   std::string body = coordinates(node.shape, "index", at, arguments);
-  const auto coordinate = [&](std::size_t i) { return at[i].empty() ? std::string("0") : at[i]; };
   const std::string plane = arguments.number(product_of(input.shape, front, rank, region.assignments));
   const std::string here = flat(windows, input_names, false, arguments);
-  if (pool) {
-    const bool most = node.as<Pool>().largest;
-    const std::string results = arguments.number(product_of(node.shape, front, rank, region.assignments));
-    body += fmt::format("  const float* x = {} + size_t(index / {}) * {};\n", x, results, plane);
-    body += fmt::format("  float produced = {};\n", most ? "__int_as_float(0xff800000)" : "0");
-    std::string loops = tap_loops(
-        windows, at, false,
-        {fmt::format("const float value = x[{}];", here),
-         most ? "produced = value > produced || value != value ? value : produced;" : "produced += value;"},
-        arguments);
-    body += loops;
-    if (!most) {
-      const std::string by = divisor(node, windows, at, 2, arguments, body);
-      body += fmt::format("  produced /= {};\n", by);
-    }
-  } else {
-    const Node& weights = dag.at(node.operands[1]);
-    const std::int64_t groups = node.as<Convolution>().groups;
-    const std::string channels = arguments.number(input.shape[1]);
-    const std::string taps = arguments.number(windows.taps());
-    const std::string own = arguments.number(weights.shape[1]);  // of a group: inputs, or results when transposed
-    const std::string results = arguments.number(node.shape[1]);
-    const std::string o = coordinate(1);
-    const std::string each = transposed ? (groups == 1 ? channels : fmt::format("({} / {})", channels, groups)) : own;
-    const std::string group = groups == 1  ? "0"
-                              : transposed ? fmt::format("{} / {}", o, own)
-                                           : fmt::format("{} / ({} / {})", o, results, groups);
-    body += fmt::format("  const int group = {};\n", group);
-    body += fmt::format("  const float* x = {} + (size_t({}) * {} + group * {}) * {};\n", x, coordinate(0), channels,
-                        each, plane);
-    body += transposed
-                ? fmt::format("  const float* weights = {} + (size_t(group) * {} * {} + ({} - group * {})) * {};\n",
-                              weight, each, own, o, own, taps)
-                : fmt::format("  const float* weights = {} + size_t({}) * {} * {};\n", weight, o, own, taps);
-    body += "  float produced = 0;\n";
-    body += fmt::format("  for (int channel = 0; channel < {}; ++channel, x += {}, weights += {}) {{\n", each, plane,
-                        transposed ? fmt::format("{} * {}", own, taps) : taps);
-    body += tap_loops(
-        windows, at, transposed,
-        {fmt::format("produced += x[{}] * weights[{}];", here, flat(windows, tap_names, true, arguments))}, arguments);
-    body += "  }\n";
-  }
+  body += pool ? pooled(region, node, windows, at, x, plane, here, arguments)
+               : convolved(node, input, dag.at(node.operands[1]), windows, at, x, weight, plane, here, arguments);
   const Epilogue after = epilogue(region, dag, at, 2, arguments);
   const std::string index = index_type(*std::max_element(total.values.begin(), total.values.end()));
   file.code(fmt::format(

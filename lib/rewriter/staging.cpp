@@ -78,128 +78,160 @@ std::optional<Plan> plan_of(const ItemKernel& kernel, const OwnDraft& draft) {
   return plan;
 }
 
-std::optional<OwnRewrite> staged(const ItemKernel& kernel, OwnDraft& draft) {
-  const auto plan = plan_of(kernel, draft);
-  if (!plan) return std::nullopt;
-  const bool plane = kernel.axes.size() == 2;
-  const Statement& loop = kernel.body[plan->loop];
-  const std::vector<Statement> before(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(plan->loop)),
-      after(kernel.body.begin() + static_cast<std::ptrdiff_t>(plan->loop) + 1, kernel.body.end());
-  // Nothing between the declarations and the loop but arithmetic on locals.
-  std::vector<Statement> kept, started;  // declared anew in each scope; held for each item
-  for (const Statement& each : before) {
-    const bool constant = each.kind == Kind::declaration && (kernel.definitions.count(each.name) != 0 || kernel.aliases.count(each.name) != 0);
-    if (each.kind == Kind::declaration && !constant && each.type.find('*') != std::string::npos) return std::nullopt;
-    (constant ? kept : started).push_back(each);
+std::string indented(const std::string& lines, const std::string& space) {
+  std::string result;
+  std::size_t at = 0;
+  while (at < lines.size()) {
+    const std::size_t end = lines.find('\n', at);
+    result += space + lines.substr(at, end - at + 1);
+    at = end + 1;
   }
-  // In a plane blocks of 16 by 16 threads and tiles of 16 steps, on a line 128 of both.
-  const int threads = plane ? 256 : 128;
-  const std::string STEPS = unused_name(draft.code, "STEPS"), item = unused_name(draft.code, "item_x"), item_y = unused_name(draft.code, "item_y"),
-                    start = unused_name(draft.code, loop.name + "_0"), step = unused_name(draft.code, "step"), line = unused_name(draft.code, "line"),
-                    place = unused_name(draft.code, "place"), count = unused_name(draft.code, "steps"), walk = unused_name(draft.code, "walk");
-  const std::string items = tune(draft, "ITEMS", plane ? "8 | 4 | 2" : "4 | 2 | 1");
-  const std::string width = plane ? fmt::format("16 * {}", items) : fmt::format("128 * {}", items);
-  const auto type = [&](const ItemKernel::Axis& axis) { return kernel.plain_type(static_cast<std::size_t>(&axis - kernel.axes.data())); };
-  const auto corner = [&](const ItemKernel::Axis& axis) { return fmt::format("static_cast<{}>(blockIdx.{}) * ({})", type(axis), axis.letter, width); };
+  return result;
+}
 
-  std::string text = kernel.head() + " {\n";
-  text += fmt::format("  constexpr int {} = {};\n", STEPS, plane ? 16 : 128);
-  for (const Staged& each : plan->staged)
-    text += each.axis == nullptr ? fmt::format("  __shared__ {} {}[{}];\n", kernel.elements.at(each.access.pointer), each.tile, STEPS)
-                                 : fmt::format("  __shared__ __align__(16) {} {}[{}][{} + 4];\n", kernel.elements.at(each.access.pointer), each.tile, STEPS, width);
-  text += print(kernel.uniform, 2);
+// The kernel with its loads staged. In a plane blocks of 16 by 16 threads and tiles of 16 steps, on a line 128 of both.
+class StagedKernel {
+ public:
+  StagedKernel(const ItemKernel& kernel, OwnDraft& draft, const Plan& plan)
+      : kernel_(kernel), plan_(plan), loop_(kernel.body[plan.loop]), plane_(kernel.axes.size() == 2),
+        after_(kernel.body.begin() + static_cast<std::ptrdiff_t>(plan.loop) + 1, kernel.body.end()) {
+    const auto unused = [&](const std::string& name) { return unused_name(draft.code, name); };
+    steps_ = unused("STEPS"), item_ = unused("item_x"), item_y_ = unused("item_y"), start_ = unused(loop_.name + "_0"), step_ = unused("step"),
+    line_ = unused("line"), place_ = unused("place"), count_ = unused("steps"), walk_ = unused("walk");
+    code_ = draft.code;
+  }
+
+  // Nothing between the declarations and the loop but arithmetic on locals.
+  bool can_hold() {
+    for (std::size_t i = 0; i < plan_.loop; ++i) {
+      const Statement& each = kernel_.body[i];
+      const bool constant = each.kind == Kind::declaration && (kernel_.definitions.count(each.name) != 0 || kernel_.aliases.count(each.name) != 0);
+      if (each.kind == Kind::declaration && !constant && each.type.find('*') != std::string::npos) return false;
+      (constant ? kept_ : started_).push_back(each);
+    }
+    return true;
+  }
+
+  OwnRewrite write(OwnDraft& draft) {
+    items_ = tune(draft, "ITEMS", plane_ ? "8 | 4 | 2" : "4 | 2 | 1");
+    width_ = plane_ ? fmt::format("16 * {}", items_) : fmt::format("128 * {}", items_);
+    std::string text = kernel_.head() + " {\n" + tiles() + print(kernel_.uniform, 2);
+    text += held();
+    text += started();
+    // One tile after the other.
+    text += plane_ ? fmt::format("  const int {} = threadIdx.y * 16 + threadIdx.x;\n", line_) : fmt::format("  const int {} = threadIdx.x;\n", line_);
+    text += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", loop_.type, start_, loop_.value, loop_.below, steps_);
+    for (const Staged& each : plan_.staged) text += filled(each);
+    text += walked();
+    text += for_items(2, fmt::format("    if ({}) {{\n{}{}{}    }}\n", kernel_.inside(), print(kept_, 6), indented(references_, "      "), print(after_, 6))) + "}";
+    OwnRewrite result{text, kernel_.launch};
+    for (const ItemKernel::Axis& axis : kernel_.axes)
+      result.launch.grid[static_cast<std::size_t>(axis.letter - 'x')] = fmt::format("ceil_div({}, {})", axis.count, width_);
+    result.launch.block = plane_ ? std::vector<std::string>{"16", "16"} : std::vector<std::string>{"128"};
+    return result;
+  }
+
+ private:
+  std::string type(const ItemKernel::Axis& axis) const { return kernel_.plain_type(static_cast<std::size_t>(&axis - kernel_.axes.data())); }
+  std::string corner(const ItemKernel::Axis& axis) const {
+    return fmt::format("static_cast<{}>(blockIdx.{}) * ({})", type(axis), axis.letter, width_);
+  }
+
+  std::string tiles() const {
+    std::string text = fmt::format("  constexpr int {} = {};\n", steps_, plane_ ? 16 : 128);
+    for (const Staged& each : plan_.staged)
+      text += each.axis == nullptr ? fmt::format("  __shared__ {} {}[{}];\n", kernel_.elements.at(each.access.pointer), each.tile, steps_)
+                                   : fmt::format("  __shared__ __align__(16) {} {}[{}][{} + 4];\n", kernel_.elements.at(each.access.pointer), each.tile, steps_, width_);
+    return text;
+  }
+
+  // What each item of a thread holds from before the loop on.
+  std::string held() {
+    const std::string at = plane_ ? fmt::format("[{}][{}]", item_y_, item_) : fmt::format("[{}]", item_);
+    std::string arrays;
+    for (const Statement& each : started_) {
+      if (each.kind != Kind::declaration) continue;
+      const std::string all = unused_name(code_, each.name + "_of");
+      const std::string plain(base::trim(with_words(each.type, {{"const", ""}})));
+      arrays += fmt::format("  {} {}{} = {{}};\n", plain, all, plane_ ? fmt::format("[{0}][{0}]", items_) : fmt::format("[{}]", items_));
+      references_ += fmt::format("{} &{} = {}{};\n", plain, each.name, all, at);
+    }
+    return arrays;
+  }
 
   // Items: neighbours along x to neighbouring threads, along y to one thread.
-  const ItemKernel::Axis& x = kernel.axes[0];
-  const std::string held_at = plane ? fmt::format("[{}][{}]", item_y, item) : fmt::format("[{}]", item);
-  std::string arrays, references;
-  for (const Statement& each : started) {
-    if (each.kind != Kind::declaration) continue;
-    const std::string all = unused_name(draft.code, each.name + "_of");
-    const std::string plain(base::trim(with_words(each.type, {{"const", ""}})));
-    arrays += fmt::format("  {} {}{} = {{}};\n", plain, all, plane ? fmt::format("[{0}][{0}]", items) : fmt::format("[{}]", items));
-    references += fmt::format("{} &{} = {}{};\n", plain, each.name, all, held_at);
-  }
-  const auto for_items = [&](int indent, const std::string& body_of_item) {
+  std::string for_items(int indent, const std::string& body_of_item) const {
     const std::string space(static_cast<std::size_t>(indent), ' ');
+    const ItemKernel::Axis& x = kernel_.axes[0];
     std::string loops;
-    if (plane)
-      loops += fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1})\n", space, item_y, items);
-    loops += fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1}) {{\n", space, item, items);
-    loops += fmt::format("{}  const {} {} = {} + {} * {} + threadIdx.x;\n", space, type(x), x.name, corner(x), item, plane ? 16 : 128);
-    if (plane)
-      loops += fmt::format("{}  const {} {} = {} + threadIdx.y * {} + {};\n", space, type(kernel.axes[1]), kernel.axes[1].name, corner(kernel.axes[1]), items, item_y);
+    if (plane_)
+      loops += fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1})\n", space, item_y_, items_);
+    loops += fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1}) {{\n", space, item_, items_);
+    loops += fmt::format("{}  const {} {} = {} + {} * {} + threadIdx.x;\n", space, type(x), x.name, corner(x), item_, plane_ ? 16 : 128);
+    if (plane_)
+      loops += fmt::format("{}  const {} {} = {} + threadIdx.y * {} + {};\n", space, type(kernel_.axes[1]), kernel_.axes[1].name, corner(kernel_.axes[1]), items_, item_y_);
     return loops + body_of_item + space + "}\n";
-  };
-  const auto indented = [](const std::string& lines, const std::string& space) {
-    std::string result;
-    std::size_t at = 0;
-    while (at < lines.size()) {
-      const std::size_t end = lines.find('\n', at);
-      result += space + lines.substr(at, end - at + 1);
-      at = end + 1;
-    }
-    return result;
-  };
-  text += arrays;
-  std::vector<Statement> start_items;  // declarations become assignments to what is held
-  for (Statement each : started) {
-    if (each.kind == Kind::declaration) {
-      if (each.value.empty()) continue;
-      each.kind = Kind::expression;
-      each.text = each.name + " = " + each.value;
-    }
-    start_items.push_back(each);
   }
-  if (!start_items.empty())
-    text += for_items(2, fmt::format("    if ({}) {{\n{}{}{}    }}\n", kernel.inside(), print(kept, 6), indented(references, "      "), print(start_items, 6)));
 
-  // One tile after the other.
-  text += plane ? fmt::format("  const int {} = threadIdx.y * 16 + threadIdx.x;\n", line) : fmt::format("  const int {} = threadIdx.x;\n", line);
-  text += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", loop.type, start, loop.value, loop.below, STEPS);
-  for (const Staged& each : plan->staged) {
-    const std::string needed = print(kernel.needed({each.key}), 6);
-    if (each.axis == nullptr) {
-      text += fmt::format("    for (int {0} = {1}; {0} < {2}; {0} += {3}) {{\n      const {4} {5} = {6} + {0};\n{7}      {8}[{0}] = {5} < {9} ? {10} : 0;\n    }}\n",
-                          place, line, STEPS, threads, loop.type, loop.name, start, needed, each.tile, loop.below, each.key);
-      continue;
+  std::string started() const {
+    std::vector<Statement> statements;  // declarations become assignments to what is held
+    for (Statement each : started_) {
+      if (each.kind == Kind::declaration) {
+        if (each.value.empty()) continue;
+        each.kind = Kind::expression;
+        each.text = each.name + " = " + each.value;
+      }
+      statements.push_back(each);
     }
-    const std::string of_step = each.along_loop ? fmt::format("{} % {}", place, STEPS) : fmt::format("{} / ({})", place, width),
-                      of_line = each.along_loop ? fmt::format("{} / {}", place, STEPS) : fmt::format("{} % ({})", place, width);
-    text += fmt::format(R"(#pragma unroll
+    if (statements.empty()) return "";
+    return for_items(2, fmt::format("    if ({}) {{\n{}{}{}    }}\n", kernel_.inside(), print(kept_, 6), indented(references_, "      "), print(statements, 6)));
+  }
+
+  std::string filled(const Staged& each) const {
+    const int threads = plane_ ? 256 : 128;
+    const std::string needed = print(kernel_.needed({each.key}), 6);
+    if (each.axis == nullptr)
+      return fmt::format("    for (int {0} = {1}; {0} < {2}; {0} += {3}) {{\n      const {4} {5} = {6} + {0};\n{7}      {8}[{0}] = {5} < {9} ? {10} : 0;\n    }}\n",
+                         place_, line_, steps_, threads, loop_.type, loop_.name, start_, needed, each.tile, loop_.below, each.key);
+    const std::string of_step = each.along_loop ? fmt::format("{} % {}", place_, steps_) : fmt::format("{} / ({})", place_, width_),
+                      of_line = each.along_loop ? fmt::format("{} / {}", place_, steps_) : fmt::format("{} % ({})", place_, width_);
+    return fmt::format(R"(#pragma unroll
     for (int {place} = {line}; {place} < {steps} * ({width}); {place} += {threads}) {{
       const {type} {name} = {corner} + {of_line};
       const {loop_type} {k} = {start} + {of_step};
 {needed}      {tile}[{of_step}][{of_line}] = {name} < {bound} && {k} < {below} ? {key} : 0;
     }}
 )",
-                        fmt::arg("place", place), fmt::arg("line", line), fmt::arg("steps", STEPS), fmt::arg("width", width), fmt::arg("threads", threads),
-                        fmt::arg("type", type(*each.axis)), fmt::arg("name", each.axis->name), fmt::arg("corner", corner(*each.axis)),
-                        fmt::arg("of_line", of_line), fmt::arg("loop_type", loop.type), fmt::arg("k", loop.name), fmt::arg("start", start),
-                        fmt::arg("of_step", of_step), fmt::arg("needed", needed), fmt::arg("tile", each.tile), fmt::arg("bound", each.axis->bound),
-                        fmt::arg("below", loop.below), fmt::arg("key", each.key));
+                       fmt::arg("place", place_), fmt::arg("line", line_), fmt::arg("steps", steps_), fmt::arg("width", width_), fmt::arg("threads", threads),
+                       fmt::arg("type", type(*each.axis)), fmt::arg("name", each.axis->name), fmt::arg("corner", corner(*each.axis)),
+                       fmt::arg("of_line", of_line), fmt::arg("loop_type", loop_.type), fmt::arg("k", loop_.name), fmt::arg("start", start_),
+                       fmt::arg("of_step", of_step), fmt::arg("needed", needed), fmt::arg("tile", each.tile), fmt::arg("bound", each.axis->bound),
+                       fmt::arg("below", loop_.below), fmt::arg("key", each.key));
   }
-  std::string holds;
-  std::map<std::string, std::string> words;
-  for (const Staged& each : plan->staged) {
-    const std::string element = kernel.elements.at(each.access.pointer);
-    if (each.axis == nullptr) {
-      holds += fmt::format("      const {} {} = {}[{}];\n", element, each.held, each.tile, step);
-      words[each.key] = each.held;
-      continue;
+
+  // The steps of one tile.
+  std::string walked() const {
+    std::string holds;
+    std::map<std::string, std::string> words;
+    for (const Staged& each : plan_.staged) {
+      const std::string element = kernel_.elements.at(each.access.pointer);
+      if (each.axis == nullptr) {
+        holds += fmt::format("      const {} {} = {}[{}];\n", element, each.held, each.tile, step_);
+        words[each.key] = each.held;
+        continue;
+      }
+      const bool of_x = each.axis == &kernel_.axes[0];
+      const std::string at = of_x ? fmt::format("{} * {} + threadIdx.x", item_, plane_ ? 16 : 128) : fmt::format("threadIdx.y * {} + {}", items_, item_);
+      holds += fmt::format("      {0} {1}[{2}];\n#pragma unroll\n      for (int {3} = 0; {3} < {2}; ++{3}) {1}[{3}] = {4}[{5}][{6}];\n", element, each.held, items_, item_,
+                           each.tile, step_, at);
+      words[each.key] = fmt::format("{}[{}]", each.held, of_x ? item_ : item_y_);
     }
-    const bool of_x = each.axis == &x;
-    const std::string at = of_x ? fmt::format("{} * {} + threadIdx.x", item, plane ? 16 : 128) : fmt::format("threadIdx.y * {} + {}", items, item);
-    holds += fmt::format("      {0} {1}[{2}];\n#pragma unroll\n      for (int {3} = 0; {3} < {2}; ++{3}) {1}[{3}] = {4}[{5}][{6}];\n", element, each.held, items, item,
-                         each.tile, step, at);
-    words[each.key] = fmt::format("{}[{}]", each.held, of_x ? item : item_y);
-  }
-  std::string inner = print(kept, 8) + indented(references, "        ") + print(with_accesses(loop.body, words), 8);
-  if (plan->rest) inner = fmt::format("        if ({}) {{\n{}        }}\n", kernel.inside(), inner);
-  text += fmt::format("    __syncthreads();\n    const auto {} = [&](int {}) {{\n{}", walk, step, holds);
-  if (names(inner, loop.name)) text += fmt::format("      const {} {} = {} + {};\n", loop.type, loop.name, start, step);
-  text += for_items(6, inner) + "    };\n";
-  text += fmt::format(R"(    const int {0} = {1} - {2} < {3} ? static_cast<int>({1} - {2}) : {3};
+    std::string inner = print(kept_, 8) + indented(references_, "        ") + print(with_accesses(loop_.body, words), 8);
+    if (plan_.rest) inner = fmt::format("        if ({}) {{\n{}        }}\n", kernel_.inside(), inner);
+    std::string text = fmt::format("    __syncthreads();\n    const auto {} = [&](int {}) {{\n{}", walk_, step_, holds);
+    if (names(inner, loop_.name)) text += fmt::format("      const {} {} = {} + {};\n", loop_.type, loop_.name, start_, step_);
+    text += for_items(6, inner) + "    };\n";
+    return text + fmt::format(R"(    const int {0} = {1} - {2} < {3} ? static_cast<int>({1} - {2}) : {3};
     if ({0} == {3}) {{
 #pragma unroll
       for (int {4} = 0; {4} < {3}; ++{4}) {5}({4});
@@ -209,14 +241,26 @@ std::optional<OwnRewrite> staged(const ItemKernel& kernel, OwnDraft& draft) {
     __syncthreads();
   }}
 )",
-                      count, loop.below, start, STEPS, step, walk);
-  text += for_items(2, fmt::format("    if ({}) {{\n{}{}{}    }}\n", kernel.inside(), print(kept, 6), indented(references, "      "), print(after, 6))) + "}";
+                              count_, loop_.below, start_, steps_, step_, walk_);
+  }
 
-  OwnRewrite result{text, kernel.launch};
-  for (const ItemKernel::Axis& axis : kernel.axes)
-    result.launch.grid[static_cast<std::size_t>(axis.letter - 'x')] = fmt::format("ceil_div({}, {})", axis.count, width);
-  result.launch.block = plane ? std::vector<std::string>{"16", "16"} : std::vector<std::string>{"128"};
-  return result;
+  const ItemKernel& kernel_;
+  const Plan& plan_;
+  const Statement& loop_;
+  const bool plane_;
+  const std::vector<Statement> after_;
+  std::vector<Statement> kept_, started_;  // declared anew in each scope; held for each item
+  std::string code_;                       // the draft's, whose names are taken
+  std::string steps_, item_, item_y_, start_, step_, line_, place_, count_, walk_, items_, width_;
+  std::string references_;                 // to what an item holds
+};
+
+std::optional<OwnRewrite> staged(const ItemKernel& kernel, OwnDraft& draft) {
+  const auto plan = plan_of(kernel, draft);
+  if (!plan) return std::nullopt;
+  StagedKernel staged(kernel, draft, *plan);
+  if (!staged.can_hold()) return std::nullopt;
+  return staged.write(draft);
 }
 
 }  // namespace

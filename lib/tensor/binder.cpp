@@ -205,6 +205,19 @@ Value Binder::name(const std::string& text, const Locals* locals) {
   fail(fmt::format("\"{}\" is no input, no size and not assigned before", text), near ? fmt::format("did you mean \"{}\"?", *near) : "");
 }
 
+Value Binder::subscript(const Syntax& syntax, const Expression& expression, const Locals* locals) {
+  const auto child = [&](std::size_t i) { return evaluate(syntax, expression.children[i], locals); };
+  const Value base = child(0);
+  std::vector<Value> items;
+  for (std::size_t i = 1; i < expression.children.size(); ++i) items.push_back(child(i));
+  if (items.size() == 1 && items[0].is(Kind::list) && base.is(Kind::tensor)) {
+    std::vector<Value> inner = items[0].items;
+    items = std::move(inner);
+  }
+  if (locals == nullptr) column_ = expression.column;
+  return this->index(base, items);
+}
+
 Value Binder::evaluate(const Syntax& syntax, int index_, const Locals* locals) {
   const Expression& expression = syntax.expressions[static_cast<std::size_t>(index_)];
   using Form = Expression::Kind;
@@ -252,17 +265,7 @@ Value Binder::evaluate(const Syntax& syntax, int index_, const Locals* locals) {
       return attribute(object, expression.text);
     }
     case Form::call: return call(syntax, expression, locals);
-    case Form::index: {
-      const Value base = child(0);
-      std::vector<Value> items;
-      for (std::size_t i = 1; i < expression.children.size(); ++i) items.push_back(child(i));
-      if (items.size() == 1 && items[0].is(Kind::list) && base.is(Kind::tensor)) {
-        std::vector<Value> inner = items[0].items;
-        items = std::move(inner);
-      }
-      if (locals == nullptr) column_ = expression.column;
-      return this->index(base, items);
-    }
+    case Form::index: return subscript(syntax, expression, locals);
     case Form::slice:
       value.kind = Kind::slice;
       for (const int each : expression.children) value.items.push_back(each < 0 ? Value{} : evaluate(syntax, each, locals));

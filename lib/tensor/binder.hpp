@@ -46,7 +46,10 @@ class Binder {
   Value unary(const std::string& sign, const Value& operand);
   Value binary(const std::string& sign, const Value& left, const Value& right);
   Value attribute(const Value& object, const std::string& text);
+  Value subscript(const Syntax& syntax, const Expression& expression, const Locals* locals);
   Value call(const Syntax& syntax, const Expression& expression, const Locals* locals);
+  std::optional<Value> composite_call(const std::string& function, const std::vector<Argument>& arguments);
+  Value float_of(std::string text);
   std::optional<Value> python_call(const std::string& function, const std::vector<Argument>& arguments);
   Value call_function(const Function& function, std::vector<Argument> arguments);
   Value call_row(const Function& function, std::map<std::string, Value> bound);

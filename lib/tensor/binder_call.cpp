@@ -39,8 +39,8 @@ std::string number_list(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-// Python's own functions, those of `math`, and the few words that composites are written with.
-std::optional<Value> Binder::python_call(const std::string& function, const std::vector<Argument>& arguments) {
+// The few words that composites are written with.
+std::optional<Value> Binder::composite_call(const std::string& function, const std::vector<Argument>& arguments) {
   const auto value = [&](std::size_t i) -> const Value& { return arguments[i].value; };
   const auto truth = [](bool is) {
     Value result;
@@ -48,35 +48,51 @@ std::optional<Value> Binder::python_call(const std::string& function, const std:
     result.number = is;
     return result;
   };
-  if (composite_depth_ > 0) {
-    if (function == "is_tensor") return truth(value(0).is(Kind::tensor));
-    if (function == "is_number") return truth(value(0).is(Kind::scalar));
-    if (function == "is_dtype") return truth(value(0).is(Kind::dtype));
-    if (function == "is_bool") return truth(value(0).is(Kind::scalar) && std::holds_alternative<bool>(value(0).number));
-    if (function == "is_list") return truth(value(0).is(Kind::list) || value(0).is(Kind::shape));
-    if (function == "scaled") {
-      const bool one = value(1).literal() && !std::holds_alternative<bool>(value(1).number) &&
-                       (value(1).number == Attribute{std::int64_t{1}} || value(1).number == Attribute{1.0});
-      return one ? value(0) : binary("*", value(0), value(1));
-    }
-    if (function == "shape_of") return attribute(value(0), "shape");
-    if (function == "refuse") unknown(value(0).text);
-    if (function == "parts") {  // parts('split', input, count or None, attribute, value, …)
-      Value result;
-      result.kind = Kind::sequence;
-      result.part = std::make_shared<Node>();
-      result.part->function = value(0).text;
-      result.part->operands = {node_of(value(1))};
-      if (value(2).is(Kind::scalar))
-        if (const auto* count = std::get_if<std::int64_t>(&value(2).number)) result.count = *count;
-      if (value(2).is(Kind::list)) result.count = static_cast<std::int64_t>(value(2).items.size());
-      const Function* row = find_function(value(0).text);
-      for (std::size_t i = 3; i + 1 < arguments.size(); i += 2)
-        for (const Parameter& parameter : row->parameters)
-          if (parameter.name == value(i).text) result.part->attributes[value(i).text] = attribute_of(*row, parameter, value(i + 1));
-      return result;
-    }
+  if (function == "is_tensor") return truth(value(0).is(Kind::tensor));
+  if (function == "is_number") return truth(value(0).is(Kind::scalar));
+  if (function == "is_dtype") return truth(value(0).is(Kind::dtype));
+  if (function == "is_bool") return truth(value(0).is(Kind::scalar) && std::holds_alternative<bool>(value(0).number));
+  if (function == "is_list") return truth(value(0).is(Kind::list) || value(0).is(Kind::shape));
+  if (function == "scaled") {
+    const bool one = value(1).literal() && !std::holds_alternative<bool>(value(1).number) &&
+                     (value(1).number == Attribute{std::int64_t{1}} || value(1).number == Attribute{1.0});
+    return one ? value(0) : binary("*", value(0), value(1));
   }
+  if (function == "shape_of") return attribute(value(0), "shape");
+  if (function == "refuse") unknown(value(0).text);
+  if (function == "parts") {  // parts('split', input, count or None, attribute, value, …)
+    Value result;
+    result.kind = Kind::sequence;
+    result.part = std::make_shared<Node>();
+    result.part->function = value(0).text;
+    result.part->operands = {node_of(value(1))};
+    if (value(2).is(Kind::scalar))
+      if (const auto* count = std::get_if<std::int64_t>(&value(2).number)) result.count = *count;
+    if (value(2).is(Kind::list)) result.count = static_cast<std::int64_t>(value(2).items.size());
+    const Function* row = find_function(value(0).text);
+    for (std::size_t i = 3; i + 1 < arguments.size(); i += 2)
+      for (const Parameter& parameter : row->parameters)
+        if (parameter.name == value(i).text) result.part->attributes[value(i).text] = attribute_of(*row, parameter, value(i + 1));
+    return result;
+  }
+  return std::nullopt;
+}
+
+// The number that Python's float() makes of a word.
+Value Binder::float_of(std::string text) {
+  const std::string written = text;
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (text == "inf" || text == "+inf" || text == "infinity") return literal(Number::of_real(INFINITY));
+  if (text == "-inf" || text == "-infinity") return literal(Number::of_real(-INFINITY));
+  if (text == "nan") return literal(Number::of_real(NAN));
+  fail(fmt::format("float('{}') is not known", written));
+}
+
+// Python's own functions, those of `math`, and in composites their words.
+std::optional<Value> Binder::python_call(const std::string& function, const std::vector<Argument>& arguments) {
+  const auto value = [&](std::size_t i) -> const Value& { return arguments[i].value; };
+  if (composite_depth_ > 0)
+    if (auto value_of_word = composite_call(function, arguments)) return value_of_word;
   if (function == "torch.tensor" || function == "torch.as_tensor" || function == "torch.scalar_tensor") {
     if (arguments.empty() || !value(0).is(Kind::scalar)) fail(fmt::format("{} takes one number", function));
     for (const Argument& each : arguments)
@@ -101,14 +117,7 @@ std::optional<Value> Binder::python_call(const std::string& function, const std:
   if (function == "bool" && arguments.size() == 1) return arguments[0].value;
   if (!math && function != "float" && function != "int" && function != "abs" && function != "round" && function != "min" && function != "max")
     return std::nullopt;
-  if (function == "float" && arguments.size() == 1 && value(0).is(Kind::word)) {
-    std::string text = value(0).text;
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (text == "inf" || text == "+inf" || text == "infinity") return literal(Number::of_real(INFINITY));
-    if (text == "-inf" || text == "-infinity") return literal(Number::of_real(-INFINITY));
-    if (text == "nan") return literal(Number::of_real(NAN));
-    fail(fmt::format("float('{}') is not known", value(0).text));
-  }
+  if (function == "float" && arguments.size() == 1 && value(0).is(Kind::word)) return float_of(value(0).text);
   for (const Argument& each : arguments)
     if (!each.value.is(Kind::scalar)) {
       if (math || function == "float" || function == "int") fail(fmt::format("{} takes numbers", function));

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//$ name = transposition
+//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int N, int M
+//$ threads = 256
+//$ tile = 32
+//$ columns = N
+//$ rows = M
+//$ batch =   const int at0 = blockIdx.y;\n
+//$ tiles =   __shared__ float tile0[TILE][TILE + 1];\n
+//$ loads =         tile0[j][i] = X[at0 + size_t(column) * M + row];\n
+//$ uses =       const float v0 = tile0[j][i];\n
+//$ Y = Y
+//$ address = at0 + size_t(row) * N + column
+//$ value = v0
+
+__global__ void __launch_bounds__($threads$) $name$($parameters$) {
+  constexpr int TILE = $tile$;
+  const int across = ($columns$ + TILE - 1) / TILE;
+  const int column_start = int(blockIdx.x % across) * TILE, row_start = int(blockIdx.x / across) * TILE;
+$batch$
+$tiles$
+#pragma unroll
+  for (int j = threadIdx.x / 32; j < TILE; j += $threads$ / 32) {
+#pragma unroll
+    for (int i = threadIdx.x % 32; i < TILE; i += 32) {
+      const int row = row_start + i, column = column_start + j;
+      if (row < $rows$ && column < $columns$) {
+$loads$
+      }
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = threadIdx.x / 32; i < TILE; i += $threads$ / 32) {
+#pragma unroll
+    for (int j = threadIdx.x % 32; j < TILE; j += 32) {
+      const int row = row_start + i, column = column_start + j;
+      if (row >= $rows$ || column >= $columns$) continue;
+$uses$
+      $Y$[$address$] = $value$;
+    }
+  }
+}
