@@ -7,6 +7,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "judge/reference_json.hpp"
 #include "kernel/file.hpp"
 #include "task/module.hpp"
 
@@ -95,12 +96,6 @@ JudgedHere judge_on(const DeviceChoice& choice, const JudgedVariantsOptions& opt
 
 nlohmann::ordered_json to_json(const JudgedHere& judged) {
   const auto& reference = judged.reference;
-  json times = json::array();
-  for (const auto& time : reference.times)
-    times.push_back({{"workload", time.workload},
-                     {"time_ms", time.ms},
-                     {"speed_of_light_ms", time.speed_of_light_ms},
-                     {"limited_by", time.limited_by}});
   json findings = json::array();
   for (const auto& finding : reference.findings)
     findings.push_back({{"verdict", outcome::name(finding.verdict)}, {"reason", finding.reason}});
@@ -115,7 +110,7 @@ nlohmann::ordered_json to_json(const JudgedHere& judged) {
           {"shadow_oracle", reference.shadow},
           {"precision", outcome::name(reference.precision)},
           {"findings", findings},
-          {"reference", times},
+          {"reference", json::parse(judge::times_json(reference))},
           {"variants", list}};
 }
 

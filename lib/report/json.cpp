@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/formats.hpp"
+#include "judge/reference_json.hpp"
 #include "search/ablation.hpp"
 
 #include <cmath>
@@ -67,12 +68,6 @@ json_value variant_value(const search::Variant& variant) {
 }
 
 json_value reference_value(const judge::ReferenceFacts& reference) {
-  json_value times = json_value::array();
-  for (const auto& time : reference.times)
-    times.push_back({{"workload", time.workload},
-                     {"time_ms", time.ms},
-                     {"speed_of_light_ms", time.speed_of_light_ms},
-                     {"limited_by", time.limited_by}});
   json_value findings = json_value::array();
   for (const auto& finding : reference.findings)
     findings.push_back({{"verdict", outcome::name(finding.verdict)}, {"reason", finding.reason}});
@@ -82,7 +77,7 @@ json_value reference_value(const judge::ReferenceFacts& reference) {
           {"note", reference.note},
           {"precision", outcome::name(reference.precision)},
           {"findings", findings},
-          {"times", times}};
+          {"times", json_value::parse(judge::times_json(reference))}};
 }
 
 json_value race_value(const search::Race& race) {

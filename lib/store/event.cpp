@@ -2,6 +2,7 @@
 #include "store/event.hpp"
 
 #include "base/error.hpp"
+#include "judge/reference_json.hpp"
 #include "store/device_json.hpp"
 
 #include <fmt/format.h>
@@ -110,16 +111,10 @@ json findings_json(const std::vector<outcome::TaskFinding>& findings) {
 
 json body_json(const search::Start& start) {
   const auto& reference = start.reference;
-  json times = json::array();
-  for (const auto& time : reference.times)
-    times.push_back({{"workload", time.workload},
-                     {"time_ms", time.ms},
-                     {"speed_of_light_ms", time.speed_of_light_ms},
-                     {"limited_by", time.limited_by}});
   return {{"event", "start"},
           {"device", device_json(start.device)},
           {"reference",
-           {{"times", std::move(times)},
+           {{"times", json::parse(judge::times_json(reference))},
             {"predicted", reference.predicted},
             {"oracle", reference.oracle},
             {"shadow_oracle", reference.shadow},
@@ -133,9 +128,7 @@ search::Start start_from(const json& value) {
   search::Start start;
   start.device = device_from(value.at("device"));
   const auto& from = value.at("reference");
-  for (const auto& time : from.at("times"))
-    start.reference.times.push_back(
-        {time.at("workload"), time.at("time_ms"), time.at("speed_of_light_ms"), time.at("limited_by")});
+  start.reference.times = judge::times_from_json(from.at("times").dump());
   start.reference.predicted = from.at("predicted");
   start.reference.oracle = from.at("oracle");
   start.reference.shadow = from.value("shadow_oracle", false);
