@@ -5,10 +5,8 @@
 
 namespace cudal1::judge {
 
-using json = nlohmann::ordered_json;
-
 std::string times_json(const ReferenceFacts& reference) {
-  json times = json::array();
+  nlohmann::ordered_json times = nlohmann::ordered_json::array();
   for (const ReferenceFacts::Time& time : reference.times)
     times.push_back({{"workload", time.workload}, {"time_ms", time.ms}, {"speed_of_light_ms", time.speed_of_light_ms}, {"limited_by", time.limited_by}});
   return times.dump();
@@ -16,7 +14,7 @@ std::string times_json(const ReferenceFacts& reference) {
 
 std::vector<ReferenceFacts::Time> times_from_json(const std::string& text) {
   std::vector<ReferenceFacts::Time> times;
-  for (const json& time : json::parse(text))
+  for (const nlohmann::ordered_json& time : nlohmann::ordered_json::parse(text))
     times.push_back({time.at("workload"), time.at("time_ms"), time.at("speed_of_light_ms"), time.at("limited_by")});
   return times;
 }
