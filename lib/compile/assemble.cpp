@@ -85,6 +85,8 @@ void restore_file_name(std::string& ptx, const SourceNames& names) {
   }
 }
 
+bool is_time(std::string_view name) { return name.starts_with("%clock") || name.starts_with("%globaltimer"); }
+
 std::optional<Rejection> broken_rules(const PtxScan& scan) {
   base::Diagnostics diagnostics;
   for (const std::string& name : scan.forbidden)
@@ -93,7 +95,7 @@ std::optional<Rejection> broken_rules(const PtxScan& scan) {
                                         ? "memory comes from the plan: declare it with //@ scratch"
                                         : "a kernel cannot start kernels or use the run-time: write another //@ launch line"));
   for (const std::string& clock : scan.clocks)
-    diagnostics.push_back(complaint("the clock " + clock + " decides what is written",
+    diagnostics.push_back(complaint(fmt::format("the {} {} decides what is written", is_time(clock) ? "clock" : "register", clock),
                                     "outputs follow from inputs alone; a clock may only bound a wait"));
   if (!diagnostics.empty() && base::defended(base::Defence::forbidden_calls))
     return rejection(Rejection::Kind::forbidden_code, std::move(diagnostics));

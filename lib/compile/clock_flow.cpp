@@ -14,7 +14,7 @@ using Word = std::string_view;
 using Index = std::uint32_t;
 
 bool is_clock(Word word) {
-  return word.starts_with("%clock") || word.starts_with("%globaltimer") || (word.starts_with("%pm") && word.size() > 3 && word[3] >= '0' && word[3] <= '9');
+  return word.starts_with("%clock") || word.starts_with("%globaltimer") || word == "%gridid" || word == "%smid" || word == "%warpid" || word.starts_with("%envreg") || (word.starts_with("%pm") && word.size() > 3 && word[3] >= '0' && word[3] <= '9');
 }
 
 template <std::size_t n>

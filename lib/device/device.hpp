@@ -50,6 +50,7 @@ struct RunOptions {
   // Simulator: of a plan with a single launch whose blocks do not depend on each other, only blocks that nobody can know, about
   // so many warp instructions of them; 0: all.
   std::uint64_t sampled_instructions = 0;
+  bool notes_writes = false;                // the simulator's written() is to be asked afterwards
 };
 
 // How a run went.
@@ -125,6 +126,10 @@ class Device {
   virtual void copy(const Region& from, const Region& to) = 0;  // device to device
   // Fills with a repeated 32-bit word and, on the simulator, marks the bytes as never written.
   virtual void poison(const Region& region, std::uint32_t word) = 0;
+
+  // Which bytes the last run wrote, where RunOptions::notes_writes was set and the region holds an output or inout of its plan; empty where
+  // this device does not know.
+  virtual std::vector<bool> written(const Region&) { return {}; }
 
   // A digest of a region's bytes: equal bytes, equal digest. Devices compute it where the bytes lie.
   virtual std::uint64_t digest(const Region& region) {

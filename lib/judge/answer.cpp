@@ -36,6 +36,10 @@ constexpr double hidden_share = 0.1;       // by which an answer's clock may tel
 // Inputs of each pattern; then weights that an answer does not construct, because what a constructor makes 0 or 1 may be ignored.
 std::vector<pytorch::Trial> trials_of(const pytorch::Host& host, base::Random& random) {
   std::vector<pytorch::Trial> trials = host.trials(random);
+  if (host.takes_numbers()) {   // a number that is given by value is data, too; made smaller, because it may be a probability
+    trials.push_back({reference::Pattern::declared, random.next() >> 2, trials.back().weights, 0});
+    trials.back().numbers = 1 - static_cast<double>(1 + random.below(97)) / 400;
+  }
   for (const pytorch::Trial& trial : trials) {
     if (!trial.weights) continue;
     trials.push_back({reference::Pattern::declared, random.next() >> 2, trial.weights, 0, true});

@@ -68,7 +68,7 @@ std::optional<outcome::Judgement> AnswerTrial::check(outcome::Judgement& judgeme
     const std::string where = trial_name(trial);
     host_.make_ready(trial);
     host_.show();
-    const std::string wrong = answer_->run(trial.weights, trial.given);
+    const std::string wrong = answer_->run(trial.weights, trial.given, trial.numbers);
     host_.take();
     if (auto found = misdeed(judgement, wrong, where)) return found;
     const pytorch::Comparison found = host_.compare_taken(trial);

@@ -246,12 +246,15 @@ void Session::check_trials(const CheckJob& job, const device::Module& module, ve
       check_simulated(job.executable, module, w, evidence);
       continue;
     }
-    const verify::Case* subject = full_case(w, 0);
-    if (subject == nullptr) continue;
     const verify::Program program{&module, &job.executable.workloads[w]};
     reference::Buffers buffers(*device_, *program.plan, random_);
-    evidence.merge(verify::check(*device_, task_.file, program, *subject, buffers, false));
-    if (simulated) evidence.errors.verified_outputs += output_elements(w);
+    for (const std::size_t version : {std::size_t{0}, stressed}) {
+      if (version == stressed && (!takes_stress() || !base::defended(base::Defence::patterns))) continue;
+      const verify::Case* subject = evidence.fault ? nullptr : full_case(w, version);
+      if (subject == nullptr) continue;
+      evidence.merge(verify::check(*device_, task_.file, program, *subject, buffers, false));
+      if (simulated && version == 0) evidence.errors.verified_outputs += output_elements(w);
+    }
   }
 }
 

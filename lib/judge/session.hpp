@@ -45,19 +45,27 @@ class Session {
   Loaded load(const outcome::Binary& binary);
   ReferenceReply take(const std::vector<reference::StoredCase>& stored);
   void note_errors(const verify::Case& subject, outcome::ErrorFigures& errors) const;
-  const std::vector<reference::Bytes>& workload_inputs(std::size_t workload);
+  const std::vector<reference::Bytes>& workload_inputs(std::size_t workload, std::size_t version = 0);
   TimeReply time_lent(const TimeJob& job);
   void only_run(const CheckJob& job, const device::Module& module, verify::Evidence& evidence);
   bool small_enough(std::size_t workload) const;
   double output_elements(std::size_t workload) const;
   // What the simulator can afford of a workload that is too much for it as a whole.
   void check_simulated(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence);
+  // The same for inputs as they are not declared, in a few blocks more.
+  void check_stressed(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence);
+  bool takes_stress() const;   // at the check sizes
   const verify::Case& predicted_case() const { return cases_[std::min<std::size_t>(1, cases_.size() - 1)]; }  // of a module
-  std::optional<reference::Part> simulated_part(std::size_t workload, std::size_t output, const std::vector<bool>& touched);
+  std::optional<reference::Part> simulated_part(std::size_t workload, std::size_t version, std::size_t output, const std::vector<bool>& touched);
   void note_executed(const Executable& executable, std::size_t workload, double instructions);
   void check_predicted(const Executable& executable, const reference::Buffers& buffers, std::size_t workload, const device::Prediction& prediction,
                        verify::Evidence& evidence);
-  double look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence);
+  struct Left {
+    std::size_t workload = 0, version = 0;   // and of its inputs
+    double share = 1;                        // of the blocks ran
+    bool noted = false;                      // the device knows what they wrote
+  };
+  double look_at(const reference::Buffers& buffers, const kernel::Plan& plan, const Left& left, verify::Evidence& evidence);
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
   const verify::Case* full_case(std::size_t workload, std::size_t version);
   verify::CaseOptions full_size_options(std::size_t workload) const;
@@ -79,8 +87,9 @@ class Session {
   std::string full_case_problem_;
   outcome::Precision precision_;
   std::vector<task::Workload> neighbours_;
-  std::map<std::size_t, std::vector<reference::Bytes>> inputs_;
-  std::map<std::size_t, SimulatedTruth> simulated_truth_;
+  static constexpr std::size_t stressed = 1000;   // the version of inputs at full size that are not as declared
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<reference::Bytes>> inputs_;             // by workload and version
+  std::map<std::pair<std::size_t, std::size_t>, SimulatedTruth> simulated_truth_;
   std::map<std::pair<std::size_t, std::size_t>, double> executed_;     // warp instructions of a whole plan, by program and workload
   std::map<std::size_t, std::unique_ptr<TimedReference>> timed_;
   std::unique_ptr<LentSets> lent_;

@@ -56,7 +56,7 @@ const verify::Case* Session::full_case(std::size_t workload, std::size_t version
   auto& held = full_cases_[{workload, version}];
   if (held) return held.get();
   const verify::Program program{reference_module_.module.get(), &reference_.workloads[workload]};
-  const reference::Trial trial{reference::Pattern::declared, full_size_seed(version)};
+  const reference::Trial trial{version == stressed ? reference::Pattern::mixed : reference::Pattern::declared, full_size_seed(version)};
   auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
                                 full_size_options(workload));
   if (!made) {
@@ -67,13 +67,18 @@ const verify::Case* Session::full_case(std::size_t workload, std::size_t version
   return held.get();
 }
 
-const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload) {
+// Whether the task's own kernel is right for such inputs where they are few.
+bool Session::takes_stress() const {
+  return std::any_of(cases_.begin(), cases_.end(), [](const verify::Case& each) { return each.oracle && each.trial.pattern == reference::Pattern::mixed; });
+}
+
+const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload, std::size_t version) {
   // A module is timed on secret weights, which its first case, KernelBench's own, does not have.
   if (task::is_module(task_)) return predicted_case().inputs;
-  auto [place, fresh] = inputs_.try_emplace(workload);
+  auto [place, fresh] = inputs_.try_emplace({workload, version});
   if (fresh)
     place->second = reference::inputs(task_, task_.workloads[workload],
-                                      {reference::Pattern::declared, full_size_seed(0)});
+                                      {version == stressed ? reference::Pattern::mixed : reference::Pattern::declared, full_size_seed(version)});
   return place->second;
 }
 

@@ -63,8 +63,8 @@ double Session::output_elements(std::size_t workload) const {
 }
 
 // What is right where an output was `touched`, of the inputs that this device predicts a workload with.
-std::optional<reference::Part> Session::simulated_part(std::size_t workload, std::size_t output, const std::vector<bool>& touched) {
-  const verify::Case* whole = task::is_module(task_) ? &predicted_case() : small_enough(workload) ? full_case(workload, 0) : nullptr;
+std::optional<reference::Part> Session::simulated_part(std::size_t workload, std::size_t version, std::size_t output, const std::vector<bool>& touched) {
+  const verify::Case* whole = task::is_module(task_) ? &predicted_case() : small_enough(workload) ? full_case(workload, version) : nullptr;
   if (whole != nullptr) {
     reference::Part part{0, {}, whole->expected.at(output)};
     if (part.expected.truth.empty() || part.expected.choice) return std::nullopt;
@@ -73,14 +73,15 @@ std::optional<reference::Part> Session::simulated_part(std::size_t workload, std
     for (std::int64_t k = 0; k < part.expected.shape.front(); ++k) part.indices.push_back(k);
     return part;
   }
-  auto known = simulated_truth_.find(workload);
+  auto known = simulated_truth_.find({workload, version});
   if (known == simulated_truth_.end())
-    known = simulated_truth_.try_emplace(workload, task_, workload, workload_inputs(workload), precision_, threads_, random_).first;
+    known = simulated_truth_.try_emplace({workload, version}, task_, workload, workload_inputs(workload, version), precision_, threads_, random_).first;
   return known->second.among(output, touched, random_);
 }
 
 // Compares what a run of a share of the blocks left with the truth, as far as it is known. Returns how many elements were written.
-double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& plan, std::size_t workload, double share, verify::Evidence& evidence) {
+double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& plan, const Left& left, verify::Evidence& evidence) {
+  const std::size_t workload = left.workload;
   double written = 0;
   std::size_t next = 0;
   for (std::size_t i = 0; i < task_.file.buffers.size() && !evidence.fault; ++i) {
@@ -88,20 +89,24 @@ double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& p
     const std::size_t output = next++;
     const reference::Bytes bytes = buffers.read(i);
     const std::size_t count = bytes.size() / tensor::size_of(plan.buffers[i].dtype);
-    // Nobody can tell whether a short integer was written; of an element that held something before, whether it changed.
+    const std::vector<bool> stored = left.noted ? buffers.written(i) : std::vector<bool>();
+    const bool noted = stored.size() == bytes.size();
+    // Else nobody can tell whether a short integer was written; of an element that held something before, whether it changed.
     const bool before = plan.buffers[i].role == Role::inout;
-    if (!before && !tensor::is_floating(plan.buffers[i].dtype) && tensor::size_of(plan.buffers[i].dtype) < 4) {
-      written += share * static_cast<double>(count);
+    if (!noted && !before && !tensor::is_floating(plan.buffers[i].dtype) && tensor::size_of(plan.buffers[i].dtype) < 4) {
+      written += left.share * static_cast<double>(count);
       continue;
     }
-    const reference::Bytes& held = workload_inputs(workload)[i];
+    const reference::Bytes& held = workload_inputs(workload, left.version)[i];
     const std::size_t size = tensor::size_of(plan.buffers[i].dtype);
     std::vector<bool> touched(count);
     for (std::size_t k = 0; k < count; ++k) {
-      touched[k] = before ? std::memcmp(bytes.data() + k * size, held.data() + k * size, size) != 0 : !buffers.untouched(i, bytes, k);
+      // What all blocks together leave as it was must be right as it was.
+      touched[k] = noted ? stored[k * size] || (before && left.share >= 1)
+                   : before ? std::memcmp(bytes.data() + k * size, held.data() + k * size, size) != 0 : !buffers.untouched(i, bytes, k);
       written += touched[k] ? 1 : 0;
     }
-    auto part = simulated_part(workload, output, touched);
+    auto part = simulated_part(workload, left.version, output, touched);
     if (!part) continue;
     std::vector<std::int64_t> shape = reference::outputs(task_, task_.workloads[workload])[output].shape;
     if (shape.empty()) shape = {1};
@@ -114,7 +119,8 @@ double Session::look_at(const reference::Buffers& buffers, const kernel::Plan& p
     if (!comparison.right) {
       verify::name_in_whole(comparison, *part);
       one.fault = outcome::Verdict::wrong_result;
-      one.message = fmt::format("{}: {} ({}, in blocks that were drawn)", verify::describe(*comparison.first), comparison.why, task_.workloads[workload].label());
+      one.message = fmt::format("{}: {} ({}{}, in blocks that were drawn)", verify::describe(*comparison.first), comparison.why, task_.workloads[workload].label(),
+                                left.version == stressed ? fmt::format(", {}", reference::name(reference::Pattern::mixed)) : "");
       one.first_wrong = comparison.first;
       one.worst_wrong = comparison.worst;
     }
@@ -131,7 +137,7 @@ void Session::note_executed(const Executable& executable, std::size_t workload, 
 void Session::check_predicted(const Executable& executable, const reference::Buffers& buffers, std::size_t workload, const device::Prediction& prediction,
                               verify::Evidence& evidence) {
   if (!base::defended(base::Defence::full_size)) return;
-  if (prediction.comparable) look_at(buffers, executable.workloads[workload], workload, 1, evidence);
+  if (prediction.comparable) look_at(buffers, executable.workloads[workload], {workload}, evidence);
   const auto known = executed_.find({std::hash<std::string>{}(executable.binary.ptx), workload});
   if (evidence.fault || known == executed_.end()) return;
   constexpr double trifle = 1e5;
@@ -155,7 +161,7 @@ void Session::check_simulated(const Executable& executable, const device::Module
     seen = {};
     buffers.restore_inouts();
     buffers.poison(reference::Buffers::Fill::nan);
-    const device::RunResult result = device_->run(buffers.bind(module), {false, whole_instructions, sampled});
+    const device::RunResult result = device_->run(buffers.bind(module), {false, whole_instructions, sampled, true});
     share = result.executed_share;
     covered = result.covered;
     error = result.covered_error;
@@ -168,7 +174,7 @@ void Session::check_simulated(const Executable& executable, const device::Module
       seen.findings = result.findings;
       return false;
     }
-    written = look_at(buffers, plan, workload, share, seen);
+    written = look_at(buffers, plan, {workload, 0, share, true}, seen);
     return true;
   };
   bool executed = run(sampled_instructions);
@@ -182,14 +188,34 @@ void Session::check_simulated(const Executable& executable, const device::Module
                                  "others; the whole is too much for the simulator to execute ({})", 100 * drawn, 100 * theirs, where);
     }
   }
-  const bool outputs_alone = std::none_of(plan.buffers.begin(), plan.buffers.end(), [](const kernel::PlanBuffer& buffer) { return buffer.role == Role::inout; });
-  if (executed && !seen.fault && share >= 1 && outputs_alone && written < elements) {
+  if (executed && !seen.fault && share >= 1 && written < elements) {
     seen.fault = outcome::Verdict::wrong_result;
     seen.message = fmt::format("{:.0f} of {:.0f} outputs were never written ({})", elements - written, elements, where);
   }
   if (const std::string damage = buffers.damage(); executed && !seen.fault && !damage.empty()) {
     seen.fault = outcome::Verdict::tampered;
     seen.message = fmt::format("{} ({})", damage, where);
+  }
+  const bool go_on = executed && !seen.fault;
+  evidence.merge(std::move(seen));
+  if (go_on) check_stressed(executable, module, workload, evidence);
+}
+
+void Session::check_stressed(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence) {
+  if (!takes_stress() || !base::defended(base::Defence::patterns)) return;
+  const kernel::Plan& plan = executable.workloads[workload];
+  reference::Buffers buffers(*device_, plan, random_);
+  buffers.load(workload_inputs(workload, stressed));
+  buffers.poison(reference::Buffers::Fill::nan);
+  const device::RunResult result = device_->run(buffers.bind(module), {false, whole_instructions, sampled_instructions / 2, true});
+  verify::Evidence seen;
+  seen.fault = result.status == Status::timeout ? std::nullopt : verify::fault(result);
+  if (seen.fault) {
+    seen.message = fmt::format("{} ({}, {})", result.message, task_.workloads[workload].label(), reference::name(reference::Pattern::mixed));
+    seen.findings = result.findings;
+  } else if (result.status == Status::ok) {
+    look_at(buffers, plan, {workload, stressed, result.executed_share, true}, seen);
+    seen.errors.verified_outputs = 0;   // counted already
   }
   evidence.merge(std::move(seen));
 }

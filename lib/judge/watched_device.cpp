@@ -33,6 +33,7 @@ class WatchedDevice final : public device::Device, public device::Lender {
   }
   bool checks_memory() const override { return bare_ || inner_->checks_memory(); }
   std::uint64_t digest(const device::Region& region) override { return inner_->digest(region); }
+  std::vector<bool> written(const device::Region& region) override { return inner_->written(region); }
   double tick_ms() const override { return inner_->tick_ms(); }
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override {
     return inner_->load(binary);

@@ -183,8 +183,8 @@ void Answer::load(const std::filesystem::path& answer, const std::string& source
   state_->ask({{"do", "load"}, {"path", std::filesystem::absolute(answer).string()}, {"source", source}, {"unconfined", state_->unconfined}}, build_limit);
 }
 
-std::string Answer::run(std::optional<std::uint64_t> weights, bool given) {
-  return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}, {"given", given}}, build_limit).wrong;
+std::string Answer::run(std::optional<std::uint64_t> weights, bool given, double numbers) {
+  return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}, {"given", given}, {"numbers", numbers}}, build_limit).wrong;
 }
 
 bool Answer::takes_weights(std::optional<std::uint64_t> weights) {

@@ -39,7 +39,8 @@ class Answer {
 
   // Runs it on the offered inputs, with weights of a seed. What is wrong with the outputs as tensors, or nothing. `given`: with
   // the weights that were offered beside the inputs, by the names that the task's have.
-  std::string run(std::optional<std::uint64_t> weights, bool given = false);
+  // `numbers`: what real numbers that forward takes by value are multiplied by.
+  std::string run(std::optional<std::uint64_t> weights, bool given = false, double numbers = 1);
   // Whether it says that it holds tensors of the task's names and shapes and no others, so that it can be given weights.
   bool takes_weights(std::optional<std::uint64_t> weights);
   // For times; before load(). Its process then stands still but while it is asked.

@@ -16,7 +16,7 @@ from answer_gate import gate
 from device_memory import Mappings, seen_alone
 from shut import shut
 from task_cases import bytes_of, fresh
-from task_module import Refusal, TaskModule, in_task, mapped, tensors_in
+from task_module import Refusal, TaskModule, in_task, mapped, tensors_in, with_numbers
 
 STREAM_SHARE = 0.05   # of the calls' time that may pass between their end on the stream and their end on the device
 STREAM_MS = 0.1
@@ -155,7 +155,7 @@ class Answer:
         before = [each.clone() for each in self.inputs]
         with in_task(self.path, "forward"), torch.no_grad():
             torch.manual_seed(0)
-            result = (fresh(model) if self.afresh else model)(*self.given)
+            result = (fresh(model) if self.afresh else model)(*with_numbers(self.given, request.get("numbers", 1.0)))
         wrong = self.take(result)
         if wrong:
             return self.said(wrong=wrong)

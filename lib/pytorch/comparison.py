@@ -299,12 +299,13 @@ def kernelbench_tolerance(got, reference):
 
 
 def rounded_to_16_bits(got, own):
-    """Whether results in float32 are all numbers of float16 or bfloat16 though PyTorch's own are not: a class of precision lets
-    operands be rounded, not results. Of 64 results by chance: once in 2^832."""
+    """Whether results in float32 are numbers of float16 or bfloat16, though PyTorch's own are not: a class of precision lets
+    operands be rounded, not results. Of a result by chance: once in 2^13; of one in 64 of many: never."""
     if got.dtype != torch.float32 or own.dtype != torch.float32:
         return False
     mine, theirs = (each.reshape(-1)[:LOOKED_AT].contiguous().view(torch.int32) & BELOW_16_BITS != 0 for each in (got, own))
-    return int(theirs.sum()) >= 64 and not bool((mine & theirs).any())
+    long = int(theirs.sum())
+    return long >= 64 and int((theirs & ~mine).sum()) > max(8, long // 64)
 
 
 def same_choice(got, right, inputs):

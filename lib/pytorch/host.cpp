@@ -67,6 +67,8 @@ struct Host::State {
   std::size_t task_bytes = 0;   // of one set of inputs, weights and outputs
   std::size_t output_rank = 0;  // of the first output
   bool constant_inputs = false; // some floating input holds a single number
+  bool whole_inputs = false;    // some input holds integers or truth values
+  bool takes_numbers = false;   // forward takes real numbers by value
   reference::Survey known;      // of the derived line
   json integer_limits;          // of the inputs that may be given their full width, by name
 
@@ -151,6 +153,9 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   if (!interface.no_torch.empty()) task.no_oracle_reason = "no torch line can be derived: " + interface.no_torch;
   state_->output_rank = interface.outputs.front().shape.size();
   state_->constant_inputs = reply.value("constant_inputs", false);
+  state_->whole_inputs = reply.value("whole_inputs", false);
+  const json scalars = reply.value("scalars", json::array());
+  state_->takes_numbers = std::any_of(scalars.begin(), scalars.end(), [](const json& each) { return each.at("dtype") == "float32"; });
   state_->known = reference::survey(task);
   state_->integer_limits = json::object();
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
@@ -168,7 +173,7 @@ const std::pair<reference::Pattern, const char*> patterns[] = {
     {reference::Pattern::wide, "wide"},             {reference::Pattern::integers, "integers"},   {reference::Pattern::stray, "stray"},
     {reference::Pattern::bands, "bands"},           {reference::Pattern::magnitudes, "magnitudes"}, {reference::Pattern::tiny, "tiny"},
     {reference::Pattern::infinite, "infinite"},     {reference::Pattern::spotlight, "spotlight"}, {reference::Pattern::constants, "constants"},
-    {reference::Pattern::full_width, "full_width"}};
+    {reference::Pattern::full_width, "full_width"}, {reference::Pattern::mixed, "mixed"},         {reference::Pattern::repeats, "repeats"}};
 
 constexpr std::size_t small = std::size_t{4} << 20;    // bytes of a task that the simulator runs under every pattern
 constexpr std::size_t medium = std::size_t{64} << 20;  // and a GPU
@@ -182,6 +187,7 @@ json Host::State::trial_json(const Trial& trial) const {
     if (pattern == trial.pattern) result["pattern"] = word;
   if (trial.weights) result["weights"] = *trial.weights;
   if (trial.given) result["unsettled"] = true;
+  if (trial.numbers != 1) result["numbers"] = trial.numbers;
   if (trial.pattern == reference::Pattern::full_width) result["integers"] = integer_limits;
   return result;
 }
@@ -204,6 +210,8 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   add(Pattern::stray);
   if (task_bytes > large) return result;
   if (!integer_limits.empty()) add(Pattern::full_width);
+  if (whole_inputs) add(Pattern::repeats);
+  add(Pattern::mixed);
   add(Pattern::wide);
   add(Pattern::integers);
   add(Pattern::spotlight);
@@ -272,6 +280,8 @@ void Host::hold(const std::string& name, const std::string& source) {
   state_->opened = request;
   state_->secret = base::secret_seed();
 }
+
+bool Host::takes_numbers() const { return state_->takes_numbers; }
 
 std::vector<Trial> Host::trials(base::Random& random) const { return state_->trials(random, false); }
 

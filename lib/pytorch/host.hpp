@@ -45,6 +45,7 @@ struct Trial {
   std::optional<std::uint64_t> weights;
   std::size_t turn = 0;         // as reference::Trial has it
   bool given = false;           // an answer is given the weights, instead of constructing its own from the same seed
+  double numbers = 1;           // by which real numbers that forward takes by value are multiplied, of an answer alone
 };
 
 // What a variant left in the outputs of a trial, against what is right.
@@ -94,6 +95,7 @@ class Host {
 
   // Trials of the open task for a device whose memory this process maps, or shares: with several sets of weights and
   // patterns, fewer where a set of inputs is large.
+  bool takes_numbers() const;   // whether forward takes real numbers by value, which a trial may multiply
   std::vector<Trial> trials(base::Random& random) const;
   // Inputs as declared, with secret weights: what variants are timed on.
   Trial timed_trial(base::Random& random) const;

@@ -70,7 +70,7 @@ class Host:
             "scalars": task.scalars,
             "outputs": [dict(shape_of(each["tensor"]), name=each["name"]) for each in task.outputs],
             "constants": task.constants, "notes": task.notes, "torch": line, "no_torch": problem,
-            "digest": code_digest(request["source"]), "bytes": task.bytes(), "constant_inputs": task.constant_inputs,
+            "digest": code_digest(request["source"]), "bytes": task.bytes(), "constant_inputs": task.constant_inputs, "whole_inputs": task.whole_inputs,
         }
 
     def spent(self):

@@ -74,6 +74,12 @@ def stray_values(part):
                         5: unit(part) * 2000 - 1000}, torch.zeros_like(part))
 
 
+def mixed_values(part):
+    """As stray, and a third of them of any magnitude up to 2^32: sums are of the largest alone, so that nothing averages out."""
+    most = 5 if part.dtype == torch.float16 else 22
+    return torch.where(unit(part) < 1 / 3, sign(part) * torch.exp2(10 + most * unit(part)), stray_values(part))
+
+
 def infinities(part):
     return sign(part) * math.inf
 
@@ -137,7 +143,7 @@ def spotlight(extent, index):
 PATTERNS = {
     "normal": lambda turn: normal, "positive": lambda turn: unit, "wide": lambda turn: wide, "integers": lambda turn: integers,
     "stray": lambda turn: strays(stray_values), "bands": bands, "magnitudes": magnitudes, "tiny": lambda turn: tiny,
-    "infinite": lambda turn: strays(infinities),
+    "infinite": lambda turn: strays(infinities), "mixed": lambda turn: strays(mixed_values),
 }
 
 
@@ -206,6 +212,35 @@ def move_constant(tensor, seed):
     if not tensor.is_floating_point() or not tensor.numel() or not is_constant(tensor):
         return tensor
     return moved(tensor, generator_for(tensor, seed), True)
+
+
+def counts_up(tensor):
+    """0, 1, 2 … in any order: positions, which may not repeat."""
+    flat = tensor.reshape(-1)
+    return flat.numel() > 1 and bool((flat.sort()[0] == torch.arange(flat.numel(), device=flat.device, dtype=flat.dtype)).all())
+
+
+def repeated(tensor, generator):
+    """Integers and truth values that repeat, all of them such as occur: at every index of an axis one value, or few. Positions are
+    shuffled, and truth values that are all alike drawn."""
+    if tensor.is_floating_point() or tensor.numel() < 2 or tensor.is_complex():
+        return tensor
+
+    def drawn(count, limit):
+        return torch.randint(0, limit, (count,), generator=generator, device=generator.device).to(tensor.device)
+
+    flat = tensor.reshape(-1)
+    if tensor.dtype == torch.bool:
+        values = torch.tensor([False, True], device=tensor.device)
+    elif counts_up(tensor):
+        order = torch.randperm(flat.numel(), generator=generator, device=generator.device).to(tensor.device)
+        return flat[order].reshape(tensor.shape)
+    else:
+        values = torch.stack([flat.min(), flat.max(), flat[drawn(1, flat.numel())[0]]])
+    axis = int(drawn(1, tensor.dim())[0])
+    kinds = along(tensor, axis, drawn(tensor.shape[axis], 4)).expand(tensor.shape)
+    few = values[drawn(flat.numel(), len(values))].reshape(tensor.shape)
+    return pick(kinds, {0: values[0].expand(tensor.shape), 1: values[1].expand(tensor.shape), 2: few}, few if is_constant(tensor) else tensor)
 
 
 def holds_only_bits(tensor):

@@ -229,7 +229,7 @@ class LentCases:
                     reference = (expected.reference or expected.everywhere or expected.truth)[index]
                     result["kernelbench_tolerance"] = kernelbench_tolerance(got, reference)
                     if result["right"] and rounded_to_16_bits(got, reference):
-                        result.update(right=False, why="every result is a number of 16 bits, where the type is float32")
+                        result.update(right=False, why="its results are numbers of 16 bits, where the type is float32")
                 found.append(as_text(result))
         self.synchronize()
         self.release()

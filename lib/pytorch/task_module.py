@@ -17,7 +17,7 @@ import types
 import torch
 from torch.overrides import TorchFunctionMode
 
-from input_patterns import drawing, full_width, is_constant, move_constant, seed_all
+from input_patterns import drawing, full_width, generator_for, is_constant, move_constant, repeated, seed_all
 
 DTYPES = {
     torch.float64: "float64", torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16",
@@ -114,6 +114,17 @@ def mapped(value, change):
     return value
 
 
+def with_numbers(value, factor):
+    """The same structure with every real number that is no tensor changed; whole ones may be sizes or axes."""
+    if isinstance(value, float):
+        return value * factor
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(with_numbers(item, factor) for item in value)
+    if isinstance(value, dict):
+        return {key: with_numbers(item, factor) for key, item in value.items()}
+    return value
+
+
 def outline(tensor):
     return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="meta")
 
@@ -162,6 +173,7 @@ class TaskModule:
         with SizeGuard(self, limit):
             self.model = self.build(WEIGHT_SEED)
             self.arguments = self.make_inputs(WEIGHT_SEED)
+        self.whole_inputs = any(not each.is_floating_point() and not each.is_complex() and each.numel() > 1 for each in tensors_in(self.arguments))
         self.constant_inputs = any(each.is_floating_point() and each.numel() and not each.is_meta and is_constant(each) for each in tensors_in(self.arguments))
         self._name_inputs()
         self._name_state()
@@ -232,17 +244,19 @@ class TaskModule:
                 raise Refusal(f"{self.path}: Model is no torch.nn.Module")
             return model.to(self.device)
 
-    def make_inputs(self, seed, pattern="declared", turn=0, light=None, integers=None):
-        """`integers`: limits by the names of inputs that are given their full width."""
+    def make_inputs(self, seed, pattern="declared", turn=0, light=None, integers=None, numbers=1.0):
+        """`integers`: limits by the names of inputs that are given their full width. `numbers`: what reals by value are multiplied by."""
         with in_task(self.path, "get_inputs"), default_device(self.device):
             seed_all(seed)
             with drawing(pattern, turn, light):
                 values = self.namespace["get_inputs"]()
         if not isinstance(values, (list, tuple)):
             raise Refusal(f"{self.path}: get_inputs() gives a {type(values).__name__}, not a list")
-        values = mapped(list(values), lambda tensor: tensor.detach().to(self.device))
+        values = with_numbers(mapped(list(values), lambda tensor: tensor.detach().to(self.device)), numbers)
         if pattern == "constants":
             values = mapped(values, lambda tensor: move_constant(tensor, seed))
+        if pattern == "repeats":
+            values = mapped(values, lambda tensor: repeated(tensor, generator_for(tensor, seed)))
         if integers:
             limits = {id(tensor): integers[each["name"]] for each, tensor in zip(self.inputs, self.input_tensors(values)) if each["name"] in integers}
             values = mapped(values, lambda tensor: full_width(tensor, limits[id(tensor)], seed) if id(tensor) in limits else tensor)

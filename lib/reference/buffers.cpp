@@ -138,6 +138,8 @@ device::BoundPlan Buffers::bind(const device::Module& module) const {
   return bound;
 }
 
+std::vector<bool> Buffers::written(std::size_t buffer) const { return device_.written(places_[buffer].region); }
+
 Bytes Buffers::read(std::size_t buffer) const {
   Bytes bytes(places_[buffer].region.bytes);
   if (!bytes.empty()) device_.read(places_[buffer].region, bytes);

@@ -43,6 +43,9 @@ class Buffers {
   // True for an output's element that still holds what poison() left there.
   bool untouched(std::size_t buffer, const Bytes& bytes, std::size_t element) const;
 
+  // Which of a buffer's bytes a run wrote, where the device noted that (device::RunOptions::notes_writes).
+  std::vector<bool> written(std::size_t buffer) const;
+
   device::BoundPlan bind(const device::Module& module) const;
   Bytes read(std::size_t buffer) const;
 

@@ -17,7 +17,7 @@ constexpr std::size_t outermost = 64;
 constexpr std::uint32_t stray_share = 24;
 
 // What a draw is for, so that no two share their random words.
-enum Tag : std::uint64_t { stray_tag = 0x57a1, band_tag = 0xba9d, inside_tag = 0x1451, scale_tag = 0x5ca1e, tiny_tag = 0x7117, moved_tag = 0x30fed };
+enum Tag : std::uint64_t { stray_tag = 0x57a1, band_tag = 0xba9d, inside_tag = 0x1451, scale_tag = 0x5ca1e, tiny_tag = 0x7117, moved_tag = 0x30fed, repeat_tag = 0x4e9ea7 };
 
 double sign(std::uint32_t word) { return word % 2 == 0 ? 1 : -1; }
 
@@ -156,6 +156,35 @@ void Canvas::tiny() {
     else if (kind == 1) set(i, sign(drawn[1]) * std::exp2(-127 - 20 * unit(drawn[2])));
     else if (kind < 6) set(i, sign(drawn[1]) * std::exp2(-30 - 90 * unit(drawn[2])));
     else set(i, sign(drawn[1]) * std::exp2(-18 - 12 * unit(drawn[2])));
+  }
+}
+
+void Canvas::repeats(std::size_t turn) {
+  using Kind = tensor::Distribution::Kind;
+  if (extents_.empty() || count_ == 0) return;
+  if (declared_.kind == Kind::arange) {   // in another order: each value stays one that occurs
+    base::Random random(seed_, repeat_tag + stream_);
+    for (std::size_t i = count_; i > 1; --i) {
+      const std::size_t other = random.below(i);
+      const double value = at(i - 1);
+      set(i - 1, at(other));
+      set(other, value);
+    }
+    return;
+  }
+  const bool truth = dtype_ == tensor::Dtype::bool_;
+  const double low = truth ? 0 : declared_.low, high = truth ? 1 : declared_.high - 1;
+  const auto some = [&](std::uint32_t word) { return std::floor(low + unit(word) * (high - low + 1)); };
+  const Words few = words(count_, repeat_tag);
+  const std::size_t axis = (extents_.size() - 1 + turn) % extents_.size();
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Words drawn = words(i, inside_tag), band = words(static_cast<std::size_t>(index(i, axis)), repeat_tag + 1);
+    switch (band[0] % 5) {
+      case 0: set(i, some(drawn[0])); break;
+      case 1: set(i, low); break;
+      case 2: set(i, high); break;
+      default: set(i, some(few[drawn[0] % 3]));
+    }
   }
 }
 

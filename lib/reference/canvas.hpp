@@ -45,6 +45,8 @@ class Canvas {
   void magnitudes(std::size_t axis);
   void tiny();
   void only(std::size_t axis, std::int64_t index);      // 0 elsewhere
+  // Integers or truth values of the declared range that repeat along an axis: arange shuffled, others all least, all largest, or one of three.
+  void repeats(std::size_t turn);
   void full_width(double limit);
 
  private:

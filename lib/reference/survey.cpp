@@ -40,12 +40,12 @@ bool cancels(std::string_view function) {
 }
 
 bool keeps_integers(std::string_view function) {
-  static const Names names{"add", "sub", "mul", "neg", "abs", "square", "sum", "cumsum", "amax", "amin", "maximum", "minimum", "matmul"};
+  static const Names names{"add", "sub", "mul", "neg", "abs", "square", "sum", "cumsum", "amax", "amin", "maximum", "minimum", "matmul", "sort", "topk", "floor_divide"};
   return names.contains(function) || shape_functions().contains(function);
 }
 
 bool ends_integers(std::string_view function) {
-  static const Names names{"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "any", "all", "mean", "cast"};
+  static const Names names{"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "any", "all", "mean", "cast", "argmax", "argmin", "argsort", "topk_index"};
   return names.contains(function);
 }
 

@@ -53,6 +53,15 @@ class Inputs {
   const std::vector<std::size_t>& constants() const { return constants_; }
   const Shape& shape(std::size_t buffer) const { return shapes_[buffer]; }
   const tensor::Distribution& distribution(std::size_t buffer) const { return distributions_[buffer]; }
+  tensor::Dtype dtype(std::size_t buffer) const { return task_.file.buffers[buffer].dtype; }
+
+  // Integers and truth values whose other values, and any order of them, are as good as the declared ones to a torch line.
+  bool repeatable(std::size_t buffer) const {
+    if (task_.file.buffers[buffer].role == Role::output || tensor::is_floating(dtype(buffer))) return false;
+    const Kind kind = distributions_[buffer].kind;
+    const bool truth = dtype(buffer) == tensor::Dtype::bool_;
+    return kind == Kind::randint || kind == Kind::arange || (truth && (kind == Kind::zeros || kind == Kind::ones || kind == Kind::constant));
+  }
 
   std::size_t deepest() const {
     std::size_t rank = 0;
@@ -187,6 +196,16 @@ void meet_zero(const task::Task& task, const task::Workload& workload, const Inp
   }
 }
 
+// Numbers that no declared distribution has, as far as every sound way to evaluate the line keeps them.
+double mixed_value(const Survey& known, tensor::Dtype dtype, const Words& words) {
+  const std::uint32_t kind = words[3] / 2 % 8;
+  const double sign = words[3] % 2 == 0 ? 1 : -1;
+  if (known.single_elements && kind == 0 && known.not_a_number) return std::numeric_limits<double>::quiet_NaN();
+  if (known.infinities && kind == 1) return sign * HUGE_VAL;
+  if (known.single_elements && kind <= 3) return sign * std::exp2(10 + (dtype == tensor::Dtype::float16 ? 5 : 22) * unit(words[2]));
+  return stray_value(words);
+}
+
 void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::size_t buffer, bool special, Canvas& canvas) {
   const std::size_t rank = inputs.shape(buffer).size();
   const bool small = known.inputs[buffer].homogeneous;
@@ -196,6 +215,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
     case Pattern::spotlight:
     case Pattern::meets_zero:
     case Pattern::constants:
+    case Pattern::repeats:
     case Pattern::full_width: canvas.fill(); break;
     case Pattern::sibling: canvas.fill(), canvas.fill_inside(~trial.seed); break;
     case Pattern::influence: canvas.fill(), canvas.move_one(); break;
@@ -222,11 +242,25 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
       if (known.single_elements) canvas.stray([](const Words&) { return std::numeric_limits<double>::quiet_NaN(); });
       else if (special) canvas.one(std::numeric_limits<double>::quiet_NaN());
       break;
+    case Pattern::mixed:
+      canvas.fill();
+      canvas.stray([&](const Words& words) { return mixed_value(known, inputs.dtype(buffer), words); });
+      break;
   }
 }
 
 bool is_arithmetic(const Survey& known) {
   return std::any_of(known.inputs.begin(), known.inputs.end(), [](const InputUse& use) { return use.arithmetic; });
+}
+
+// Whether some input may repeat. Where elements are scattered and not added, the last of equal indices wins, and nobody says which that is.
+bool repeats(const task::Task& task, const Inputs& inputs) {
+  if (!task.torch) return false;
+  const auto scatters = [](const tensor::Node& node) { return node.function == "scatter"; };
+  if (std::any_of(task.torch->nodes.begin(), task.torch->nodes.end(), scatters)) return false;
+  for (std::size_t i = 0; i < task.file.buffers.size(); ++i)
+    if (inputs.repeatable(i)) return true;
+  return false;
 }
 
 }  // namespace
@@ -254,6 +288,8 @@ std::string_view name(Pattern pattern) {
     case Pattern::infinite: return "infinite elements";
     case Pattern::not_a_number: return "elements that are NaN";
     case Pattern::full_width: return "integers of full width";
+    case Pattern::mixed: return "stray elements of every kind";
+    case Pattern::repeats: return "integers that repeat";
   }
   return "";
 }
@@ -279,10 +315,12 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   }
   if (!defended(Defence::patterns)) return result;
   if (every_pattern && is_arithmetic(known)) add(Pattern::full_width);
+  if (repeats(task, inputs)) add(Pattern::repeats, every_pattern ? 2 : 1);
   if (plain == 0) return result;
   add(Pattern::normal);
   add(Pattern::integers);
   add(Pattern::stray);
+  if (precision != outcome::Precision::half) add(Pattern::mixed);
   if (!every_pattern) return result;
   for (const Pattern pattern : {Pattern::positive, Pattern::wide, Pattern::stray}) add(pattern);
   result.push_back({Pattern::outliers, random.next(), random.below(plain)});
@@ -319,6 +357,7 @@ std::vector<Bytes> inputs(const task::Task& task, const task::Workload& workload
     canvas.fill();
     if (trial.pattern == Pattern::influence && tensor::is_floating(buffer.dtype)) canvas.move_one();
     if (trial.pattern == Pattern::sibling && inputs.distribution(i).kind == Kind::randint) canvas.fill_inside(~trial.seed);
+    if (trial.pattern == Pattern::repeats && inputs.repeatable(i)) canvas.repeats(trial.turn);
     if (trial.pattern == Pattern::full_width && known.inputs[i].arithmetic)
       if (const double limit = integer_limit(task, known, workload); limit >= 2) canvas.full_width(limit);
     if (std::find(inputs.constants().begin(), inputs.constants().end(), i) == inputs.constants().end()) continue;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cudal1::sandbox {
@@ -40,7 +41,7 @@ void rule(CallFilter& filter, const CallRules& rules) {
                 "pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "setpriority", "ioprio_set", "sched_setscheduler", "sched_setparam",
                 "sched_setattr", "migrate_pages", "move_pages", "personality", "perf_event_open", "bpf", "userfaultfd", "keyctl", "add_key",
                 "request_key", "io_uring_setup", "io_uring_enter", "io_uring_register", "fanotify_init", "fanotify_mark", "name_to_handle_at",
-                "open_by_handle_at", "lookup_dcookie", "memfd_secret", "vhangup", "syslog", "acct", "quotactl", "quotactl_fd", "swapon", "swapoff",
+                "open_by_handle_at", "openat2", "lookup_dcookie", "memfd_secret", "vhangup", "syslog", "acct", "quotactl", "quotactl_fd", "swapon", "swapoff",
                 "reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "iopl", "ioperm", "modify_ldt",
                 "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "sethostname", "setdomainname", "mknod", "mknodat"});
   // Namespaces and mounts.
@@ -80,6 +81,16 @@ void rule_commands(CallFilter& filter) {
   // Signals by way of a file's owner, and letters typed into a terminal.
   for (const std::uint64_t command : {F_SETOWN, F_SETOWN_EX}) filter.reply(Reply::refuse, "fcntl", {{1, Condition::equal, command, low_half}});
   for (const std::uint64_t command : {FIOSETOWN, SIOCSPGRP, TIOCSTI}) filter.reply(Reply::refuse, "ioctl", {{1, Condition::equal, command, low_half}});
+  // A handle of who is at a socket's other end.
+  constexpr std::uint64_t pass_handles = 76, peer_handle = 77;   // SO_PASSPIDFD, SO_PEERPIDFD of Linux 6.5
+  filter.reply(Reply::refuse, "setsockopt", {{2, Condition::equal, pass_handles, low_half}});
+  filter.reply(Reply::refuse, "getsockopt", {{2, Condition::equal, peer_handle, low_half}});
+  // Programs that run with the rights of their file's owner, made as such where their mode cannot be changed afterwards.
+  for (const std::uint64_t bit : {S_ISUID, S_ISGID}) {
+    filter.reply(Reply::refuse, "creat", {{1, Condition::equal, bit, bit}});
+    filter.reply(Reply::refuse, "open", {{1, Condition::equal, O_CREAT, O_CREAT}, {2, Condition::equal, bit, bit}});
+    filter.reply(Reply::refuse, "openat", {{2, Condition::equal, O_CREAT, O_CREAT}, {3, Condition::equal, bit, bit}});
+  }
 }
 
 std::string without_sockets() {

@@ -15,6 +15,8 @@
 #include "tensor/evaluate.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -282,6 +284,28 @@ double Task::written_operations(std::size_t workload) const {
   return tensor::operations(*torch, types, workload);
 }
 
+namespace {
+
+// The first check with every real number that is given by value a quarter larger, rounded to its type.
+std::optional<Workload> other_scalars(const Task& task) {
+  if (task.checks.empty()) return std::nullopt;
+  Workload result = task.checks.front();
+  bool any = false;
+  for (const kernel::Scalar& scalar : task.file.scalars) {
+    const auto held = result.environment.find(scalar.name);
+    if (!tensor::is_floating(scalar.dtype) || held == result.environment.end()) continue;
+    const double* value = std::get_if<double>(&held->second);
+    if (value == nullptr || !std::isfinite(1.25 * *value)) continue;
+    std::byte element[8];
+    tensor::store(scalar.dtype, 1.25 * *value, element);
+    held->second = tensor::load(scalar.dtype, element);
+    any = true;
+  }
+  return any && kernel::resolve(task.file, result.environment) ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace
+
 std::vector<Workload> neighbours(const Task& task) {
   const kernel::File& file = task.file;
   const auto first = kernel::workloads(file).front();
@@ -307,6 +331,7 @@ std::vector<Workload> neighbours(const Task& task) {
     if (trial.torch && !tensor::infer(*trial.torch, trial.input_types(), trial.assignments())) continue;
     result.push_back(trial.checks.front());
   }
+  if (const auto moved = other_scalars(task); moved && !known(*moved)) result.push_back(*moved);
   return result;
 }
 

@@ -111,7 +111,7 @@ void prepare(Block& block, Worker& worker) {
   const Program& program = *launch.program;
   const std::size_t warps = (launch.threads_per_block + 31) / 32, slab = program.slab_bytes + 64;
   block.warps = std::vector<Warp>(warps);
-  block.slab_storage.assign(warps * slab + 64, std::byte{0});
+  block.slab_storage.assign(warps * slab + 64, std::byte{0x7f});  // a register that nobody wrote holds no 0: as a float it is large
   auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(block.slab_storage.data()) + 63) / 64 * 64);
   block.shared_bytes = launch.shared_bytes;
   block.shared_storage.assign(launch.shared_bytes + 192, std::byte{0});

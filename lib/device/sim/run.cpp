@@ -243,6 +243,23 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
   return !launch.aborted;
 }
 
+void SimDevice::forget_writes(const std::vector<Allocation*>& outputs) {
+  for (Allocation* output : outputs) {
+    output->flags.assign(output->bytes / 4 + 64, WordFlags{0});
+    output->written = output->flags.data();
+  }
+}
+
+std::vector<bool> SimDevice::written(const device::Region& region) {
+  const Allocation& there = allocation(region);
+  std::vector<bool> bytes(region.bytes, true);
+  for (std::size_t i = 0; there.written != nullptr && i < bytes.size(); ++i) {
+    const std::size_t at = region.offset + i;
+    bytes[i] = (there.written[at / 4] >> at % 4 & 1) != 0;
+  }
+  return bytes;
+}
+
 device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::RunOptions& options) {
   using Status = device::RunResult::Status;
   device::RunResult result;
@@ -259,11 +276,8 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
   if (launches != 1 || filled) allowed.sampled_instructions = 0;
   const Written written = written_by(plan);
   // What some blocks write is counted by what is marked as written, and of an inout everything is.
-  if (allowed.sampled_instructions > 0)
-    for (Allocation* output : written.outputs) {
-      output->flags.assign(output->bytes / 4 + 64, WordFlags{0});
-      output->written = output->flags.data();
-    }
+  const bool notes = allowed.sampled_instructions > 0 || options.notes_writes;
+  if (notes) forget_writes(written.outputs);
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       memset(plan, *fill);
@@ -280,7 +294,7 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     Launch launch;
     if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
     launch.file = module->file;
-    launch.report_unwritten = allowed.sampled_instructions == 0 && shadows_ == nullptr;
+    launch.report_unwritten = !notes && shadows_ == nullptr;
     shadow(launch, kernel->program);
     if (execute(wanted, *kernel, launch, written, allowed, result)) continue;
     if (result.status != Status::ok) return result;

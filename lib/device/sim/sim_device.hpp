@@ -59,6 +59,7 @@ class SimDevice : public device::Device {
   void read(const device::Region& region, std::span<std::byte> bytes) override;
   void copy(const device::Region& from, const device::Region& to) override;
   void poison(const device::Region& region, std::uint32_t word) override;
+  std::vector<bool> written(const device::Region& region) override;
   tl::expected<std::unique_ptr<device::Module>, device::RunResult> load(const outcome::Binary& binary) override;
   std::string changed_variable(const device::Module& module) override;
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
@@ -87,6 +88,8 @@ class SimDevice : public device::Device {
   Allocation& place_parameters(Launch& launch);
   // What a plan may write; inputs are only read.
   Written written_by(const device::BoundPlan& plan);
+  // From now on nothing of these counts as written.
+  static void forget_writes(const std::vector<Allocation*>& outputs);
   // Inputs are only read; what is written all the same is named by guard_inputs(plan, false).
   std::string guard_inputs(const device::BoundPlan& plan, bool on);
   void initialise_scratch(const device::BoundPlan& plan);

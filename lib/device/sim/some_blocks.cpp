@@ -42,29 +42,33 @@ bool want_more(const std::vector<double>& groups) {
   return mean < suspicious && (groups.size() < certain_groups || (groups.size() < most_groups && mean + certain * error >= suspicious));
 }
 
-double written_bytes(const std::vector<Allocation*>& buffers) {
-  double bytes = 0;
-  for (const Allocation* buffer : buffers) {
-    if (buffer->written == nullptr) {
-      bytes += static_cast<double>(buffer->bytes);
-      continue;
-    }
-    std::uint64_t count = 0;
-    const std::size_t words = (buffer->bytes + 3) / 4;
-    for (std::size_t i = 0; i < words; i += sizeof(std::uint64_t)) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, buffer->written + i, std::min(sizeof eight, words - i));
-      count += static_cast<std::uint64_t>(std::popcount(eight & 0x0f0f0f0f0f0f0f0f));
-    }
-    bytes += static_cast<double>(count);
+double written_bytes(const Allocation& buffer) {
+  if (buffer.written == nullptr) return static_cast<double>(buffer.bytes);
+  std::uint64_t count = 0;
+  const std::size_t words = (buffer.bytes + 3) / 4;
+  for (std::size_t i = 0; i < words; i += sizeof(std::uint64_t)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, buffer.written + i, std::min(sizeof eight, words - i));
+    count += static_cast<std::uint64_t>(std::popcount(eight & 0x0f0f0f0f0f0f0f0f));
   }
-  return bytes;
+  return static_cast<double>(count);
 }
 
+// What some blocks wrote of each output.
 struct Seen {
-  double bytes = 0, blocks = 0;
-  double each() const { return blocks > 0 ? bytes / blocks : 0; }
+  std::vector<double> bytes;
+  double blocks = 0;
+  double each(std::size_t output) const { return blocks > 0 ? bytes[output] / blocks : 0; }
 };
+
+// Outputs of which every block may write something. Of the others, as one number for a whole row of blocks, few drawn blocks
+// show nothing; all of them show it of all outputs together.
+std::vector<std::vector<const Allocation*>> looked_at(const std::vector<Allocation*>& outputs, std::uint64_t blocks) {
+  std::vector<std::vector<const Allocation*>> sets(1, {outputs.begin(), outputs.end()});
+  for (const Allocation* output : outputs)
+    if (outputs.size() > 1 && output->bytes / 4 >= blocks) sets.push_back({output});
+  return sets;
+}
 
 }  // namespace
 
@@ -81,7 +85,13 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
   std::set<std::uint64_t> executed;
   while (executed.size() < std::min(probes, blocks)) executed.insert(random.below(blocks));
   const std::uint64_t before = launch.executed;
-  double written = written_bytes(outputs);
+  const auto sets = looked_at(outputs, blocks);
+  const auto sums = [&](const auto& of) {
+    std::vector<double> result;
+    for (const auto& set : sets) result.push_back(std::accumulate(set.begin(), set.end(), 0.0, [&](double sum, const Allocation* buffer) { return sum + of(*buffer); }));
+    return result;
+  };
+  std::vector<double> written = sums(written_bytes);
   std::vector<std::unique_ptr<Worker>> workers = run_blocks(launch, {executed.begin(), executed.end()}, threads_, resident);
   const std::uint64_t each = std::max<std::uint64_t>(1, (launch.executed - before) / executed.size());
   const std::uint64_t most = std::max<std::uint64_t>(16, instructions / each);
@@ -98,19 +108,21 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
     return workers;
   }
   const auto fresh_bytes = [&] {
-    const double now = written_bytes(outputs);
-    return now - std::exchange(written, now);
+    std::vector<double> now = sums(written_bytes), fresh = now;
+    for (std::size_t i = 0; i < fresh.size(); ++i) fresh[i] -= written[i];
+    written = std::move(now);
+    return fresh;
   };
   Seen first;
   first.bytes = fresh_bytes();
   first.blocks = static_cast<double>(executed.size());
   std::vector<Seen> seen;                     // of each class of blocks
-  std::vector<double> estimates;
-  const double all = std::accumulate(outputs.begin(), outputs.end(), 0.0, [](double sum, const Allocation* buffer) { return sum + static_cast<double>(buffer->bytes); });
-  while (!launch.aborted && want_more(estimates)) {
+  std::vector<std::vector<double>> estimates(sets.size());
+  const std::vector<double> all = sums([](const Allocation& buffer) { return static_cast<double>(buffer.bytes); });
+  while (!launch.aborted && std::any_of(estimates.begin(), estimates.end(), want_more)) {
     const std::vector<BlockClass> classes = sample_blocks(launch.grid, std::max<std::uint64_t>(1, most / few_groups), random);
     seen.resize(classes.size());
-    double estimate = 0;
+    std::vector<double> estimate(sets.size());
     for (std::size_t c = 0; c < classes.size() && !launch.aborted; ++c) {
       std::vector<std::uint64_t> chosen;
       std::copy_if(classes[c].chosen.begin(), classes[c].chosen.end(), std::back_inserter(chosen), [&](std::uint64_t block) { return executed.insert(block).second; });
@@ -119,16 +131,20 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
         auto more = run_blocks(launch, chosen, threads_, resident);
         std::move(more.begin(), more.end(), std::back_inserter(workers));
         here = {fresh_bytes(), static_cast<double>(chosen.size())};
-        seen[c].bytes += here.bytes;
+        seen[c].bytes.resize(sets.size());
+        for (std::size_t i = 0; i < sets.size(); ++i) seen[c].bytes[i] += here.bytes[i];
         seen[c].blocks += here.blocks;
       }
-      estimate += classes[c].population * here.each();
+      for (std::size_t i = 0; i < sets.size(); ++i) estimate[i] += classes[c].population * here.each(i);
     }
-    estimates.push_back(all > 0 ? estimate / all : 1);
+    for (std::size_t i = 0; i < sets.size(); ++i) estimates[i].push_back(all[i] > 0 ? estimate[i] / all[i] : 1);
   }
-  const auto [mean, error] = estimate_of(estimates);
-  result.covered = mean;
-  result.covered_error = error;
+  const auto at_most = [](const Estimate& each) { return each.mean + certain * each.error; };
+  Estimate least = estimate_of(estimates.front());   // of the output of which least is written
+  for (const auto& groups : estimates)
+    if (const Estimate own = estimate_of(groups); at_most(own) < at_most(least)) least = own;
+  result.covered = least.mean;
+  result.covered_error = least.error;
   result.executed_share = static_cast<double>(executed.size()) / static_cast<double>(blocks);
   return workers;
 }
