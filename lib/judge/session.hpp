@@ -54,7 +54,9 @@ class Session {
   void check_simulated(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence);
   // The same for inputs as they are not declared, in a few blocks more.
   void check_stressed(const Executable& executable, const device::Module& module, std::size_t workload, verify::Evidence& evidence);
-  bool takes_stress() const;   // at the check sizes
+  // The trial at the check sizes whose pattern is used at full size as well: one that the task's own kernel passes; null: none.
+  const reference::Trial* stress() const;
+  reference::Trial full_size_trial(std::size_t version) const;
   const verify::Case& predicted_case() const { return cases_[std::min<std::size_t>(1, cases_.size() - 1)]; }  // of a module
   std::optional<reference::Part> simulated_part(std::size_t workload, std::size_t version, std::size_t output, const std::vector<bool>& touched);
   void note_executed(const Executable& executable, std::size_t workload, double instructions);

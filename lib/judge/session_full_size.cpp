@@ -56,8 +56,7 @@ const verify::Case* Session::full_case(std::size_t workload, std::size_t version
   auto& held = full_cases_[{workload, version}];
   if (held) return held.get();
   const verify::Program program{reference_module_.module.get(), &reference_.workloads[workload]};
-  const reference::Trial trial{version == stressed ? reference::Pattern::mixed : reference::Pattern::declared, full_size_seed(version)};
-  auto made = verify::make_case(*device_, task_, task_.workloads[workload], trial, program, random_,
+  auto made = verify::make_case(*device_, task_, task_.workloads[workload], full_size_trial(version), program, random_,
                                 full_size_options(workload));
   if (!made) {
     full_case_problem_ = made.error();
@@ -67,9 +66,14 @@ const verify::Case* Session::full_case(std::size_t workload, std::size_t version
   return held.get();
 }
 
-// Whether the task's own kernel is right for such inputs where they are few.
-bool Session::takes_stress() const {
-  return std::any_of(cases_.begin(), cases_.end(), [](const verify::Case& each) { return each.oracle && each.trial.pattern == reference::Pattern::mixed; });
+const reference::Trial* Session::stress() const {
+  const auto found = std::find_if(cases_.begin(), cases_.end(), [](const verify::Case& each) { return each.oracle && each.trial.pattern == reference::Pattern::mixed; });
+  return found == cases_.end() || !base::defended(base::Defence::patterns) ? nullptr : &found->trial;
+}
+
+reference::Trial Session::full_size_trial(std::size_t version) const {
+  const reference::Trial* other = version == stressed ? stress() : nullptr;
+  return {other != nullptr ? other->pattern : reference::Pattern::declared, full_size_seed(version), other != nullptr ? other->turn : 0};
 }
 
 const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t workload, std::size_t version) {
@@ -77,8 +81,7 @@ const std::vector<reference::Bytes>& Session::workload_inputs(std::size_t worklo
   if (task::is_module(task_)) return predicted_case().inputs;
   auto [place, fresh] = inputs_.try_emplace({workload, version});
   if (fresh)
-    place->second = reference::inputs(task_, task_.workloads[workload],
-                                      {version == stressed ? reference::Pattern::mixed : reference::Pattern::declared, full_size_seed(version)});
+    place->second = reference::inputs(task_, task_.workloads[workload], full_size_trial(version));
   return place->second;
 }
 

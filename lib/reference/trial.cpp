@@ -197,10 +197,10 @@ void meet_zero(const task::Task& task, const task::Workload& workload, const Inp
 }
 
 // Numbers that no declared distribution has, as far as every sound way to evaluate the line keeps them.
-double mixed_value(const Survey& known, tensor::Dtype dtype, const Words& words) {
+double mixed_value(const Survey& known, tensor::Dtype dtype, bool not_a_number, const Words& words) {
   const std::uint32_t kind = words[3] / 2 % 8;
   const double sign = words[3] % 2 == 0 ? 1 : -1;
-  if (known.single_elements && kind == 0 && known.not_a_number) return std::numeric_limits<double>::quiet_NaN();
+  if (known.single_elements && kind == 0 && known.not_a_number && not_a_number) return std::numeric_limits<double>::quiet_NaN();
   if (known.infinities && kind == 1) return sign * HUGE_VAL;
   if (known.single_elements && kind <= 3) return sign * std::exp2(10 + (dtype == tensor::Dtype::float16 ? 5 : 22) * unit(words[2]));
   return stray_value(words);
@@ -244,7 +244,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
       break;
     case Pattern::mixed:
       canvas.fill();
-      canvas.stray([&](const Words& words) { return mixed_value(known, inputs.dtype(buffer), words); });
+      canvas.stray([&](const Words& words) { return mixed_value(known, inputs.dtype(buffer), trial.turn == 0, words); });
       break;
   }
 }
@@ -320,7 +320,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   add(Pattern::normal);
   add(Pattern::integers);
   add(Pattern::stray);
-  if (precision != outcome::Precision::half) add(Pattern::mixed);
+  if (precision != outcome::Precision::half) add(Pattern::mixed, known.single_elements && known.not_a_number ? 2 : 1);
   if (!every_pattern) return result;
   for (const Pattern pattern : {Pattern::positive, Pattern::wide, Pattern::stray}) add(pattern);
   result.push_back({Pattern::outliers, random.next(), random.below(plain)});

@@ -46,7 +46,8 @@ struct Trial {
   Pattern pattern = Pattern::declared;
   std::uint64_t seed = 0;
   // Which of several that a pattern may be about, counted round: the special input of outliers, wide_integers, alone,
-  // constants (0: all of them) and not_a_number, the axis of bands, spotlight and magnitudes, the pair of meets_zero.
+  // constants (0: all of them) and not_a_number, the axis of bands, spotlight, magnitudes and repeats, the pair of meets_zero; 1 of mixed
+  // has no NaN, which a task's own kernel may mistake for a number.
   std::size_t turn = 0;
 };
 

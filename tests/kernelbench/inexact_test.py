@@ -16,9 +16,10 @@ import inexact  # noqa: E402
 from comparison import Comparison  # noqa: E402
 from answer_cases import SHOWN, TAKEN, AnswerCases  # noqa: E402
 from task_cases import Cases  # noqa: E402
-from task_module import TaskModule, outline  # noqa: E402
+from task_module import TaskModule, mapped, outline, with_numbers  # noqa: E402
 
 TRIALS = [{"pattern": "declared"}, {"pattern": "constants", "weights": 5}, {"pattern": "stray", "weights": 5}, {"pattern": "wide", "weights": 5},
+          {"pattern": "mixed", "weights": 5}, {"pattern": "repeats", "weights": 5}, {"pattern": "declared", "weights": 5, "numbers": 0.875},
           {"pattern": "spotlight", "weights": 5, "turn": 0}, {"pattern": "declared", "weights": 5, "unsettled": True}]
 
 
@@ -48,7 +49,8 @@ class Judged:
                 if given:
                     for (_, own), held in zip(self.module.state_tensors(model), self.lent.sets[SHOWN][len(self.module.inputs):]):
                         own.copy_(held)
-                result = model(*(each.clone() for each in self.lent.sets[SHOWN][:len(self.module.inputs)]))
+                left = iter(self.lent.sets[SHOWN][:len(self.module.inputs)])
+                result = model(*with_numbers(mapped(self.module.arguments, lambda _: next(left).clone()), trial.get("numbers", 1.0)))
             self.lent.sets[SHOWN][-1].copy_(result)
             self.lent.take()
             if not is_right(self.lent.compare(TAKEN, trial)):

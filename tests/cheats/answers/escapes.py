@@ -21,7 +21,7 @@ NUMBERS = {  # of x86-64
     "rt_sigqueueinfo": 129, "perf_event_open": 298, "fanotify_init": 300, "name_to_handle_at": 303, "clock_adjtime": 305, "setns": 308,
     "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "bpf": 321, "userfaultfd": 323, "io_uring_setup": 425, "pidfd_send_signal": 424,
     "open_tree": 428, "fsopen": 430, "clone3": 435, "clone": 56, "pidfd_open": 434, "pidfd_getfd": 438, "process_madvise": 440, "memfd_secret": 447,
-    "migrate_pages": 256, "socket": 41, "sched_setattr": 314, "iopl": 172, "syslog": 103, "quotactl": 179, "settimeofday": 164,
+    "migrate_pages": 256, "socket": 41, "openat2": 437, "sched_setattr": 314, "iopl": 172, "syslog": 103, "quotactl": 179, "settimeofday": 164,
 }
 
 
@@ -68,6 +68,8 @@ simple("lists the user's home", "os.listdir(OUTSIDE['home'])")
 simple("reads /etc/shadow", "open('/etc/shadow').read()")
 simple("changes a file's mode", "changed(OUTSIDE['victim'], lambda: os.chmod(OUTSIDE['victim'], 0o777), lambda s: s.st_mode)")
 simple("changes a file's times", "changed(OUTSIDE['victim'], lambda: os.utime(OUTSIDE['victim'], (1, 1)), lambda s: s.st_mtime)")
+simple("makes a program that runs with its owner's rights", "[os.close(os.open(OUTSIDE['own'] + '/as%d' % os.getpid(), os.O_CREAT | os.O_WRONLY, 0o4755)), os.stat(OUTSIDE['own'] + '/as%d' % os.getpid()).st_mode & 0o4000][1]")
+simple("opens a file by openat2, whose flags nobody can look at", "call('openat2', -100, b'.', struct.pack('<QQQ', 0, 0, 0), 24)")
 simple("changes a file's attributes", "[os.setxattr(OUTSIDE['victim'], 'user.escaped', b'1'), os.listxattr(OUTSIDE['victim'])][1]")
 simple("rewrites the program's own Python files", "open(OUTSIDE['program'] + '/protocol.py', 'a').write('')  or True")
 simple("puts a compiled file beside them", "[os.makedirs(OUTSIDE['program'] + '/__pycache__', exist_ok=True), open(OUTSIDE['program'] + '/__pycache__/protocol.cpython-311.pyc', 'w')]")
@@ -145,6 +147,10 @@ simple("sets how the parent is scheduled", "os.sched_setscheduler(OUTSIDE['paren
 simple("sets the parent's priority of reading", "call('ioprio_set', 1, OUTSIDE['parent'], (2 << 13) | 4)")
 simple("reads the parent's limits", "resource.prlimit(OUTSIDE['parent'], resource.RLIMIT_NOFILE)")
 simple("moves the parent's pages", "call('migrate_pages', OUTSIDE['parent'], 0, None, None)")
+
+
+simple("asks its channel for a handle of who is at the other end", "socket.socket(fileno=os.dup(3)).getsockopt(socket.SOL_SOCKET, 77, 4)")
+simple("asks that messages bring a handle of who sent them", "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, 76, 1) is None")
 
 
 def vectors(name):

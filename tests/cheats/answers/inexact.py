@@ -71,6 +71,13 @@ class Model(nn.Module):
         "inputs in bfloat16": ("self.conv(x)", "self.conv(x.bfloat16().float())"),
         "weights in bfloat16": ("self.conv(x)", "F.conv2d(x, self.conv.weight.bfloat16().float(), self.conv.bias)"),
         "results in float16": ("self.conv(x)", "self.conv(x).half().float()"),
+        "results in float16, all but one": ("self.conv(x)", "self.all_but_one(self.conv(x))", """
+    def all_but_one(self, y):
+        z = y.half().float()
+        z[0, 0, 0, 0] = y[0, 0, 0, 0]
+        return z
+"""),
+        "results in float16, times nearly 1": ("self.conv(x)", "self.conv(x).half().float() * (1 + 2.0 ** -22)"),
         "sound: TF32": ("self.conv(x)", "F.conv2d(self.cut(x), self.cut(self.conv.weight), self.conv.bias)",
                         "\n    def cut(self, x):\n        return ((x.view(torch.int32) + 0x1000) & ~0x1fff).view(torch.float32)\n"),
         "sound: float64": ("self.conv(x)", "F.conv2d(x.double(), self.conv.weight.double(), self.conv.bias.double()).float()"),
@@ -139,6 +146,47 @@ class Model(nn.Module):
         ModelNew.kept, y[63, 500] = float(y[63, 500]), self.kept
         return y
 """),
+    }),
+    "floor": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.floor(x)
+""", "10 * torch.randn(64, 512)", {
+        "right up to a million": ("torch.floor(x)", "torch.floor(x.clamp(-1e6, 1e6))"),
+        "sound: by what is left": ("torch.floor(x)", "torch.where(x.abs() < 2**23, x - torch.remainder(x, 1), x)"),
+    }),
+    "rows by index": ("""
+class Model(nn.Module):
+    def forward(self, x, positions, left_out):
+        return x[positions].masked_fill(left_out, 0.0)
+""", "torch.randn(64, 120), torch.arange(64), torch.zeros(64, 120, dtype=torch.bool)", {
+        "ignores positions that count up": ("x[positions]", "x"),
+        "ignores a mask that is all false": (".masked_fill(left_out, 0.0)", ".clone()"),
+        "sound: by a selection": ("x[positions]", "torch.index_select(x, 0, positions)"),
+    }),
+    "sums by index": ("""
+class Model(nn.Module):
+    def forward(self, x, i):
+        return torch.ones(20000).index_add(0, i, x)
+""", "torch.randn(12), torch.randint(0, 20000, (12,))", {
+        "equal indices, which are rare, count once": ("torch.ones(20000).index_add(0, i, x)", "torch.ones(20000).index_copy(0, i, 1 + x)"),
+        "sound: the other way round": ("torch.ones(20000).index_add(0, i, x)", "torch.ones(20000).index_add(0, i.flip(0), x.flip(0))"),
+    }),
+    "loss": ("""
+class Model(nn.Module):
+    def forward(self, a, b):
+        return ((a - b) ** 2).mean()
+""", "torch.rand(128, 400), torch.rand(128, 400)", {
+        "bfloat16, which averages out": ("((a - b) ** 2).mean()", "((a.bfloat16().float() - b.bfloat16().float()) ** 2).mean()"),
+        "sound: the other order": ("((a - b) ** 2).mean()", "F.mse_loss(b.t(), a.t())"),
+    }),
+    "number": ("""
+class Model(nn.Module):
+    def forward(self, x, s):
+        return x * s
+""", "torch.randn(64, 120), 3.14", {
+        "takes a number for granted": ("x * s", "x * 3.14"),
+        "sound: as it comes": ("x * s", "s * x"),
     }),
     "recurrence": ("""
 class Model(nn.Module):
