@@ -66,6 +66,7 @@ class Session {
     std::size_t workload = 0, version = 0;   // and of its inputs
     double share = 1;                        // of the blocks ran
     bool noted = false;                      // the device knows what they wrote
+    double leniency = 1;                     // by which the bounds are multiplied
   };
   double look_at(const reference::Buffers& buffers, const kernel::Plan& plan, const Left& left, verify::Evidence& evidence);
   // A case at full size; null when the reference cannot give one, and then full_case_problem_ says why.
