@@ -28,7 +28,8 @@ constexpr int stages = 3, tile = 128 * 64 * 2;
 
 // 2^e with largest · 2^e in [2^14, 2^15).
 __device__ float scale_for(float largest) { return largest > 0 ? ldexpf(1.0f, max(-126, min(126, 14 - ilogbf(largest)))) : 1.0f; }
-__device__ bool is_odd(float largest, float sum, int count) { return !(largest < INFINITY) || largest > 1048576.0f * (sum / count) || (largest > 0 && largest < 1e-30f); }
+// Infinities and NaN stay in the sum, whatever comes after them.
+__device__ bool is_odd(float largest, float sum, int count) { return !(sum < INFINITY) || largest > 1048576.0f * (sum / count) || (largest > 0 && largest < 1e-30f); }
 __device__ void split(float x, float scale, __half& high, __half& low) {
   high = __float2half_rn(x * scale);
   low = __float2half_rn(x * scale - __half2float(high));
@@ -40,19 +41,19 @@ __global__ void split_rows(const float* A, __half* high, __half* low, float* bac
   float largest = 0, sum = 0;
   for (int k = threadIdx.x; k < K; k += 128) {
     const float x = fabsf(a[k]);
-    largest = x <= largest ? largest : x;  // NaN stays
+    largest = fmaxf(largest, x);
     sum += x;
   }
   for (int step = 16; step > 0; step /= 2) {
     const float other = __shfl_xor_sync(0xffffffff, largest, step);
-    largest = other <= largest ? largest : other;
+    largest = fmaxf(largest, other);
     sum += __shfl_xor_sync(0xffffffff, sum, step);
   }
   if (threadIdx.x % 32 == 0) largest_of[threadIdx.x / 32] = largest, sum_of[threadIdx.x / 32] = sum;
   __syncthreads();
   sum = 0;
   for (int w = 0; w < 4; ++w) {
-    largest = largest_of[w] <= largest ? largest : largest_of[w];
+    largest = fmaxf(largest, largest_of[w]);
     sum += sum_of[w];
   }
   const float scale = scale_for(largest);
@@ -70,7 +71,7 @@ __global__ void split_columns(const float* B, __half* high, __half* low, float* 
   if (column < N)
     for (int k = threadIdx.y; k < K; k += 8) {
       const float x = fabsf(B[(long long)k * N + column]);
-      largest = x <= largest ? largest : x;
+      largest = fmaxf(largest, x);
       sum += x;
     }
   largest_of[threadIdx.y][threadIdx.x] = largest, sum_of[threadIdx.y][threadIdx.x] = sum;
@@ -78,7 +79,7 @@ __global__ void split_columns(const float* B, __half* high, __half* low, float* 
   sum = 0;
   for (int w = 0; w < 8; ++w) {
     const float other = largest_of[w][threadIdx.x];
-    largest = other <= largest ? largest : other;
+    largest = fmaxf(largest, other);
     sum += sum_of[w][threadIdx.x];
   }
   const float scale = scale_for(largest);
