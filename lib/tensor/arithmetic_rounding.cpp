@@ -72,7 +72,7 @@ std::size_t taps(const Extents& kernel) {
 
 double arithmetic_roundoff(Dtype dtype) { return dtype == Dtype::float64 ? 0x1p-47 : 0x1p-24; }
 
-Values ArithmeticRounding::variance(const PreparedGraph& graph, NodeId id, const RoundingRule& rule, const Views& operands, const Array& value) const {
+Values ArithmeticRounding::variance(const PreparedGraph& graph, NodeId id, const RoundingRule& rule, const Views& operands, const Array& value, bool inner) const {
   const double unit = rounding_rms * arithmetic_roundoff(value.dtype);
   const Values& values = value.values;
   Values variance(rule.kind == Kind::exact ? 0 : values.size());
@@ -85,7 +85,7 @@ Values ArithmeticRounding::variance(const PreparedGraph& graph, NodeId id, const
       });
       break;
     }
-    case Kind::sum: variance = of_sum(graph, id, operands, value, unit); break;
+    case Kind::sum: variance = of_sum(graph, id, operands, value, unit, inner); break;
     case Kind::scan: variance = of_scan(graph, id, *operands.front(), value, unit); break;
     case Kind::product: {
       const double terms = std::max(1.0, static_cast<double>(operands.front()->values.size()) / static_cast<double>(std::max<std::size_t>(1, values.size())));
@@ -101,7 +101,7 @@ Values ArithmeticRounding::variance(const PreparedGraph& graph, NodeId id, const
   return variance;
 }
 
-Values ArithmeticRounding::of_sum(const PreparedGraph& graph, NodeId id, const Views& operands, const Array& value, double unit) const {
+Values ArithmeticRounding::of_sum(const PreparedGraph& graph, NodeId id, const Views& operands, const Array& value, double unit, bool inner) const {
   const std::string& function = graph.node(id).function;
   const auto with = [&](auto change) {
     std::vector<Array> changed;
@@ -130,7 +130,14 @@ Values ArithmeticRounding::of_sum(const PreparedGraph& graph, NodeId id, const V
   double operand_variance = 0;
   if (multiplies) {
     const double roundoff = function.starts_with("conv") ? options_.convolution_operands : options_.product_operands;
-    if (graph.type(graph.node(id).operands.front()).dtype == Dtype::float32) operand_variance = 2 * square(rounding_rms * roundoff);
+    // What a function computes on its way is float32, whatever its operands are.
+    const std::vector<NodeId>& factors = graph.node(id).operands;
+    const auto computed = [&](NodeId factor) {
+      while (graph.node(factor).function == "transpose" || graph.node(factor).function == "permute") factor = graph.node(factor).operands.front();
+      return inner && graph.node(factor).function != "input";
+    };
+    const bool wide = graph.type(factors.front()).dtype == Dtype::float32;
+    operand_variance = (wide ? 2 : static_cast<double>(std::count_if(factors.begin(), factors.end(), computed))) * square(rounding_rms * roundoff);
   }
   double largest = 0;
   for (const double each : value.values)

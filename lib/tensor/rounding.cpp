@@ -104,7 +104,7 @@ class Propagation {
     } else if (moved) {
       if (auto failed = rerun(graph, id, operands, result)) return tl::unexpected(*failed);
     }
-    if (is_floating(dtype)) add_own(result, own_.variance(graph, id, rule, views(operands), *result.state.value));
+    if (is_floating(dtype)) add_own(result, own_.variance(graph, id, rule, views(operands), *result.state.value, inner));
     return round_to(std::move(result), dtype, inner || !widens(graph, id, rule, dtype));
   }
 

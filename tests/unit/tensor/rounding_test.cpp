@@ -248,3 +248,22 @@ TEST_CASE("a large input disturbs all results of a tile of Winograd's, whichever
       CHECK(std::fabs(result(half[i][0], half[i][1], half[i][2], half[i][3], j) - right.value.values[at]) < 6 * right.sigma[at]);
     }
 }
+
+TEST_CASE("attention of 16 bits may round its weights where operands may be rounded; factors of 16 bits are exact") {
+  const auto short_floats = [](Array array) {
+    array.dtype = tensor::Dtype::bfloat16;
+    for (double& value : array.values) value = std::round(value * 128) / 128;
+    return array;
+  };
+  const std::map<std::string, Array> inputs = {{"K", short_floats(drawn({1, 60, 16}, 2))}, {"Q", short_floats(drawn({1, 60, 16}, 1))}, {"V", short_floats(drawn({1, 60, 16}, 3))}};
+  tensor::RoundingOptions half;
+  half.product_operands = 0x1p-8;
+  const auto variance = [&](const std::string& line, const tensor::RoundingOptions& options) {
+    double sum = 0;
+    for (const double sigma : rounded(line, inputs, options).sigma) sum += sigma * sigma;
+    return sum;
+  };
+  const std::string attention = "C = F.scaled_dot_product_attention(Q, K, V)", product = "C = torch.matmul(Q, K.transpose(-2, -1)) + V.sum()";
+  CHECK(variance(attention, half) > 1.2 * variance(attention, {}));
+  CHECK(variance(product, half) == variance(product, {}));
+}
