@@ -114,6 +114,11 @@ class Composer {
         for (std::size_t i = 0; i < 3; ++i) have(node(id).operands[i]);
         return write_attention(id, buffer, dag_, buffers_, file_);
       }
+      if (placement == nullptr && is_warpgroup_attention(id, dag_, file_)) {
+        const int attention = node(id).operands[0];
+        for (std::size_t i = 0; i < 3; ++i) have(cast_from_half(dag_, node(attention).operands[i]));
+        return write_warpgroup_attention(id, buffer, dag_, buffers_, file_);
+      }
       if (node(id).is<WindowSums>()) {
         have(node(id).operands[0]);
         return write_window_sums(id, buffer, dag_, buffers_, file_);

@@ -20,9 +20,12 @@ constexpr double half_product = 0.15;
 // By warpgroups (wgmma), of halves: three products, or one. Table of products by warpgroups: 4096³ in 0.656 ms and 8192³ in 5.41 ms, what prepares
 // them included; bf16 in 0.191 and 1.665 ms.
 constexpr double warpgroup_product(bool exact) { return exact ? 0.2 : 0.07; }
+// From where the right factor lies, in TF32: twice the instructions. Estimate.
+constexpr double straight_product(bool exact) { return exact ? 0.4 : 0.14; }
 constexpr double prepared_share = 1;  // of the memory's rate, by kernels that cut factors into halves
 // Fitted to attention before its warps had 32 queries. Table of attention, 64 heads of 1024 × 64: 0.32 ms, which is 0.9.
 constexpr double attention(bool exact) { return exact ? 0.5 : 0.3; }
+constexpr double warpgroup_attention = 0.07;  // of 16-bit elements: 500 TFLOP/s; estimate
 // Table of convolutions, with inputs that stand in shared memory once for all taps, and gathered for each tap: gathering costs the
 // tensor cores more than the sums unless many channels share what is gathered.
 constexpr double staged_convolution(bool exact) { return exact ? 0.7 : 0.4; }

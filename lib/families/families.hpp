@@ -17,6 +17,7 @@ void write_transposition(const Region& region, const Dag& dag, KernelFile& file)
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_tensor_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_warpgroup_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
+void write_straight_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool is_product(const Node& convolution);
 bool is_tiled_convolution(const Node& node);
 void write_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
@@ -30,6 +31,8 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
 void write_gather(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_attention(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
+bool is_warpgroup_attention(int node, const Dag& dag, const KernelFile& file);
+void write_warpgroup_attention(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
 void write_window_sums(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
 
 }  // namespace cudal1::families

@@ -28,7 +28,7 @@ struct Variant {
   enum class Windows { tiled, gathered, by_columns, direct };    // convolutions and pools: gathered: every input once per tap
   enum class Products { fp32, tensor_cores, warpgroups };        // warpgroups: where a GPU has not got their products, as tensor_cores
   enum class Attention { one_kernel, three_steps };
-  enum class Precision { as_float32, tf32 };                     // of factors on the tensor cores
+  enum class Precision { as_float32, tf32, half };               // of factors on the tensor cores
 
   Rows rows = Rows::kept;
   Split split = Split::when_few;
@@ -48,6 +48,7 @@ struct Variant {
   bool splits() const { return !simple && split != Split::never; }
   bool tensor_cores() const { return products != Products::fp32; }
   bool warpgroups() const { return products == Products::warpgroups; }
+  bool half() const { return precision == Precision::half; }
   bool exact() const { return precision == Precision::as_float32; }
   bool tiles() const { return windows != Windows::direct; }
 

@@ -239,6 +239,9 @@ class WarpgroupConvolution {
       text += fmt::format("      const int {0} = rest % ({1}){2};\n      rest /= {1};\n", name, all, times == 1 ? "" : fmt::format(" * {}", times));
       count += fmt::format(" * ({})", all);
     };
+    // Blocks at work together have all residues of the same places: so the sectors that they share are written whole.
+    for (const std::size_t i : {2, 1, 0})
+      if (residues(i)) text += fmt::format("      const int r_{0} = rest % {1};\n      rest /= {1};\n", lower_names[i], window(i).stride);
     const std::int64_t sizes[] = {1, tile_.height, tile_.width};
     for (const std::size_t i : {2, 1, 0}) {
       const std::string outputs = arguments.number(window(i).outputs);
@@ -253,8 +256,8 @@ class WarpgroupConvolution {
       const auto& [stride, padding, dilation, outputs, taps] = window(i);
       const char *low = lower_names[i], *up = upper_names[i];
       if (residues(i))
-        text += fmt::format("      const int r_{0} = rest % {1}, first_{0} = (r_{0} + {2}) % {1}, T{3} = ({4} - first_{0} + {5}) / {1}, add_{0} = (r_{0} + {2}) / {1};\n      rest /= {1};\n", low,
-                            stride, padding, up, taps.values[0], stride - 1);
+        text += fmt::format("      const int first_{0} = (r_{0} + {2}) % {1}, T{3} = ({4} - first_{0} + {5}) / {1}, add_{0} = (r_{0} + {2}) / {1};\n", low, stride, padding, up, taps.values[0],
+                            stride - 1);
       else text += fmt::format("      constexpr int T{} = {};\n", up, taps.values[0]);
       all_taps += fmt::format("T{} * ", up);
     }

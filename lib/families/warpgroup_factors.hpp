@@ -30,6 +30,9 @@ struct WarpgroupFactor {
 // Whether GPUs that have warpgroup products can multiply these factors so, at every size that the task declares.
 bool suits_warpgroups(const GemmOperands& factors, const schedule::Machine& machine);
 
+// Whether a product of float32 factors is faster with its right factor as it lies in memory than with halves of it.
+bool suits_straight_product(const GemmOperands& factors, bool exact, const schedule::Machine& machine);
+
 // A factor in 16 bits as it is, any other as `halves` halves, which a kernel writes first.
 WarpgroupFactor warpgroup_factor(const GemmOperands& factors, bool left, int halves, KernelFile& file);
 

@@ -240,7 +240,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
     for (const bool algebra : {true, false}) {
       if (!algebra && !as_written) continue;
       Draft draft = draft_of(*lowered, variant, algebra);
-      draft.variant.precision = exact(draft.dag, precision) ? Variant::Precision::as_float32 : Variant::Precision::tf32;
+      draft.variant.precision = exact(draft.dag, precision)                 ? Variant::Precision::as_float32
+                                : precision == outcome::Precision::half ? Variant::Precision::half
+                                                                        : Variant::Precision::tf32;
       auto written = write(draft, machine, names, task.workloads.size(), of);
       if (!written) {
         if (result.refusal.empty() || algebra) result.refusal = written.error();

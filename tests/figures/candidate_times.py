@@ -181,13 +181,21 @@ def table(rows):
                   f"faster on {sum(ratio > 1 for ratio in taken)}.")
 
 
-def first_picks(rows, count):
+def first_picks(rows, count, label):
     picked = {}
     for row in rows:
         ids = picked.setdefault(row["task"], [])
         if row["id"] not in ids:
             ids.append(row["id"])
-    return [row for row in rows if row["id"] in picked[row["task"]][:count]]
+    return [row for row in rows if row["id"] in picked[row["task"]][:count] or (label and row["id"].endswith(label))]
+
+
+def in_channels_last(inputs):
+    """The same call on tensors whose neighbours are channels; its result stays so, and nothing is converted in the call."""
+    import torch
+
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return [value.contiguous(memory_format=formats[value.dim()]) if value.dim() in formats else value for value in inputs]
 
 
 def main():
@@ -199,6 +207,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--picks", type=int, metavar="N", help="only the first N kernel files of each task, as N picks of a run")
     parser.add_argument("--tf32", action="store_true", help="PyTorch may use TF32 everywhere")
+    parser.add_argument("--label", metavar="TEXT", help="all kernel files whose id ends with it, beside --picks")
+    parser.add_argument("--channels-last", action="store_true", help="PyTorch also with its tensors of four and five axes in channels last, as torch.channels_last has them")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     options = parser.parse_args()
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -214,7 +224,7 @@ def main():
     files = sorted(options.path.glob("*.cu"))
     rows = [json.loads(line) for line in (options.path / "candidates.json").read_text().splitlines()]
     if options.picks:
-        rows = first_picks(rows, options.picks)
+        rows = first_picks(rows, options.picks, options.label)
     with multiprocessing.get_context("fork").Pool(options.jobs) as compilers:
         compiling = compilers.map_async(compile_one, rows, chunksize=4)
         if not options.no_compile:
@@ -281,6 +291,15 @@ def measure(files, rows, compiled, options, at):
                 except Exception as problem:
                     result["compile_problem"] = str(problem).splitlines()[0]
                 torch._dynamo.reset()
+            if options.channels_last:
+                turned = in_channels_last(inputs.values())
+                if any(value.dim() in (4, 5) for value in turned):
+                    bare = torch_times.function(path, sizes, list(inputs), contiguous=False)
+                    for name, allowed in (("channels_last_ms", False), ("channels_last_tf32_ms", True)):
+                        allow_tf32(allowed)
+                        result[name] = time(lambda: bare(*turned))
+                    allow_tf32(options.tf32)
+                del turned
             expected = list(expected) if isinstance(expected, tuple) else [expected]
             result["eager_error"] = [error for error, _ in errors(expected, truth)]
             outputs = [text.split(":")[0].strip() for text in torch_times.directives(path.read_text(), "output")]

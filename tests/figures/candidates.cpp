@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// candidates [--tf32] TASK… > FILE: every member of every kernel file that the playbook offers for the tasks, with its launches
+// candidates [--tf32|--half] TASK… > FILE: every member of every kernel file that the playbook offers for the tasks, with its launches
 // at the first workload, one JSON object per line: what candidate_times.py times on a GPU.
 #include "base/error.hpp"
 #include "compile/own_headers.hpp"
@@ -88,9 +88,9 @@ void print(const task::Task& task, outcome::Precision precision) {
 
 int main(int count, char** arguments) {
   try {
-    const bool tf32 = count > 1 && std::string_view(arguments[1]) == "--tf32";
-    for (int i = tf32 ? 2 : 1; i < count; ++i)
-      print(task::load(arguments[i]), tf32 ? outcome::Precision::tf32 : outcome::Precision::fp32);
+    const std::string_view option = count > 1 ? arguments[1] : "";
+    const auto precision = option == "--tf32" ? outcome::Precision::tf32 : option == "--half" ? outcome::Precision::half : outcome::Precision::fp32;
+    for (int i = precision == outcome::Precision::fp32 ? 1 : 2; i < count; ++i) print(task::load(arguments[i]), precision);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "candidates: {}\n", problem.what());
     return 1;

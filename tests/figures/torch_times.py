@@ -60,13 +60,13 @@ def integer(expression, sizes):
     return int(eval(expression.replace("/", "//"), {}, sizes))
 
 
-def function(path, sizes, names):
+def function(path, sizes, names, contiguous=True):
     """The torch line as a function of its inputs."""
     source = path.read_text()
     body = "".join(f"    {statement.strip()}\n" for statement in directives(source, "torch")[0].split(";"))
     outputs = [re.match(r"\w+", text)[0] for text in directives(source, "output")]
     scope = {"torch": torch, "F": F, "math": math, **sizes}
-    exec(f"def line({', '.join(names)}):\n{body}    return {', '.join(f'{name}.contiguous()' for name in outputs)}\n", scope)
+    exec(f"def line({', '.join(names)}):\n{body}    return {', '.join(name + '.contiguous()' * contiguous for name in outputs)}\n", scope)
     return scope["line"]
 
 

@@ -143,6 +143,23 @@ __global__ void conv_transpose(const float* x, const float* w, const float* b, f
         }
   y[i] = sum;
 }
+// Strides, paddings and dilations of each axis; taps.
+template <int SD, int SH, int SW, int PD, int PH, int PW, int DD, int DH, int DW, int KD, int KH, int KW, int GROUPS>
+__global__ void transposed(const float* x, const float* w, float* y, int batch, int in, int out, int D, int H, int W, int OD, int OH, int OW) {
+  RESULT(i, 1ll * batch * out * OD * OH * OW);
+  const int ow = i % OW, oh = i / OW % OH, od = i / OW / OH % OD, o = i / OW / OH / OD % out, n = i / OW / OH / OD / out;
+  const int per = out / GROUPS, each = in / GROUPS, first = o / per * each;
+  float sum = 0;
+  for (int c = first; c < first + each; ++c)
+    for (int kd = 0; kd < KD; ++kd)
+      for (int kh = 0; kh < KH; ++kh)
+        for (int kw = 0; kw < KW; ++kw) {
+          const int d = od + PD - kd * DD, h = oh + PH - kh * DH, v = ow + PW - kw * DW;
+          if (d < 0 || d % SD || d / SD >= D || h < 0 || h % SH || h / SH >= H || v < 0 || v % SW || v / SW >= W) continue;
+          sum += x[(((1ll * n * in + c) * D + d / SD) * H + h / SH) * W + v / SW] * w[(((1ll * c * per + o % per) * KD + kd) * KH + kh) * KW + kw];
+        }
+  y[i] = sum;
+}
 // Mean counts the padding.
 template <typename F, int AXES, int KERNEL, int STRIDE, int PADDING, int DILATION>
 __global__ void pool(const float* x, float* y, long long planes, int D, int H, int W, int OD, int OH, int OW) {

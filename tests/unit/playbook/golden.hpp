@@ -24,9 +24,9 @@ inline const Candidate* find(const Candidates& candidates, const std::string& id
 
 // golden/NAME.before.cu is the task, golden/NAME.after.cu the kernel file that the candidate must be, letter by letter.
 // CUDAL1_ACCEPT=1 in the environment writes the second anew.
-inline void becomes(const std::string& name, const std::string& id) {
+inline void becomes(const std::string& name, const std::string& id, const outcome::DeviceFacts& device = {}) {
   const task::Task task = task::load(golden(name + ".before.cu"));
-  const Candidates candidates = candidates_for(task);
+  const Candidates candidates = candidates_for(task, outcome::Precision::fp32, device);
   const Candidate* candidate = find(candidates, id);
   INFO(name << ": " << candidates.refusal);
   REQUIRE(candidate != nullptr);

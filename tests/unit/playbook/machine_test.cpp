@@ -130,3 +130,17 @@ TEST_CASE("products and convolutions are written for warpgroups where a GPU has 
     CHECK(labelled(with, outcome::Precision::tf32).find("HALVES = 2") == std::string::npos);
   }
 }
+
+TEST_CASE("families of kernels by warpgroups are written for compute capability 9.0 letter by letter") {
+  DeviceFacts facts = h200;
+  facts.major = 9;
+  for (const char* name : {"warpgroup_product", "straight_product", "warpgroup_convolution", "warpgroup_attention"}) playbook::becomes(name, "as written/warpgroups", facts);
+}
+
+TEST_CASE("attention of 16 bits rounds its weights to 16 bits only where operands may be rounded so") {
+  DeviceFacts facts = h200;
+  facts.major = 9;
+  const task::Task task = task::load(playbook::golden("warpgroup_attention.before.cu"));
+  for (const auto& [precision, parts] : {std::pair{outcome::Precision::fp32, "PARTS = 2"}, {outcome::Precision::tf32, "PARTS = 2"}, {outcome::Precision::half, "PARTS = 1"}})
+    CHECK(source(candidates_for(task, precision, facts), "as written/warpgroups").find(parts) != std::string::npos);
+}
