@@ -127,7 +127,7 @@ class WarpgroupConvolution {
         {"from", transposed() ? fmt::format("{} + (size_t(group) * {} * {} + result) * taps", k, C, O) : fmt::format("{} + size_t(blockIdx.x) * {} * taps", k, C)},
         {"between_channels", transposed() ? O + " * taps" : "taps"}, {"H", high},
         {"low", low.empty() ? "" : fmt::format("    {}[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n", low)}, {"back", back}, {"C", C}, {"O", O},
-        {"taps", taps_}, {"pitch", pitch}}));
+        {"taps", taps_}, {"pitch", pitch}, {"least", halves_ > 1 ? "0x1p-25f" : "0x1p-14f"}}));
     file_.launch(fmt::format("{}<<<{}, 256>>>({})", name, node_.shape[1].text, arguments.passed()));
     file_.preparation((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape));
   }
@@ -157,7 +157,7 @@ class WarpgroupConvolution {
     const std::string lower = fmt::format("  const uint2 low_a = low_halves(a, high_a), low_b = low_halves(b, high_b);\n"
                                           "  *reinterpret_cast<uint4*>({} + to) = make_uint4(low_a.x, low_a.y, low_b.x, low_b.y);\n", low);
     file_.code(device_code("split_inputs.cuh", {{"name", name}, {"measure_parameters", measure.parameters()}, {"measure_X", measure_x}, {"measure_parts", measure_parts},
-        {"measure_C", measure_c}, {"measure_P", measure_p}, {"scale_parameters", scale.parameters()}, {"scale_parts", scale_parts}, {"scale_back", scale_back},
+        {"measure_C", measure_c}, {"measure_P", measure_p}, {"groups", groups_}, {"scale_parameters", scale.parameters()}, {"scale_parts", scale_parts}, {"scale_back", scale_back},
         {"scale_count", scale_count}, {"parameters", arguments.parameters()}, {"X", x}, {"back", back}, {"H", high}, {"low", low.empty() ? "" : lower}, {"C", C}, {"P", P},
         {"pitch", pitch}}));
     const std::string samples = input_.shape[0].text;

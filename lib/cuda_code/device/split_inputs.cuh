@@ -7,6 +7,7 @@
 //$ measure_parts = parts
 //$ measure_C = C
 //$ measure_P = P
+//$ groups = 1
 //$ scale_parameters = const float* __restrict__ parts, float* __restrict__ back, int count
 //$ scale_parts = parts
 //$ scale_back = back
@@ -20,26 +21,31 @@
 //$ P = P
 //$ pitch = pitch
 
-// Of each place the largest channel; of those the largest and the smallest that is not zero.
+// Of each place the largest channel of each group, which meet in results; of those the largest and the smallest that is not zero.
 __global__ void __launch_bounds__(256) $name$_measure($measure_parameters$) {
   __shared__ float largests[8][32];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, place = blockIdx.x * 32 + lane;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, place = blockIdx.x * 32 + lane, own = $measure_C$ / $groups$;
   const float infinity = __int_as_float(0x7f800000);
-  float largest = 0;
-  if (place < $measure_P$) {
-    const float* from = $measure_X$ + size_t(blockIdx.y) * $measure_C$ * $measure_P$ + place;
+  float largest = 0, smallest = infinity;
+  const float* from = $measure_X$ + size_t(blockIdx.y) * $measure_C$ * $measure_P$ + place;
+  for (int group = 0; group < $groups$; ++group, from += size_t(own) * $measure_P$) {
+    float most = 0;
+    if (place < $measure_P$) {
 #pragma unroll 8
-    for (int c = warp; c < $measure_C$; c += 8) {
-      const float x = fabsf(from[size_t(c) * $measure_P$]);
-      largest = x < infinity ? fmaxf(largest, x) : infinity;
+      for (int c = warp; c < own; c += 8) {
+        const float x = fabsf(from[size_t(c) * $measure_P$]);
+        most = x < infinity ? fmaxf(most, x) : infinity;
+      }
     }
-  }
-  largests[warp][lane] = largest;
-  __syncthreads();
-  if (warp > 0) return;
+    if (group > 0) __syncthreads();
+    largests[warp][lane] = most;
+    __syncthreads();
 #pragma unroll
-  for (int i = 1; i < 8; ++i) largest = fmaxf(largest, largests[i][lane]);
-  float smallest = largest > 0 ? largest : infinity;
+    for (int i = 0; i < 8; ++i) most = fmaxf(most, largests[i][lane]);
+    largest = fmaxf(largest, most);
+    if (most > 0) smallest = fminf(smallest, most);
+  }
+  if (warp > 0) return;
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
     largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, step));

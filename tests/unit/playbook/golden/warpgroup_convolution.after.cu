@@ -82,37 +82,45 @@ __global__ void __launch_bounds__(256) split_weights(const float* __restrict__ w
   for (int i = threadIdx.x * 4; i < count; i += 1024) line.take(make_float4(element(i), element(i + 1), element(i + 2), element(i + 3)));
   line.join_block(by_warp);
   const float scale = scale_of_line(line.largest);
-  if (threadIdx.x == 0) R[blockIdx.x] = undoing(scale, line);
+  bool tiny = false;  // a tap alone may be all that a result meets
   for (int i = threadIdx.x; i < count; i += 256) {
     const int tap = i / C, c = i % C;
     const float x = from[size_t(c) * O * taps + tap] * scale;
+    tiny = tiny || (x != 0 && fabsf(x) < 0x1p-25f);
     const size_t to = ((size_t(group) * taps + tap) * O + result) * n6 + c;
     const __half high = __float2half_rn(x);
     WH[to] = high;
     WL[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);
   }
+  tiny = __syncthreads_or(tiny);
+  if (threadIdx.x == 0) R[blockIdx.x] = tiny ? __int_as_float(0x7fffffff) : undoing(scale, line);
 }
 
-// Of each place the largest channel; of those the largest and the smallest that is not zero.
+// Of each place the largest channel of each group, which meet in results; of those the largest and the smallest that is not zero.
 __global__ void __launch_bounds__(256) split_inputs_measure(const float* __restrict__ X, float* __restrict__ S, int C, int n3) {
   __shared__ float largests[8][32];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, place = blockIdx.x * 32 + lane;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, place = blockIdx.x * 32 + lane, own = C / 1;
   const float infinity = __int_as_float(0x7f800000);
-  float largest = 0;
-  if (place < n3) {
-    const float* from = X + size_t(blockIdx.y) * C * n3 + place;
+  float largest = 0, smallest = infinity;
+  const float* from = X + size_t(blockIdx.y) * C * n3 + place;
+  for (int group = 0; group < 1; ++group, from += size_t(own) * n3) {
+    float most = 0;
+    if (place < n3) {
 #pragma unroll 8
-    for (int c = warp; c < C; c += 8) {
-      const float x = fabsf(from[size_t(c) * n3]);
-      largest = x < infinity ? fmaxf(largest, x) : infinity;
+      for (int c = warp; c < own; c += 8) {
+        const float x = fabsf(from[size_t(c) * n3]);
+        most = x < infinity ? fmaxf(most, x) : infinity;
+      }
     }
-  }
-  largests[warp][lane] = largest;
-  __syncthreads();
-  if (warp > 0) return;
+    if (group > 0) __syncthreads();
+    largests[warp][lane] = most;
+    __syncthreads();
 #pragma unroll
-  for (int i = 1; i < 8; ++i) largest = fmaxf(largest, largests[i][lane]);
-  float smallest = largest > 0 ? largest : infinity;
+    for (int i = 0; i < 8; ++i) most = fmaxf(most, largests[i][lane]);
+    largest = fmaxf(largest, most);
+    if (most > 0) smallest = fminf(smallest, most);
+  }
+  if (warp > 0) return;
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
     largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, step));
