@@ -72,11 +72,14 @@ Draft draft(const std::string& given, const std::string& name, const std::string
     choices.push_back({std::nullopt, kernel});
   }
   constexpr std::size_t most = 24;  // drafts that are tried
+  DraftedFile file(source);
   std::optional<Draft> first;
   for (std::size_t i = 0; i < std::min(choices.size(), most); ++i) {
-    Drafter drafter(source, name, host, kernels, expanded, choices[i]);
+    Drafter drafter(source, name, host, kernels, expanded, file, choices[i]);
+    const bool straight = drafter.straight();
+    if (first && !straight) continue;
     Draft one = drafter.run();
-    const bool whole = one.complete() && drafter.straight();
+    const bool whole = one.complete() && straight;
     if (!first || whole) first = std::move(one);
     if (whole) break;
   }

@@ -40,7 +40,7 @@ DraftedBuffer* Drafter::buffer_for(const std::string& key, const Signature& sign
     buffer.dtype = *dtype;
     const auto scalar = scalar_type(parameter.type, types);
     if (scalar && scalar->kind == ScalarType::Kind::unsigned_integer && scalar->size > 1 && buffer.values.empty()) buffer.values = "randint(0, 8)";
-  } else if (const auto elements = elements_of(plain_type(parameter.type, types), source_, host_.tokens, aliases_)) {
+  } else if (const auto elements = elements_of(plain_type(parameter.type, types), source_, host_.tokens, file_.aliases)) {
     buffer.dtype = elements->first;
     buffer.width = elements->second;
     remark(fmt::format("{} is {}: drafted as {} with {} to each element", buffer.name, parameter.type, tensor::name(buffer.dtype), buffer.width));
@@ -87,9 +87,9 @@ void Drafter::use(DraftedBuffer& buffer, const Signature& signature, const Param
 }
 
 const KernelFacts& Drafter::facts_of(const Signature& signature) {
-  const auto found = facts_.find(signature.name);
-  if (found != facts_.end()) return found->second;
-  return facts_.emplace(signature.name, kernel_facts(expanded_, signature.name, {}, std::nullopt)).first->second;
+  const auto found = file_.facts.find(signature.name);
+  if (found != file_.facts.end()) return found->second;
+  return file_.facts.emplace(signature.name, kernel_facts(expanded_, signature.name, {}, std::nullopt)).first->second;
 }
 
 void Drafter::infer_shape(const HostLaunch& launch, const std::string& key) {

@@ -84,7 +84,7 @@ std::string Drafter::kernel_text(const HostLaunch& launch, const Signature& sign
 
 // Whether the file or the language has a type of that name; the parameter of a template around the launch is none.
 bool Drafter::names_a_type(const std::string& words) const {
-  if (dtype_of(words, aliases_) || elements_of(words, source_, host_.tokens, aliases_)) return true;
+  if (dtype_of(words, file_.aliases) || elements_of(words, source_, host_.tokens, file_.aliases)) return true;
   const std::string name = words.substr(0, words.find_first_of("<: *&"));
   for (std::size_t i = 0; i + 2 < host_.tokens.size(); ++i) {
     const SourceToken &word = host_.tokens[i], &next = host_.tokens[i + 1], &after = host_.tokens[i + 2];
@@ -110,7 +110,7 @@ std::optional<std::int64_t> Drafter::translated_constant(const std::string& text
 void Drafter::add_launch(const HostLaunch& launch) {
   const Signature& signature = *base_signature(launch);
   if (drafted_kernel_.empty()) drafted_kernel_ = signature.name;
-  TypeNames types = aliases_;
+  TypeNames types = file_.aliases;
   const std::string kernel = kernel_text(launch, signature, types);
   SeenLaunch seen;
   seen.signature = &signature;
@@ -232,7 +232,7 @@ std::optional<HostTranslator::Dimensions> Drafter::shared_bytes(const HostLaunch
 void Drafter::add_unlaunched(const Signature& signature) {
   drafted_kernel_ = signature.name;
   std::vector<std::string> arguments;
-  TypeNames types = aliases_;
+  TypeNames types = file_.aliases;
   std::vector<std::string> template_arguments;
   for (const std::string& text : signature.template_parameters) {
     const TemplateParameter parameter = split_template_parameter(text);

@@ -24,15 +24,19 @@ std::string missing_includes(const std::string& code) {
 
 }  // namespace
 
-Drafter::Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels, const KernelSource& expanded, DraftChoice choice)
-    : source_(source), name_(name), host_(host), signatures_(kernels), expanded_(expanded), choice_(std::move(choice)), translator_(host_) {
-  for (const auto& [alias, type] : type_aliases(source)) aliases_.emplace(alias, type);
-  aliases_.emplace("scalar_t", "float");  // what AT_DISPATCH macros call the element type
+DraftedFile::DraftedFile(const std::string& source) {
+  for (const auto& [alias, type] : type_aliases(source)) aliases.emplace(alias, type);
+  aliases.emplace("scalar_t", "float");  // what AT_DISPATCH macros call the element type
+}
+
+Drafter::Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels, const KernelSource& expanded, DraftedFile& file,
+                 DraftChoice choice)
+    : source_(source), name_(name), host_(host), signatures_(kernels), expanded_(expanded), choice_(std::move(choice)), translator_(host_), file_(file) {
+  choose_launches();
 }
 
 Draft Drafter::run() {
   for (const SetAside& piece : host_.set_aside) draft_.set_aside.push_back(piece.what);
-  choose_launches();
   for (const HostLaunch& launch : launches_) add_launch(launch);
   if (launches_.empty())
     if (const Signature* signature = signature_named(choice_.kernel)) add_unlaunched(*signature);
@@ -48,7 +52,7 @@ Draft Drafter::run() {
   std::sort(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end());
   task_.unvalued_sizes.erase(std::unique(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end()), task_.unvalued_sizes.end());
   std::vector<std::string> constants;
-  const std::string code = with_constant_values(kept_code(), expanded_, aliases_, constants);
+  const std::string code = with_constant_values(kept_code(), expanded_, file_.aliases, constants);
   for (const std::string& name : constants) task_.guessed.push_back(fmt::format("values of __constant__ {}: host code fills it", name));
   draft_.text = draft_directives(task_, name_) + "\n" + code;
   draft_.to_complete = std::move(task_.to_complete);

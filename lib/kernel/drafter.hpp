@@ -25,6 +25,13 @@ struct DraftChoice {
   std::string kernel;
 };
 
+// What the drafts that are tried of one file have in common.
+struct DraftedFile {
+  explicit DraftedFile(const std::string& source);
+  TypeNames aliases;
+  std::map<std::string, KernelFacts> facts;      // of a kernel by itself
+};
+
 // What a launch gives its kernel, to read the kernel's accesses with.
 struct SeenLaunch {
   const Signature* signature = nullptr;
@@ -41,12 +48,13 @@ class Drafter {
  public:
   // `expanded` is the source with its macros put in. All must outlive it.
   Drafter(const std::string& source, const std::string& name, const HostSource& host, const std::vector<Signature>& kernels,
-          const KernelSource& expanded, DraftChoice choice);
-
-  Draft run();
+          const KernelSource& expanded, DraftedFile& file, DraftChoice choice);
 
   // A plan of branches or repetitions is rarely the one that is meant.
   bool straight() const;
+
+  // Once.
+  Draft run();
 
  private:
   void note(std::string text) { task_.note(std::move(text)); }
@@ -118,13 +126,12 @@ class Drafter {
   const KernelSource& expanded_;  // with its macros put in
   DraftChoice choice_;
   HostTranslator translator_;
-  std::map<std::string, KernelFacts> facts_;
+  DraftedFile& file_;
   std::vector<SeenLaunch> seen_launches_;
   SeenLaunch* seen_ = nullptr;  // the launch that is being drafted
   std::vector<std::string> given_;
   std::map<std::string, std::string> index_sizes_;  // "@idx" → "idx_range"
   std::string drafted_kernel_;
-  TypeNames aliases_;
   std::vector<HostLaunch> launches_;
   DraftedTask task_;
   Draft draft_;

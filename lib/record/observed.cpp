@@ -83,6 +83,7 @@ class ObservedProcess {
       case Kind::observed_memory: return memory(message);
       case Kind::observed_end: return end(message);
       case Kind::observed_total: return total(message);
+      case Kind::observed_kept: recording_.kept_seconds += message.take<wire::ObservedKept>().seconds; return;
       case Kind::missing:
         message.take<wire::Number>();
         return problem(std::string(message.rest()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/program.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/spawn.hpp"
@@ -99,6 +100,7 @@ Ended run(const RunningProgram& program, const std::vector<std::pair<std::string
   RunningProgram ours = program;
   ours.environment.insert(ours.environment.end(), environment.begin(), environment.end());
   ours.environment.emplace_back(wire::socket_variable, listener.path().string());
+  const base::Seconds began = base::now();
   Child child{start(ours)};
   Ended end;
   constexpr int patience = 20;  // milliseconds
@@ -111,6 +113,7 @@ Ended run(const RunningProgram& program, const std::vector<std::pair<std::string
       serve(connection);
     }
   }
+  end.seconds = (base::now() - began).count();
   return end;
 }
 
@@ -143,8 +146,13 @@ Ended record_observed(const RunningProgram& program, const std::filesystem::path
   std::vector<std::thread> threads;
   std::vector<std::pair<std::string, std::string>> environment = {{"CUDA_INJECTION64_PATH", injected.string()}};
   if (const char* cupti = std::getenv("CUDAL1_CUPTI")) environment.emplace_back(wire::cupti_variable, cupti);
-  // PyTorch takes memory in large pieces that hold many tensors; so each has one of its own.
-  if (options.separate_tensors && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr) environment.emplace_back("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
+  if (options.choice.any()) environment.emplace_back(wire::times_variable, "0");  // the table alone shows times
+  // PyTorch takes memory in large pieces that hold many tensors. From the driver's pool each tensor has a piece of its own, and
+  // nothing waits for the GPU, as it does where every tensor is an allocation.
+  if (options.separate_tensors && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr) {
+    if (std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr) environment.emplace_back("PYTORCH_CUDA_ALLOC_CONF", "backend:cudaMallocAsync");
+    else environment.emplace_back("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
+  }
   const Ended end = run(program, environment, [&](int connection) {
     threads.emplace_back([&processes, connection] {
       const base::Descriptor held(connection);

@@ -20,6 +20,7 @@ struct RunningProgram {
 
 struct Ended {
   int exit_code = 0, signal = 0;
+  double seconds = 0;                                              // from its start to its end
 };
 
 // What of CUDA a program is linked with, as its file says: "libcudart.so.13"; empty where the runtime is part of it, or

@@ -76,6 +76,7 @@ struct Recording {
   std::vector<KernelTotal> kernels;        // in order of their first launch
   std::size_t launches = 0;
   std::map<std::string, Kept> kept;        // by kernel; what was chosen stands under ""
+  double kept_seconds = 0;                 // that the program waited for it, on a GPU
   std::vector<outcome::Finding> findings;  // faults of the program's own kernels
   std::vector<std::string> problems;       // one sentence each, about what was missing here
 

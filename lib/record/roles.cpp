@@ -35,7 +35,7 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   // What stands in a buffer instead of what was recorded.
-  enum class Filling { poison, zeros, after };
+  enum class Filling { poison, zeros, ones, after };
   // A budget of instructions ends what has been led astray; 0: none.
   device::RunResult run(const std::set<std::size_t>& others, Filling filling, std::uint64_t budget) {
     for (std::size_t i = 0; i < task_.buffers.size(); ++i) {
@@ -43,6 +43,7 @@ class Replay {
       if (!others.contains(i)) device_.write(region(i), memory.before);
       else if (filling == Filling::poison) device_.poison(region(i), garbage);
       else if (filling == Filling::zeros) device_.write(region(i), Bytes(memory.before.size()));
+      else if (filling == Filling::ones) device_.write(region(i), ones(i));
       else device_.write(region(i), memory.after);
     }
     device::BoundPlan bound{&module_, &plan_, {regions_.begin() + 1, regions_.end()}};
@@ -71,6 +72,15 @@ class Replay {
     constexpr double relative = 1e-3;
     return difference <= relative * relative * squares;
   }
+  // Whether an element that was filled with 1 still holds it, and should not.
+  bool kept_ones(std::size_t i) {
+    const Bytes got = read(i), filled = ones(i);
+    const Bytes& after = task_.buffers[i].memory->after;
+    const auto size = static_cast<std::ptrdiff_t>(tensor::size_of(task_.buffers[i].dtype));
+    for (std::ptrdiff_t k = 0; k + size <= static_cast<std::ptrdiff_t>(got.size()); k += size)
+      if (std::equal(got.begin() + k, got.begin() + k + size, filled.begin() + k) && !std::equal(got.begin() + k, got.begin() + k + size, after.begin() + k)) return true;
+    return false;
+  }
   bool untouched(std::size_t i, Filling filling) {
     const std::uint32_t word = filling == Filling::poison ? garbage : 0;
     const Bytes bytes = read(i);
@@ -81,6 +91,12 @@ class Replay {
 
  private:
   const device::Region& region(std::size_t buffer) const { return regions_[buffer + 1]; }
+  Bytes ones(std::size_t i) const {
+    Bytes bytes(task_.buffers[i].memory->before.size());
+    const std::size_t size = tensor::size_of(task_.buffers[i].dtype);
+    for (std::size_t k = 0; k + size <= bytes.size(); k += size) tensor::store(task_.buffers[i].dtype, 1, bytes.data() + k);
+    return bytes;
+  }
 
   const RecordedTask& task_;
   device::Device& device_;
@@ -122,11 +138,12 @@ tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device&
   std::set<std::size_t> everything, outputs;
   for (std::size_t i = 0; i < task.buffers.size(); ++i) everything.insert(i);
   // Garbage in an index or a length would lead a kernel astray, which ends everything on a GPU: there, what may well stand in
-  // a buffer stands in it.
-  const std::vector<Filling> fillings = checked ? std::vector{Filling::poison} : std::vector{Filling::zeros, Filling::after};
+  // a buffer stands in it. A list of zeros may have no end either, so what an inout can be told by comes first. With ones an
+  // element shows that the kernel does not write.
+  const std::vector<Filling> fillings = checked ? std::vector{Filling::poison} : std::vector{Filling::after, Filling::ones, Filling::zeros};
   const auto right_with = [&](const std::set<std::size_t>& others, Filling filling, const std::set<std::size_t>& looked_at) {
     if (replay.run(others, filling, budget).status != Status::ok) return false;
-    return std::all_of(looked_at.begin(), looked_at.end(), [&](std::size_t i) { return replay.as_recorded(i); });
+    return std::all_of(looked_at.begin(), looked_at.end(), [&](std::size_t i) { return replay.as_recorded(i) && !(filling == Filling::ones && others.contains(i) && replay.kept_ones(i)); });
   };
   for (const std::size_t i : everything) {
     RecordedTask::Buffer& buffer = task.buffers[i];
@@ -136,7 +153,7 @@ tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device&
       continue;
     }
     if (!changed) {
-      const Filling filling = fillings.front();
+      const Filling filling = fillings.back();
       const bool zero = std::all_of(buffer.memory->before.begin(), buffer.memory->before.end(), [](std::byte b) { return b == std::byte{0}; });
       if (filling == Filling::zeros && zero) continue;  // nothing can be told apart: an inout is always right
       const auto result = replay.run({i}, filling, budget);

@@ -13,7 +13,7 @@ inline constexpr const char* socket_variable = "CUDAL1_RECORD_SOCKET";  // envir
 
 enum class Kind : std::uint32_t {
   hello, module, symbol, allocate, release, written, copied, kernel, launch, occupancy, missing,  // to the simulator
-  observed, observed_launch, observed_memory, observed_end, observed_total                        // from a GPU
+  observed, observed_launch, observed_memory, observed_end, observed_total, observed_kept                        // from a GPU
 };
 
 struct Header {
@@ -138,6 +138,12 @@ struct ObservedTotal {
   double ms = 0;
 };
 
+// How long the program waited while memory of launches was kept; what is new since. No reply.
+struct ObservedKept {
+  double seconds = 0;
+};
+
+inline constexpr const char* times_variable = "CUDAL1_RECORD_TIMES";  // environment: 0 where nobody asks how long kernels take
 inline constexpr const char* cupti_variable = "CUDAL1_RECORD_CUPTI";  // environment: path of libcupti
 
 // Kind::missing: Number, then what the program called and nobody here knows, or, from a GPU, a whole sentence. No reply.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/formats.hpp"
+#include "report/html_text.hpp"
 #include "report/wording.hpp"
 
 #include <algorithm>
@@ -33,8 +34,8 @@ Axes axes_for(const ScoreChart& chart) {
   for (const auto& point : chart.points) {
     rounds = std::max(rounds, point.round);
     if (!point.right || point.score <= 0) continue;
-    low = std::min(low, point.score);
-    high = std::max(high, point.score);
+    low = std::min({low, point.score, point.low > 0 ? point.low : low});
+    high = std::max({high, point.score, point.high});
   }
   return {low / 1.25, high * 1.25, rounds};
 }
@@ -55,6 +56,26 @@ std::string gridlines(const Axes& axes) {
   return svg;
 }
 
+// Points of one round stand side by side around its middle.
+double offset(const ScoreChart& chart, std::size_t index) {
+  constexpr double step = 9, most = 60;
+  std::size_t before = 0, all = 0;
+  for (std::size_t i = 0; i < chart.points.size(); ++i)
+    if (chart.points[i].round == chart.points[index].round) ++all, before += i < index ? 1 : 0;
+  return (static_cast<double>(before) - (static_cast<double>(all) - 1) / 2) * std::min(step, most / static_cast<double>(all));
+}
+
+constexpr std::size_t colours = 6;  // that page.html has
+
+std::string legend(const std::vector<std::string>& models) {
+  if (models.size() < 2) return "";
+  std::string svg;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    svg += fmt::format("<circle cx='{0}' cy='{1}' r='4' class='m{2}'/><text x='{3}' y='{4}'>{5}</text>\n", left + 8, top + 6 + 16 * static_cast<double>(i), i % colours, left + 18,
+                       top + 10 + 16 * static_cast<double>(i), escaped(models[i]));
+  return svg;
+}
+
 }  // namespace
 
 std::string draw_svg(const ScoreChart& chart) {
@@ -70,16 +91,18 @@ std::string draw_svg(const ScoreChart& chart) {
 
   for (std::size_t i = 0; i < chart.points.size(); ++i) {
     const auto& point = chart.points[i];
-    // Answers of one round stand side by side; one that is not right lies on the floor as a cross.
-    const double x = axes.x(std::max(point.round, 1)) + (static_cast<double>(i % 7) - 3) * 5;
+    // One that is not right lies on the floor as a cross.
+    const double x = axes.x(std::max(point.round, 1)) + offset(chart, i);
+    svg += fmt::format("<a href='#{}'>", escaped(point.id));
+    if (point.right && point.low > 0)
+      svg += fmt::format("<line x1='{0:.1f}' x2='{0:.1f}' y1='{1:.1f}' y2='{2:.1f}' class='interval m{3}'/>", x, axes.y(point.low), axes.y(point.high), point.model % colours);
     if (point.right)
-      svg += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='4'><title>{}: {}</title></circle>\n", x, axes.y(point.score),
-                         point.id, ratio(point.score));
+      svg += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='4' class='m{}'><title>{}: {}</title></circle>", x, axes.y(point.score), point.model % colours, escaped(point.id), ratio(point.score));
     else
-      svg += fmt::format("<text x='{:.1f}' y='{}' class='wrong' text-anchor='middle'>×<title>{}</title></text>\n", x,
-                         height - bottom, point.id);
+      svg += fmt::format("<text x='{:.1f}' y='{}' class='wrong' text-anchor='middle'>×<title>{}</title></text>", x, height - bottom, escaped(point.id));
+    svg += "</a>\n";
   }
-  return svg + "</svg>\n";
+  return svg + legend(chart.models) + "</svg>\n";
 }
 
 }  // namespace cudal1::report

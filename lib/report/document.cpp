@@ -132,6 +132,15 @@ void times(const store::Run& run, Document& out) {
   if (best) append_baselines(best->verdict(), out);
 }
 
+ScoreChart::Point point_of(const store::Run& run, const search::Variant& variant) {
+  ScoreChart::Point point{variant.key.round, variant.judgement.score(), 0, 0, variant.id, variant.right(), 0};
+  if (variant.judgement.speedup) point.low = variant.judgement.speedup->low, point.high = variant.judgement.speedup->high;
+  const auto& models = run.identity.models;
+  const auto model = std::find(models.begin(), models.end(), variant.model);
+  if (model != models.end()) point.model = static_cast<std::size_t>(model - models.begin());
+  return point;
+}
+
 void rounds(const store::Run& run, Document& out) {
   if (run.result.rounds.empty()) return;
   out.push_back(Heading{2, "Score per round"});
@@ -144,8 +153,37 @@ void rounds(const store::Run& run, Document& out) {
   }
   for (const auto& variant : run.result.variants)
     if (variant.status == Status::judged)
-      chart.points.push_back({variant.key.round, variant.judgement.score(), variant.id, variant.right()});
+      chart.points.push_back(point_of(run, variant));
+  chart.models = run.identity.models;
   out.push_back(std::move(table));
+  out.push_back(std::move(chart));
+}
+
+// Where counts and times of one workload are known, with the arithmetic that most of it is.
+void roofline(const store::Run& run, Document& out) {
+  const auto& gpu = run.result.start.device;
+  const auto operations = [](const outcome::Counters& c) { return c.fp32_flops + c.fp64_flops + c.fp16_flops + c.tensor_flops; };
+  Roofline chart;
+  outcome::Counters all;
+  const auto add = [&](const outcome::Judgement& judgement, double ms, const std::string& id) {
+    const double bytes = judgement.counters.dram_read_bytes + judgement.counters.dram_write_bytes, done = operations(judgement.counters);
+    if (bytes <= 0 || done <= 0 || ms <= 0) return;
+    all += judgement.counters;
+    chart.points.push_back({done / bytes, done / ms * 1e3, id});
+  };
+  if (run.result.start.reference.times.size() != 1) return;
+  add(run.result.start.reference.judgement, run.result.start.reference.times.front().ms, "the reference");
+  for (const auto& variant : run.result.variants)
+    if (variant.right() && variant.verdict().workloads.size() == 1) add(variant.verdict(), variant.verdict().workloads.front().variant_ms, variant.id);
+  const std::pair<double, std::pair<double, const char*>> kinds[] = {{all.fp32_flops, {gpu.fp32_flops, "FP32"}},
+                                                                    {all.fp64_flops, {gpu.fp64_flops, "FP64"}},
+                                                                    {all.fp16_flops + all.tensor_flops, {gpu.fp16_tensor_flops, "FP16 tensor"}}};
+  const auto most = std::max_element(std::begin(kinds), std::end(kinds), [](const auto& left, const auto& right) { return left.first < right.first; });
+  chart.bytes_per_second = gpu.memory_bytes_per_second;
+  chart.operations_per_second = most->second.first;
+  chart.arithmetic = most->second.second;
+  if (chart.points.empty() || chart.bytes_per_second <= 0 || chart.operations_per_second <= 0) return;
+  out.push_back(Heading{2, "Below which roof"});
   out.push_back(std::move(chart));
 }
 
@@ -271,6 +309,7 @@ Document document(const store::Run& run, Detail detail) {
     if (const auto said = tokens(run.result.usage); !said.empty()) out.push_back(Paragraph{fmt::format("Tokens: {}. Cost: {}.", said, cost(run.result.usage))});
   if (detail == Detail::full) {
     rounds(run, out);
+    roofline(run, out);
     races(run, out);
   }
   variants(run, detail, out);

@@ -39,15 +39,27 @@ struct Quotation {
 struct ScoreChart {
   struct Point {
     int round = 0;
-    double score = 0;
+    double score = 0, low = 0, high = 0;  // with the interval of the speed-up
     std::string id;
     bool right = false;
+    std::size_t model = 0;          // index into models
   };
   std::vector<Point> points;
   std::vector<double> best_so_far;  // by round, from 1
+  std::vector<std::string> models;
+};
+// What bounds a kernel: its arithmetic per byte of device memory, and the arithmetic that it does in a second, below both roofs.
+struct Roofline {
+  struct Point {
+    double operations_per_byte = 0, operations_per_second = 0;
+    std::string id;                 // "the reference" is none of the variants
+  };
+  std::vector<Point> points;
+  double bytes_per_second = 0, operations_per_second = 0;
+  std::string arithmetic;           // "FP32"
 };
 
-using Block = std::variant<Heading, Paragraph, List, Table, Code, Quotation, ScoreChart>;
+using Block = std::variant<Heading, Paragraph, List, Table, Code, Quotation, ScoreChart, Roofline>;
 using Document = std::vector<Block>;
 
 enum class Detail {

@@ -21,5 +21,6 @@ std::string draw_for_terminal(const Document& document, const Style& style);
 
 // The chart as one self-contained SVG element.
 std::string draw_svg(const ScoreChart& chart);
+std::string draw_svg(const Roofline& roofline);
 
 }  // namespace cudal1::report

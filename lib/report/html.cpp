@@ -57,7 +57,9 @@ struct Writer {
   std::string operator()(const Quotation& quotation) const {
     return fmt::format("<blockquote>{}</blockquote>\n", escaped(quotation.text));
   }
-  std::string operator()(const ScoreChart& chart) const { return draw_svg(chart); }
+  // Narrower than its labels can be read it is not drawn, but moved sideways.
+  std::string operator()(const ScoreChart& chart) const { return "<div class=\"scroll\">" + draw_svg(chart) + "</div>\n"; }
+  std::string operator()(const Roofline& roofline) const { return "<div class=\"scroll\">" + draw_svg(roofline) + "</div>\n"; }
 
  private:
   std::string row(const Table& table, const std::vector<std::string>& cells, const char* tag) const {

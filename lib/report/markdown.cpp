@@ -69,6 +69,7 @@ struct Writer {
     return result + "\n";
   }
   std::string operator()(const ScoreChart&) const { return ""; }
+  std::string operator()(const Roofline&) const { return ""; }
 };
 
 }  // namespace

@@ -58,6 +58,7 @@ class Painter {
   std::string operator()(const Code& code) const { return indented(code.text); }
   std::string operator()(const Quotation& quotation) const { return indented(quotation.text); }
   std::string operator()(const ScoreChart&) const { return ""; }
+  std::string operator()(const Roofline&) const { return ""; }
 
  private:
   std::string paint(const std::string& text, const char* colour) const {

@@ -25,6 +25,7 @@ struct OutputFigures {
 struct TaskFigures {
   std::vector<OutputFigures> outputs;
   std::vector<std::string> inert_inputs;  // drawn anew, one by one, they move no output
+  std::vector<std::string> inert_starts;  // nor does what these inouts hold at first
   double rounding = 0;                    // relative error that rounding gives the outputs, in multiples of what sums of
                                           // their length explain
 };

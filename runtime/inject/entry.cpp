@@ -5,6 +5,7 @@
 #include "times.hpp"
 
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 using namespace cudal1::runtime;
@@ -110,7 +111,9 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   }
   for (const CUpti_CallbackId id : launches) library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
   library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
-  if (const std::string why = Times::start(); !why.empty()) recorder.problem("CUPTI gives no times of kernels: " + why);
+  const char* const times = std::getenv(wire::times_variable);
+  const bool timed = times == nullptr || std::string_view(times) != "0";
+  if (const std::string why = timed ? Times::start() : std::string(); !why.empty()) recorder.problem("CUPTI gives no times of kernels: " + why);
   std::atexit(end);
   return 1;
 }

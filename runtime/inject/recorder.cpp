@@ -188,6 +188,7 @@ void Recorder::begin(const Function& function, const ObservedCall& call, const s
   pending = true;
   if (fresh) kept_.clear(), kept_variables_.clear();
   stream_ = call.stream;
+  kept_since_ = std::chrono::steady_clock::now();
   if (!trouble_.empty()) return;
   const OutsideCapture outside;
   const Driver& d = driver();
@@ -195,6 +196,7 @@ void Recorder::begin(const Function& function, const ObservedCall& call, const s
     trouble_ = "an earlier launch has failed";
     return;
   }
+  kept_since_ = std::chrono::steady_clock::now();  // what ran until now is the program's own
   send_all(wire::Moment::between);
   for (const wire::Target& target : targets)
     if (kept_.emplace(target.address, target.bytes).second) send_memory(target.address, target.bytes, wire::Moment::before, {});
@@ -238,6 +240,7 @@ void Recorder::returned(bool success) {
   const std::string answer = socket_.reply();
   wire::Number stop;
   if (answer.size() >= sizeof stop) std::memcpy(&stop, answer.data(), sizeof stop);
+  kept_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - kept_since_).count();
   if (stop.value == 0) return;
   std::fflush(nullptr);
   send_totals(true);
@@ -274,6 +277,7 @@ void Recorder::send_totals(bool wait) {
     totals[symbol].ms = timed.ms;
   }
   if (totals.empty() || !connect()) return;
+  if (kept_seconds_ > 0) socket_.message(wire::Kind::observed_kept, bytes_of(wire::ObservedKept{std::exchange(kept_seconds_, 0.0)}));
   for (const auto& [symbol, total] : totals) socket_.message(wire::Kind::observed_total, bytes_of(total), symbol);
 }
 

@@ -6,6 +6,7 @@
 #include "variables.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -68,6 +69,8 @@ class Recorder {
   std::map<std::uint64_t, std::uint64_t> kept_;                               // address → bytes
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> kept_variables_;
   std::vector<char> staging_;
+  std::chrono::steady_clock::time_point kept_since_;                         // of the launch under way
+  double kept_seconds_ = 0;                   // not told yet
   std::string trouble_;                       // why the launch under way cannot be kept
   CUevent from_ = nullptr, to_ = nullptr;
   CUstream stream_ = nullptr;

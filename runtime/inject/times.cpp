@@ -14,6 +14,7 @@ constexpr std::size_t buffer_bytes = std::size_t{4} << 20, alignment = 8;
 struct State {
   std::mutex mutex;
   std::map<std::string, Times::Total> totals;
+  bool started = false;
 };
 State& state() {
   static auto* const all = new State;
@@ -50,10 +51,12 @@ std::string Times::start() {
   state();
   if (const CUptiResult result = library.register_activities(hand_out, take_back); result != CUPTI_SUCCESS) return library.text(result);
   if (const CUptiResult result = library.enable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); result != CUPTI_SUCCESS) return library.text(result);
+  state().started = true;
   return {};
 }
 
 std::map<std::string, Times::Total> Times::take(bool wait) {
+  if (!state().started) return {};
   if (cupti().flush != nullptr) cupti().flush(wait ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : CUPTI_ACTIVITY_FLAG_NONE);
   const std::lock_guard lock(state().mutex);
   return std::exchange(state().totals, {});

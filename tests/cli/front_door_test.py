@@ -154,6 +154,34 @@ __global__ void copy(const float* A, float* C, int m) {
         self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick", "--no-oracle"), "SHADOW_ORACLE")
 
 
+    def test_what_a_kernel_rightly_ignores_is_no_degenerate_task(self):
+        # Rows by their largest element: all of a recorded input times one factor gives the same again.
+        self.write("x.npy", npy([(i * 37 % 101 - 50) / 8 for i in range(256)], "<f4", "f"))
+        self.write("rows.cu", """\
+//@ input   x: float32[256] ~ file("x.npy")
+//@ output  y: float32[256]
+//@ launch  rows<<<4, 64>>>(x, y)
+__global__ void rows(const float* x, float* y) {
+  float most = 0;
+  for (int i = 0; i < 64; ++i) most = fmaxf(most, fabsf(x[blockIdx.x * 64 + i]));
+  y[blockIdx.x * 64 + threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x] / most;
+}
+""")
+        self.assertNotIn("moves no output", self.run_cli("verify", "rows.cu", "rows.cu", *SIM, "--quick").err)
+        # A maximum begins at 0, below whatever comes.
+        self.write("most.cu", """\
+//@ size    N = 1024
+//@ input   x: int32[N] ~ randint(1, 100000)
+//@ inout   most: int32[1] ~ zeros
+//@ launch  largest<<<ceil_div(N, 256), 256>>>(x, most, N)
+__global__ void largest(const int* x, int* most, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) atomicMax(most, x[i]);
+}
+""")
+        self.says(self.run_cli("verify", "most.cu", "most.cu", *SIM, "--quick"), "INPUT_RANGE: what most holds at the start moves no output")
+
+
 class Commands(CliTest):
     def setUp(self):
         super().setUp()

@@ -8,13 +8,16 @@
 
 LIST has a line for each program: repository | folder | sources | arguments | further words for `cudal1 record`. The
 repositories lie as OWNER+NAME in FOLDER, checked out or as git directories. Nothing is edited by hand: the kernel with
-most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why. With --cost the
-programs are also run by themselves and as `cudal1 record -- PROGRAM`, with the last number among their arguments as it is and
-twice as large: what the further launches take, watched and not, is the cost outside of recorded launches.
+most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why.
+
+--cost instead: seconds of the program by itself, as `cudal1 record -- PROGRAM`, and as `cudal1 record -o TASK`, of which what
+it says the program waited while memory was kept is taken off. The first two also with half the last number among the arguments:
+the difference is what further launches take. A LIST of commands (`! python3 …`) is run as it stands.
 """
 import argparse
 import concurrent.futures
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -23,7 +26,9 @@ import time
 
 def read_list(path):
     for line in pathlib.Path(path).read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
+        if line.startswith("! "):
+            yield {"folder": line[2:], "sources": "", "options": "", "command": shlex.split(line[2:])}
+        elif line.strip() and not line.startswith("#"):
             parts = [part.strip() for part in line.split("|")]
             yield dict(zip(("repository", "folder", "sources", "arguments", "options"), parts + [""] * (5 - len(parts))))
 
@@ -80,19 +85,31 @@ def seconds(command, folder, limit):
     return time.time() - began
 
 
-def cost(arguments, row, checkouts):
-    """Seconds of the program by itself and watched, each once and with twice its repetitions: the best of two, in turns."""
-    home = check_out(arguments.sources, row, checkouts)
-    words = shlex.split(row["arguments"])
+def kept_seconds(command, folder, limit):
+    """Of the program's run, without what it waited for its memory."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=limit)
+    said = re.search(r"the program ran for ([0-9.e+-]+) s(?:, ([0-9.e+-]+) s of them)?", done.stderr)
+    return float(said.group(1)) - float(said.group(2) or 0) if said else float("nan")
+
+
+def cost(arguments, row, checkouts, out):
+    """Seconds by how it is run and of how many repetitions: the best of two, in turns."""
+    if "command" in row:
+        home, program, sources = pathlib.Path.cwd(), row["command"], ["extension.cu"]
+    else:
+        home = check_out(arguments.sources, row, checkouts) / row["folder"]
+        program, sources = [str(arguments.built / file_of(row)), *shlex.split(row["arguments"])], row["sources"].split()
+    record = [arguments.binary, "record", "--device", arguments.device]
     commands = {}
     for times in (1, 2):
-        program = [str(arguments.built / file_of(row)), *words[:-1], str(int(words[-1]) * times)]
-        commands["alone", times] = program
-        commands["watched", times] = [arguments.binary, "record", "-q", "--device", arguments.device, "--", *program]
+        words = program[:-1] + [str(int(program[-1]) * times)]
+        commands["alone", times] = words
+        commands["table", times] = [*record, "-q", "--", *words]
+    commands["kept", 2] = [*record, "--overwrite", "--source", ",".join(sources), "-o", str(out / "cost.cu"), "--", *words]
     taken = {key: float("inf") for key in commands}
     for _ in range(2):
         for key, command in commands.items():
-            taken[key] = min(taken[key], seconds(command, home / row["folder"], arguments.limit))
+            taken[key] = min(taken[key], (kept_seconds if key[0] == "kept" else seconds)(command, home, arguments.limit))
     return taken
 
 
@@ -126,7 +143,7 @@ def measure(arguments, row, checkouts, out):
             result["why"] = last_line(recorded.stderr)
             return result
         began = time.time()
-        verify = [arguments.binary, "verify", *(["--quick"] if arguments.quick else []), "--accept-degenerate", str(task), str(task), "--device", arguments.device]
+        verify = [arguments.binary, "verify", *(["--quick", "--no-counters", "--no-sanitizer"] if arguments.quick else []), "--accept-degenerate", str(task), str(task), "--device", arguments.device]
         verified = subprocess.run(verify, capture_output=True, text=True, errors="replace", timeout=arguments.limit, stdin=subprocess.DEVNULL)
         (out / (task.stem + ".verify.log")).write_text(verified.stdout + verified.stderr)
         result["verify"] = verified.returncode == 0
@@ -155,7 +172,7 @@ def main():
     parser.add_argument("--built", type=folder, help="the programs lie here")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--cost", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="verify without confirmation in fresh processes: with several at a time on one GPU these wait for each other")
+    parser.add_argument("--quick", action="store_true", help="verify without confirmation in fresh processes, counters and compute-sanitizer: with several at a time on one GPU these wait for each other")
     parser.add_argument("--until", type=float, default=float("inf"), help="programs begin no later than this many seconds after the start")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -170,17 +187,19 @@ def main():
                 print(f"{name_of(row)}: {why or 'built'}", flush=True)
         return
     if arguments.cost:
-        print("| program | alone (s) | watched (s) | further launches, alone (s) | watched (s) | ratio |\n| --- | --- | --- | --- | --- | --- |")
+        print("| program | alone (s) | with a table (s) | for a task (s) | ratios | ratio of further launches |\n| --- | --- | --- | --- | --- | --- |")
         for row in rows:
             if time.time() - began > arguments.until:
                 break
+            what = f"{row['folder']} {row.get('arguments', '')}"
             try:
-                taken = cost(arguments, row, checkouts)
+                taken = cost(arguments, row, checkouts, arguments.out)
             except subprocess.TimeoutExpired:
-                print(f"| {name_of(row)} {row['arguments']} | longer than {arguments.limit} s | | | | |", flush=True)
+                print(f"| {what} | longer than {arguments.limit} s | | | | |", flush=True)
                 continue
-            alone, watched = (taken[how, 2] - taken[how, 1] for how in ("alone", "watched"))
-            print(f"| {name_of(row)} {row['arguments']} | {taken['alone', 1]:.2f} | {taken['watched', 1]:.2f} | {alone:.2f} | {watched:.2f} | {watched / max(alone, 1e-3):.2f} |", flush=True)
+            alone, table, kept = taken["alone", 2], taken["table", 2], taken["kept", 2]
+            further = (table - taken["table", 1]) / max(alone - taken["alone", 1], 1e-3)
+            print(f"| {what} | {alone:.2f} | {table:.2f} | {kept:.2f} | {table / alone:.2f}, {kept / alone:.2f} | {further:.2f} |", flush=True)
         return
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = []

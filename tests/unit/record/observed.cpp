@@ -58,6 +58,7 @@ TEST_CASE("the launches of a program on a GPU are counted and timed") {
   CHECK(watched.recording.ms(scale) == 6);
   CHECK(total(watched.recording, "ns::add<float>").buffer_bytes == 64 + 96);
   CHECK(watched.recording.kept.empty());
+  CHECK(watched.recording.kept_seconds == 0);
 }
 
 TEST_CASE("a chosen launch on a GPU is kept with arguments, memory and variables") {
@@ -84,6 +85,9 @@ TEST_CASE("a chosen launch on a GPU is kept with arguments, memory and variables
   REQUIRE(kept.variables.size() == 1);
   CHECK(kept.variables[0].symbol == "weight");
   CHECK(floats(kept.variables[0].before) == std::vector<float>{2});
+  CHECK(watched.recording.kept_seconds > 0);
+  CHECK(watched.recording.kept_seconds < watched.end.seconds);
+  CHECK(watched.recording.ms(total(watched.recording, "scale")) == 0);  // nobody asked for times
 }
 
 TEST_CASE("an argument on a GPU may point into the middle of an allocation") {

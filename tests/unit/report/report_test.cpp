@@ -41,6 +41,8 @@ outcome::Judgement faster(double speedup) {
   judgement.occupancy = 1;
   judgement.occupancy_limited_by = "threads";
   judgement.counters.warp_instructions = 1000;
+  judgement.counters.fp32_flops = 1e6;
+  judgement.counters.dram_read_bytes = judgement.counters.dram_write_bytes = 4e6 / speedup;
   return judgement;
 }
 
@@ -60,6 +62,8 @@ store::Run example_run() {
   run.best_file = "cudal1-runs/copy-01234567/best.cu";
   auto& result = run.result;
   result.start.device.name = "NVIDIA H200";
+  result.start.device.memory_bytes_per_second = 4.8e12;
+  result.start.device.fp32_flops = 6.7e13;
   result.start.reference.predicted = true;
   result.start.reference.oracle = true;
   result.start.reference.times.push_back({"N=1024", 0.5, 0.05, "latency"});
@@ -105,6 +109,28 @@ void check_golden(const std::string& name, const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("a chart's points carry intervals, lead to their variants and tell models apart") {
+  auto run = example_run();
+  run.identity.models = {"builtin", "a<b"};
+  run.result.variants[2].model = "a<b";
+  const auto page = report::render(run, "html");
+  CHECK_THAT(page, containing("<a href='#r01-s02'><line x1='"));
+  CHECK_THAT(page, containing("class='interval m1'"));
+  CHECK_THAT(page, containing("a&lt;b</text>"));
+  run.identity.models.pop_back();
+  CHECK(report::render(run, "html").find("a&lt;b</text>") == std::string::npos);
+}
+
+TEST_CASE("a roofline stands where arithmetic and bytes were counted") {
+  auto run = example_run();
+  const auto page = report::render(run, "html");
+  CHECK_THAT(page, containing("aria-label='Roofline'"));
+  CHECK_THAT(page, containing("FP32 67 TFLOP/s, 4.8 TB/s"));
+  CHECK_THAT(page, containing("class='reference'><title>the reference: 2 GFLOP/s"));
+  run.result.start.device.memory_bytes_per_second = 0;
+  CHECK(report::render(run, "html").find("aria-label='Roofline'") == std::string::npos);
+}
 
 TEST_CASE("every format draws the same run as its golden") {
   const auto run = example_run();

@@ -43,6 +43,7 @@ TEST_CASE("a sound task has no finding; each figure beyond its threshold is one"
   CHECK(with([](auto& f) { f.outputs[0].share_unmoved = 0.95; }) == V{TaskVerdict::degenerate});
   CHECK(with([](auto& f) { f.outputs[0].equal_input = "A"; }) == V{TaskVerdict::input_range});
   CHECK(with([](auto& f) { f.inert_inputs = {"B"}; }) == V{TaskVerdict::degenerate});
+  CHECK(with([](auto& f) { f.inert_starts = {"C"}; }) == V{TaskVerdict::input_range});
   CHECK(with([](auto& f) { f.rounding = 17; }) == V{TaskVerdict::ill_conditioned});
   CHECK(with([](auto& f) { f.rounding = 17, f.outputs[0].share_repeated = 0; }) == V{TaskVerdict::unstable, TaskVerdict::ill_conditioned});
 }
