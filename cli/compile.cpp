@@ -127,6 +127,7 @@ json compiled_json(const compile::Compiled& compiled) {
           {"from_cache", compiled.from_cache},
           {"seconds", compiled.seconds.count()},
           {"kernels", kernels},
+          {"constants", compiled.binary.constants},
           {"diagnostics", diagnostics_json(compiled.warnings)}};
 }
 

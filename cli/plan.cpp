@@ -51,6 +51,7 @@ json argument_json(const kernel::Argument& argument) {
 
 json step_json(const kernel::PlanStep& step) {
   if (const auto* fill = std::get_if<kernel::Memset>(&step)) return {{"memset", fill->buffer}, {"byte", fill->value}};
+  if (const auto* copy = std::get_if<kernel::Copy>(&step)) return {{"copy", copy->buffer}, {"variable", copy->variable}};
   const auto& launch = std::get<kernel::Launch>(step);
   json arguments = json::array();
   for (const auto& argument : launch.arguments) arguments.push_back(argument_json(argument));
@@ -101,6 +102,10 @@ std::string as_text(const kernel::Plan& plan, const std::string& label) {
   for (const auto& step : plan.steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       text += fmt::format("  memset   {} = {}\n", plan.buffers[fill->buffer].name, fill->value);
+      continue;
+    }
+    if (const auto* copy = std::get_if<kernel::Copy>(&step)) {
+      text += fmt::format("  copy     {} = {}\n", copy->variable, plan.buffers[copy->buffer].name);
       continue;
     }
     const auto& launch = std::get<kernel::Launch>(step);

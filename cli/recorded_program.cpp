@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -214,7 +215,11 @@ ExitCode record_and_write(RecordedProgram program, RecordedTaskOptions options, 
                       }()));
   options.origin = fmt::format("Recorded from: {} (launch {} of {}, on {}{})", command, kept->launches.empty() ? 0 : kept->launches.front().number, recording.launches,
                                recording.predicted ? "the simulated " : "", recording.device);
-  write_recorded_task(*kept, options, choice, console);
+  if (!write_recorded_task(*kept, options, choice, console)) {
+    std::filesystem::remove_all(folder.path());
+    std::fflush(nullptr);
+    std::_Exit(static_cast<int>(when_done));  // in an orderly end the driver waits for it
+  }
   return when_done;
 }
 

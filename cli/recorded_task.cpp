@@ -119,7 +119,7 @@ void require_place(const RecordedTaskOptions& options, const std::filesystem::pa
   if (!options.overwrite) throw base::Error(base::Fault::usage, fmt::format("{} exists; replace it with --overwrite, or name another with -o", output.string()));
 }
 
-void write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& options, const DeviceChoice& choice, const Console& console) {
+bool write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& options, const DeviceChoice& choice, const Console& console) {
   if (!kept.why_not.empty()) refuse(kept.why_not);
   if (kept.launches.empty()) refuse("no such launch was seen");
   std::vector<std::string> kernels;
@@ -134,16 +134,18 @@ void write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& op
   task->origin = options.origin;
   compile::Compiler compiler(compiler_options(options.workbench));
   const bool simulated = choice.device == "sim";
-  const auto device = simulated ? sim::open({.gpu = choice.gpu, .own = choice.own_gpu}) : cuda::open(gpu_index(choice.device));
+  auto device = simulated ? sim::open({.gpu = choice.gpu, .own = choice.own_gpu}) : cuda::open(gpu_index(choice.device));
   const auto settle = [&](record::RecordedTask& drafted) {
-    const Loaded loaded = load(drafted, output, compiler, *device);
-    return record::settle_roles(drafted, *device, *loaded.module, loaded.plan, simulated);
+    Loaded loaded = load(drafted, output, compiler, *device);
+    auto settled = record::settle_roles(drafted, *device, *loaded.module, loaded.plan, simulated);
+    if (drafted.device_lost) static_cast<void>(loaded.module.release()), static_cast<void>(device.release());  // they would wait for it
+    return settled;
   };
   // The program's own compiler may have been told to round faster.
   record::RecordedTask fast = *task;
   fast.options.emplace_back("--use_fast_math");
   auto settled = settle(*task);
-  if (!settled || task->replayed != record::RecordedTask::Replayed::same)
+  if (!task->device_lost && (!settled || task->replayed != record::RecordedTask::Replayed::same))
     if (auto again = settle(fast); again && fast.replayed == record::RecordedTask::Replayed::same) {
       settled = again;
       *task = std::move(fast);
@@ -160,6 +162,7 @@ void write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& op
                : task->replayed == Replayed::rounded ? "replayed: its kernel gives what was recorded, up to rounding"
                                                      : "replayed: its kernel gives what was recorded, up to rounding that differs from run to run");
   console.note(fmt::format("next: cudal1 optimize {}", output.string()));
+  return !task->device_lost && !fast.device_lost;
 }
 
 std::string launch_table(const record::Recording& recording) {

@@ -28,8 +28,9 @@ struct RecordedTaskOptions {
 void require_place(const RecordedTaskOptions& options, const std::filesystem::path& output);
 
 // Makes the task of `kept`, checks on the device that its kernel gives what was recorded, and writes it with its arrays.
-// Throws base::Error(bad_input) that says in one sentence what is missing.
-void write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& options, const DeviceChoice& choice, const Console& console);
+// Throws base::Error(bad_input) that says in one sentence what is missing. False: something without an end runs on the GPU,
+// which only the end of this process stops.
+bool write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& options, const DeviceChoice& choice, const Console& console);
 
 // Every kernel of the run with its launches, time, share and bytes, most time first.
 std::string launch_table(const record::Recording& recording);

@@ -182,6 +182,7 @@ tl::expected<Compiled, Rejection> assemble(const Request& request, const SourceN
   binary.arch = request.arch;
   binary.file = names.name;
   binary.variables = scan.variables;
+  binary.constants = scan.constants;
   base::Diagnostics missing;
   for (std::size_t i = 0; i < request.kernels.size(); ++i) {
     std::string symbol = product.lowered.at(i);

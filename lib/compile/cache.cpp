@@ -47,7 +47,7 @@ std::string payload_of(const std::string& key, const Compiled& compiled) {
   for (const auto& warning : compiled.warnings) warnings.push_back(to_json(warning));
   std::string bytes;
   Json::to_cbor({{"key", key}, {"ptx", binary.ptx}, {"cubin", binary.cubin}, {"arch", binary.arch}, {"entries", binary.entries},
-                 {"variables", binary.variables}, {"file", binary.file}, {"resources", resources}, {"warnings", warnings}, {"seconds", compiled.seconds.count()}},
+                 {"variables", binary.variables}, {"constants", binary.constants}, {"file", binary.file}, {"resources", resources}, {"warnings", warnings}, {"seconds", compiled.seconds.count()}},
                 bytes);
   return bytes;
 }
@@ -61,6 +61,7 @@ Compiled compiled_from(const std::string& key, std::string_view payload) {
   compiled.binary.arch = j.at("arch");
   compiled.binary.entries = j.at("entries").get<std::map<std::string, std::string>>();
   compiled.binary.variables = j.at("variables").get<std::vector<std::string>>();
+  compiled.binary.constants = j.at("constants").get<std::vector<std::string>>();
   compiled.binary.file = j.at("file");
   for (const Json& facts : j.at("resources")) compiled.binary.resources.push_back(facts_from(facts));
   for (const Json& warning : j.at("warnings")) compiled.warnings.push_back(diagnostic_from(warning));

@@ -207,6 +207,8 @@ Declared declarations(const std::vector<Statement>& statements, PtxScan& scan) {
       const std::string_view name = function_name(words, ".func");
       if (body) found.defined.insert(name);
       else if (has(words, ".extern")) found.called.insert(name);
+    } else if (has(words, ".const") && words[0].starts_with(".")) {
+      for (const std::string_view name : declared(words)) scan.constants.emplace_back(name);
     } else if (has(words, ".global") && words[0].starts_with(".")) {
       const bool family = has(words, "<");  // v<4> stands for v0 … v3, whose uses are not followed
       for (const std::string_view name : declared(words)) {

@@ -17,6 +17,7 @@ struct PtxScan {
   std::vector<std::string> written;        // global variables that a kernel may write, or whose address gets away
   std::vector<std::string> clocks;         // clocks that decide what is written: "%clock64"
   std::vector<std::string> variables;      // all global variables, constants and literals among them
+  std::vector<std::string> constants;      // those in constant memory
 };
 
 // Reads the statements of the whole text, inline assembly included. A variable counts as written unless every use of

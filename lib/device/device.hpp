@@ -51,6 +51,9 @@ struct RunOptions {
   // so many warp instructions of them; 0: all.
   std::uint64_t sampled_instructions = 0;
   bool notes_writes = false;                // the simulator's written() is to be asked afterwards
+  // GPU: a run that takes longer is given up with Status::timeout. It runs on: the device is of no more use, and neither it nor
+  // its modules may be destroyed, which would wait for it. 0: as long as it takes.
+  double seconds = 0;
 };
 
 // How a run went.

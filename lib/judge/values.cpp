@@ -39,6 +39,7 @@ static void from(const json& value, std::optional<outcome::WrongElement>& elemen
 
 json to(const kernel::PlanStep& step) {
   if (const auto* memset = std::get_if<kernel::Memset>(&step)) return {{"buffer", memset->buffer}, {"value", memset->value}};
+  if (const auto* copy = std::get_if<kernel::Copy>(&step)) return {{"buffer", copy->buffer}, {"variable", copy->variable}};
   const auto& launch = std::get<kernel::Launch>(step);
   json arguments = json::array();
   for (const kernel::Argument& argument : launch.arguments) {
@@ -58,6 +59,10 @@ json to(const kernel::PlanStep& step) {
 }
 
 void from(const json& value, kernel::PlanStep& step) {
+  if (value.contains("variable")) {
+    step = kernel::Copy{value.at("variable").get<std::string>(), value.at("buffer").get<std::size_t>()};
+    return;
+  }
   if (!value.contains("kernel")) {
     kernel::Memset memset;
     value.at("buffer").get_to(memset.buffer);
@@ -145,7 +150,7 @@ void from(const json& value, outcome::ResourceFacts& facts) {
 json to(const outcome::Binary& binary) {
   return {{"ptx", binary.ptx},         {"cubin", bytes(binary.cubin.data(), binary.cubin.size())},
           {"arch", binary.arch},       {"entries", binary.entries},
-          {"variables", binary.variables},
+          {"variables", binary.variables}, {"constants", binary.constants},
           {"file", binary.file},       {"resources", to_array(binary.resources)}};
 }
 
@@ -155,6 +160,7 @@ void from(const json& value, outcome::Binary& binary) {
   value.at("arch").get_to(binary.arch);
   value.at("entries").get_to(binary.entries);
   value.at("variables").get_to(binary.variables);
+  value.at("constants").get_to(binary.constants);
   value.at("file").get_to(binary.file);
   from_array(value.at("resources"), binary.resources);
 }

@@ -68,7 +68,7 @@ Dim3Expression parse_dim3(TokenStream& stream, std::string_view what) {
 }  // namespace
 
 bool begins_step(const Token& token) {
-  return token.is("launch") || token.is("memset") || token.is("for") || token.is("}");
+  return token.is("launch") || token.is("memset") || token.is("copy") || token.is("for") || token.is("}");
 }
 
 void OpenPlan::add(File& file, Step step) {
@@ -216,6 +216,18 @@ void parse_memset(Directive& directive, File& file, OpenPlan& open) {
   memset.value = *value;
   stream.accept(";");
   open.add(file, Step{std::move(memset)});
+}
+
+void parse_copy(Directive& directive, File& file, OpenPlan& open) {
+  TokenStream& stream = directive.tokens;
+  CopyStep copy;
+  copy.place = {stream.peek().line, stream.peek().column};
+  copy.variable = stream.expect_name("a `__constant__` variable's name").text;
+  while (stream.accept("::")) copy.variable += "::" + stream.expect_name("a name after `::`").text;
+  stream.expect("=", "and a buffer's name after the variable's");
+  copy.buffer = stream.expect_name("a buffer's name").text;
+  stream.accept(";");
+  open.add(file, Step{std::move(copy)});
 }
 
 }  // namespace cudal1::kernel

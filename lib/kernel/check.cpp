@@ -5,6 +5,7 @@
 #include "kernel/expectation.hpp"
 #include "kernel/expression_node.hpp"
 #include "kernel/input_values.hpp"
+#include "kernel/constant_values.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
 #include "kernel/tensor_map.hpp"
@@ -189,16 +190,21 @@ class Checker {
   void check_steps(const std::vector<Step>& steps, const std::set<Noun>& nouns) {
     for (const Step& step : steps) {
       if (const auto* launch = std::get_if<LaunchStep>(&step.step)) {
+        launched_ = true;
         check_launch(*launch, nouns);
       } else if (const auto* memset = std::get_if<MemsetStep>(&step.step)) {
         check_memset(*memset);
+      } else if (const auto* copy = std::get_if<CopyStep>(&step.step)) {
+        check_copy(*copy);
       } else {
         const auto& repeat = std::get<RepeatStep>(step.step);
         check(repeat.from, nouns, "a size or tunable");
         check(repeat.to, nouns, "a size or tunable");
         const bool fresh = !known_.contains(repeat.variable);
         declare(repeat.variable, Noun::repeat, repeat.place);
+        ++repeats_;
         check_steps(repeat.body, nouns);
+        --repeats_;
         if (fresh) known_.erase(repeat.variable);
       }
     }
@@ -213,6 +219,20 @@ class Checker {
     for (const Buffer& buffer : file_.buffers)
       if (buffer.name == memset.buffer && buffer.role == Buffer::Role::input)
         add(memset.place, fmt::format("{} is an input: a plan must not write it", memset.buffer));
+  }
+
+  // Nothing of an earlier execution is left in the variable when the first launch reads it.
+  void check_copy(const CopyStep& copy) {
+    const auto input = std::find_if(file_.buffers.begin(), file_.buffers.end(), [&](const Buffer& b) { return b.name == copy.buffer; });
+    if (input == file_.buffers.end()) add(copy.place, fmt::format("unknown buffer `{}`", copy.buffer), nearest_hint(copy.buffer, {Noun::buffer}));
+    else if (input->role != Buffer::Role::input) add(copy.place, fmt::format("{} is no input: `copy` fills a variable with what an input holds", copy.buffer));
+    const std::vector<std::string> variables = constant_variables(without_host_part(file_.source));
+    const std::string name = copy.variable.substr(copy.variable.rfind(':') == std::string::npos ? 0 : copy.variable.rfind(':') + 1);
+    if (std::find(variables.begin(), variables.end(), name) == variables.end()) {
+      const auto near = base::nearest(name, variables);
+      add(copy.place, fmt::format("there is no `__constant__` variable {} in this file", copy.variable), near ? fmt::format("did you mean `{}`?", *near) : "");
+    }
+    if (launched_ || repeats_ > 0) add(copy.place, "`copy` comes before the first launch, and not within `for`");
   }
 
   void check_launch(const LaunchStep& launch, const std::set<Noun>& nouns) {
@@ -258,6 +278,8 @@ class Checker {
   base::Diagnostics diagnostics_;
   std::map<std::string, Known> known_;
   std::vector<Signature> signatures_;
+  bool launched_ = false;
+  int repeats_ = 0;
 };
 
 void collect_launched(const std::vector<Step>& steps, const std::vector<Signature>& all, std::set<const Signature*>& launched) {

@@ -15,7 +15,7 @@ namespace cudal1::kernel {
 
 namespace {
 
-constexpr std::int64_t most_values = 4096;
+constexpr std::int64_t most_values = 16384;  // float64: twice what constant memory holds
 
 // `__constant__ float taps[4];`: its words, its name and the token of its semicolon.
 struct Declared {
@@ -64,17 +64,30 @@ std::optional<std::int64_t> count_of(const KernelSource& expanded, const std::st
 }
 
 // Small, of both signs where the type has them, none of them zero, and the same each time.
-std::string value(tensor::Dtype dtype, bool is_unsigned, std::int64_t i) {
+std::string whole_value(tensor::Dtype dtype, bool is_unsigned, std::int64_t i) {
   const std::int64_t turn = i * 5 % 13 + 1;
-  if (dtype == tensor::Dtype::float64) return fmt::format("{}", static_cast<double>(i % 2 == 0 ? turn : -turn) / 16);
-  if (tensor::is_floating(dtype)) return fmt::format("{}f", static_cast<double>(i % 2 == 0 ? turn : -turn) / 16);
   if (dtype == tensor::Dtype::bool_) return i % 2 == 0 ? "true" : "false";
   return fmt::format("{}", is_unsigned || i % 2 == 0 ? turn % 4 + 1 : -(turn % 4) - 1);
 }
 
 }  // namespace
 
-std::string with_constant_values(const std::string& code, const KernelSource& expanded, const TypeNames& aliases, std::vector<std::string>& filled) {
+std::vector<std::string> constant_variables(const std::string& code) {
+  std::vector<std::string> names;
+  const auto tokens = lex_code(code);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("__constant__")) continue;
+    // The name stands in front of its extents, its initialiser or the end.
+    for (std::size_t k = i + 1; k < tokens.size(); ++k) {
+      if (!tokens[k].is("[") && !tokens[k].is("=") && !tokens[k].is("{") && !tokens[k].is(";")) continue;
+      if (tokens[k - 1].kind == SourceToken::Kind::identifier) names.emplace_back(tokens[k - 1].text);
+      break;
+    }
+  }
+  return names;
+}
+
+std::string with_constant_values(const std::string& code, const KernelSource& expanded, const TypeNames& aliases, FilledConstants& filled) {
   if (code.find("__constant__") == std::string::npos) return code;
   const KernelSource source(code);
   const auto& tokens = source.tokens();
@@ -87,6 +100,10 @@ std::string with_constant_values(const std::string& code, const KernelSource& ex
     const auto dtype = dtype_of(declared->type, aliases);
     const auto count = count_of(expanded, declared->name);
     if (!dtype || !count || *dtype == tensor::Dtype::float16 || *dtype == tensor::Dtype::bfloat16) continue;
+    if (declared->array && tensor::is_floating(*dtype)) {
+      filled.arrays.push_back({declared->name, *dtype, *count});
+      continue;
+    }
     const auto scalar = scalar_type(declared->type, aliases);
     const bool is_unsigned = scalar && scalar->kind == ScalarType::Kind::unsigned_integer;
     std::string values;
@@ -94,7 +111,7 @@ std::string with_constant_values(const std::string& code, const KernelSource& ex
       values = tensor::is_floating(*dtype) ? guessed_real(declared->name) : fmt::format("{}", guessed_size(declared->name, 1));
     } else {
       std::vector<std::string> list;
-      for (std::int64_t k = 0; k < *count; ++k) list.push_back(value(*dtype, is_unsigned, k));
+      for (std::int64_t k = 0; k < *count; ++k) list.push_back(whole_value(*dtype, is_unsigned, k));
       values = fmt::format("{{{}}}", fmt::join(list, ", "));
     }
     const std::size_t semicolon = tokens[declared->end].offset;
@@ -102,7 +119,7 @@ std::string with_constant_values(const std::string& code, const KernelSource& ex
     copied = semicolon + 1;
     while (copied < code.size() && (code[copied] == ' ' || code[copied] == '\t')) ++copied;
     if (copied < code.size() && code[copied] == '\n') ++copied;
-    filled.push_back(declared->name);
+    filled.values.push_back(declared->name);
   }
   return result + code.substr(copied);
 }

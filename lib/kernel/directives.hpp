@@ -76,6 +76,7 @@ void parse_scratch(Directive&, File&, OpenPlan&);
 void parse_for(Directive&, File&, OpenPlan&);
 void parse_launch(Directive&, File&, OpenPlan&);
 void parse_memset(Directive&, File&, OpenPlan&);
+void parse_copy(Directive&, File&, OpenPlan&);
 void parse_close(Directive&, File&, OpenPlan&);
 
 void print_task(const File&, std::string&);

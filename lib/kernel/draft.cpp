@@ -87,6 +87,9 @@ Draft draft(const std::string& given, const std::string& name, const std::string
   result.kernels = names;
   for (const std::string& definition : definitions) result.guessed.push_back(fmt::format("#define {}: the code uses macros that are defined only where the build defines it", definition));
   for (const std::string& include : includes) result.remarks.push_back("put in: " + include);
+  for (const SetAside& piece : host.set_aside)
+    if (piece.what.starts_with("#include \""))
+      result.remarks.push_back(fmt::format("{} was not found near the file: what it defines is missing here", piece.what));
   if (kernel.empty() && names.size() > 1) result.remarks.push_back(fmt::format("of {} kernels {} is drafted; another: --kernel NAME, of {}", names.size(), result.kernel, kernel_list(names)));
   return result;
 }

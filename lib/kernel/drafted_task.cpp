@@ -120,6 +120,7 @@ std::string draft_directives(DraftedTask& task, const std::string& name) {
     if (scalar.guessed) task.guessed.push_back(fmt::format("scalar {}: {}", scalar.name, scalar.value));
   }
   write_buffers(task, out);
+  for (const auto& [variable, buffer] : task.copies) print_line(out, "copy", fmt::format("{} = {}", variable, buffer));
   for (const auto& [text, complete] : task.launches) {
     if (complete) print_line(out, "launch", text);
     else print_line(out, "#", "to complete: launch " + text);

@@ -36,6 +36,7 @@ struct DraftedTask {
   std::vector<std::string> unvalued_sizes;   // named by a kernel only
   std::vector<DraftedBuffer> buffers;
   std::vector<DraftedScalar> scalars;
+  std::vector<std::pair<std::string, std::string>> copies;  // `__constant__` variable, input
   std::vector<std::pair<std::string, bool>> launches;  // text, and whether it can be read as it is
   std::vector<std::string> to_complete;                // for the user, one line each
   std::vector<std::string> guessed;                    // what the file marks as a guess, one line each

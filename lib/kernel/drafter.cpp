@@ -51,9 +51,18 @@ Draft Drafter::run() {
   for (const auto& [atom, value] : index_sizes_) task_.unvalued_sizes.push_back(value);
   std::sort(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end());
   task_.unvalued_sizes.erase(std::unique(task_.unvalued_sizes.begin(), task_.unvalued_sizes.end()), task_.unvalued_sizes.end());
-  std::vector<std::string> constants;
+  FilledConstants constants;
   const std::string code = with_constant_values(kept_code(), expanded_, file_.aliases, constants);
-  for (const std::string& name : constants) task_.guessed.push_back(fmt::format("values of __constant__ {}: host code fills it", name));
+  for (const std::string& name : constants.values) task_.guessed.push_back(fmt::format("values of __constant__ {}: host code fills it", name));
+  for (const auto& array : constants.arrays) {
+    DraftedBuffer& input = task_.buffers.emplace_back();
+    input.name = free_name(array.name + "_values");
+    input.dtype = array.dtype;
+    input.shape = fmt::format("[{}]", array.count);
+    input.input = true;
+    task_.copies.emplace_back(array.name, input.name);
+    remark(fmt::format("{} is filled by host code: an input is copied into it", array.name));
+  }
   draft_.text = draft_directives(task_, name_) + "\n" + code;
   draft_.to_complete = std::move(task_.to_complete);
   draft_.guessed = std::move(task_.guessed);

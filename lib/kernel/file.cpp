@@ -101,7 +101,7 @@ class Reader {
                         TokenStream(std::move(tokens), file_.name, end_line, end_column)};
     while (true) {
       kind->parse(directive, file_, open_);
-      const bool step = kind->word == "for" || kind->word == "launch" || kind->word == "memset" || kind->word == "}";
+      const bool step = kind->word == "for" || kind->word == "launch" || kind->word == "memset" || kind->word == "copy" || kind->word == "}";
       if (directive.tokens.at_end() || !step || !begins_step(directive.tokens.peek())) break;
       const Token word = directive.tokens.take();
       kind = find_directive(word.text);

@@ -95,6 +95,12 @@ struct MemsetStep {
   Place place;
 };
 
+// `copy weights = W`: what an input holds into a `__constant__` variable of the file, inside the timed plan and before its launches
+struct CopyStep {
+  std::string variable, buffer;
+  Place place;
+};
+
 struct Step;
 // `for t in 0..T { … }`: the steps written between braces, or the single step after it
 struct RepeatStep {
@@ -105,7 +111,7 @@ struct RepeatStep {
 };
 
 struct Step {
-  std::variant<LaunchStep, MemsetStep, RepeatStep> step;
+  std::variant<LaunchStep, MemsetStep, CopyStep, RepeatStep> step;
 };
 
 // A kernel file: task, answer or output. What the directives say, and the source text they stand in.

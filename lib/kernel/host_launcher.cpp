@@ -195,6 +195,8 @@ class Writer {
         write_launch(*launch);
       } else if (const auto* memset = std::get_if<MemsetStep>(&step.step)) {
         write_memset(*memset);
+      } else if (const auto* copy = std::get_if<CopyStep>(&step.step)) {
+        write_copy(*copy);
       } else {
         const auto& repeat = std::get<RepeatStep>(step.step);
         repeat_variables_.insert(repeat.variable);
@@ -218,6 +220,11 @@ class Writer {
     if (shape == nullptr) return;
     line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaMemsetAsync({}, {}, ({}) * {}, stream);", memset.buffer,
                      memset.value, count(*shape), tensor::size_of(dtype)));
+  }
+
+  void write_copy(const CopyStep& copy) {
+    line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaMemcpyToSymbolAsync(::{0}, {1}, sizeof(::{0}), 0, cudaMemcpyDeviceToDevice, stream);", copy.variable,
+                     copy.buffer));
   }
 
   std::string dim(const Dim3Expression& dim) {

@@ -123,6 +123,8 @@ class Resolver {
       if (plan_.steps.size() >= step_limit) complain(file_.name, 0, 0, fmt::format("the plan has more than {} steps", step_limit));
       if (const auto* launch = std::get_if<LaunchStep>(&step.step))
         plan_.steps.emplace_back(resolve_launch(*launch));
+      else if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        plan_.steps.emplace_back(resolve_copy(*copy));
       else
         plan_.steps.emplace_back(resolve_memset(std::get<MemsetStep>(step.step)));
     }
@@ -145,6 +147,12 @@ class Resolver {
     if (!buffer) fail(memset.place, fmt::format("unknown buffer `{}`", memset.buffer));
     if (plan_.buffers[*buffer].role == PlanBuffer::Role::input) fail(memset.place, fmt::format("{} is an input: a plan must not write it", memset.buffer));
     return {*buffer, static_cast<std::uint8_t>(memset.value)};
+  }
+
+  Copy resolve_copy(const CopyStep& copy) const {
+    const auto buffer = buffer_index(copy.buffer);
+    if (!buffer) fail(copy.place, fmt::format("unknown buffer `{}`", copy.buffer));
+    return {copy.variable, *buffer};
   }
 
   std::array<std::int64_t, 3> dimensions(const Dim3Expression& expression, std::string_view what, const std::array<std::int64_t, 3>& limit) const {

@@ -63,7 +63,12 @@ struct Memset {
   std::size_t buffer = 0;
   std::uint8_t value = 0;
 };
-using PlanStep = std::variant<Launch, Memset>;
+// All of an input into a `__constant__` variable of as many bytes.
+struct Copy {
+  std::string variable;         // as the source names it
+  std::size_t buffer = 0;
+};
+using PlanStep = std::variant<Launch, Memset, Copy>;
 
 struct Plan {
   std::vector<PlanBuffer> buffers;  // the task's, in order of appearance, then the answer's scratches

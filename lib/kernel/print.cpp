@@ -31,6 +31,8 @@ void print_steps(std::string& out, const std::vector<Step>& steps, const std::st
       print_line(out, indent + "launch", launch_text(*launch));
     } else if (const auto* memset = std::get_if<MemsetStep>(&step.step)) {
       print_line(out, indent + "memset", fmt::format("{} = {}", memset->buffer, memset->value));
+    } else if (const auto* copy = std::get_if<CopyStep>(&step.step)) {
+      print_line(out, indent + "copy", fmt::format("{} = {}", copy->variable, copy->buffer));
     } else {
       const auto& repeat = std::get<RepeatStep>(step.step);
       print_line(out, indent + "for", fmt::format("{} in {}..{} {{", repeat.variable, repeat.from.text(), repeat.to.text()));
@@ -137,6 +139,7 @@ const std::vector<DirectiveKind>& directive_kinds() {
       {"for",       false, false, parse_for,       print_plan},
       {"launch",    false, false, parse_launch,    nothing},
       {"memset",    false, false, parse_memset,    nothing},
+      {"copy",      false, false, parse_copy,      nothing},
       {"}",         false, false, parse_close,     nothing},
   };
   return kinds;

@@ -18,7 +18,11 @@ struct Binary {
   std::map<std::string, std::string> entries;    // name expression as launched → lowered symbol
   std::vector<ResourceFacts> resources;          // one per entry
   std::vector<std::string> variables;            // symbols of global variables: none may change between launches
+  std::vector<std::string> constants;            // symbols of `__constant__` variables, which a plan may fill
   std::string file;                              // the kernel file's name, as line information refers to it
 };
+
+// Whether a variable's symbol is what the source calls so, with or without its namespaces.
+bool names_variable(const std::string& name, const std::string& symbol);
 
 }  // namespace cudal1::outcome

@@ -146,6 +146,7 @@ Ended record_observed(const RunningProgram& program, const std::filesystem::path
   std::vector<std::thread> threads;
   std::vector<std::pair<std::string, std::string>> environment = {{"CUDA_INJECTION64_PATH", injected.string()}};
   if (const char* cupti = std::getenv("CUDAL1_CUPTI")) environment.emplace_back(wire::cupti_variable, cupti);
+  environment.emplace_back(wire::task_variable, options.keep ? "1" : "0");
   if (options.choice.any()) environment.emplace_back(wire::times_variable, "0");  // the table alone shows times
   // PyTorch takes memory in large pieces that hold many tensors. From the driver's pool each tensor has a piece of its own, and
   // nothing waits for the GPU, as it does where every tensor is an allocation.

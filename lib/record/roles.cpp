@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/task.hpp"
 
+#include "base/clock.hpp"
 #include "reference/truth.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace {
 using Role = kernel::Buffer::Role;
 using Status = device::RunResult::Status;
 
+constexpr double most_trial_seconds = 2;       // beyond twenty times what the recorded launch takes
 constexpr std::uint32_t garbage = 0x7fb1c9d3;  // NaN as float32, and nothing that a kernel would write
 
 // The task's buffers on a device, filled anew for every run.
@@ -29,6 +31,7 @@ class Replay {
     for (const auto& buffer : task.buffers) regions_.push_back({device.allocate(std::max<std::size_t>(buffer.bytes, 1), buffer.name), 0, buffer.bytes});
   }
   ~Replay() {
+    if (lost_) return;  // it would wait for a kernel that does not end
     for (const auto& region : regions_) device_.release(region.memory);
   }
   Replay(const Replay&) = delete;
@@ -38,6 +41,7 @@ class Replay {
   enum class Filling { poison, zeros, ones, after };
   // A budget of instructions ends what has been led astray; 0: none.
   device::RunResult run(const std::set<std::size_t>& others, Filling filling, std::uint64_t budget) {
+    if (lost_) return {Status::timeout, "", {}, {}, {}, 1, 1, 0, ""};
     for (std::size_t i = 0; i < task_.buffers.size(); ++i) {
       const Memory& memory = *task_.buffers[i].memory;
       if (!others.contains(i)) device_.write(region(i), memory.before);
@@ -47,8 +51,13 @@ class Replay {
       else device_.write(region(i), memory.after);
     }
     device::BoundPlan bound{&module_, &plan_, {regions_.begin() + 1, regions_.end()}};
-    return device_.run(bound, {true, budget});
+    device::RunResult result = device_.run(bound, {true, budget, 0, seconds_});
+    lost_ = seconds_ > 0 && result.status == Status::timeout;
+    return result;
   }
+  // From now on nothing may take longer, and when something has, there is nothing to run on any more.
+  void limit(double seconds) { seconds_ = seconds; }
+  bool lost() const { return lost_; }
   Bytes read(std::size_t i) {
     Bytes bytes(region(i).bytes);
     device_.read(region(i), bytes);
@@ -103,6 +112,8 @@ class Replay {
   const device::Module& module_;
   const kernel::Plan& plan_;
   std::vector<device::Region> regions_;
+  double seconds_ = 0;
+  bool lost_ = false;
 };
 
 std::string first_fault(const device::RunResult& result) {
@@ -116,7 +127,9 @@ std::string first_fault(const device::RunResult& result) {
 tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device& device, const device::Module& module, const kernel::Plan& plan, bool checked) {
   using Filling = Replay::Filling;
   Replay replay(task, device, module, plan);
+  const base::Seconds began = base::now();
   const auto plain = replay.run({}, Filling::zeros, 0);
+  if (!checked) replay.limit(most_trial_seconds + 20 * (base::now() - began).count());
   if (plain.status != Status::ok) return tl::unexpected(fmt::format("the kernel by itself: {}", first_fault(plain)));
   const auto budget = static_cast<std::uint64_t>(10'000 + 2 * plain.counters.warp_instructions);
   std::vector<Bytes> first;
@@ -157,19 +170,21 @@ tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device&
       const bool zero = std::all_of(buffer.memory->before.begin(), buffer.memory->before.end(), [](std::byte b) { return b == std::byte{0}; });
       if (filling == Filling::zeros && zero) continue;  // nothing can be told apart: an inout is always right
       const auto result = replay.run({i}, filling, budget);
+      if (replay.lost()) break;
       if (replay.untouched(i, filling)) buffer.role = Role::input;
       else if (result.status == Status::ok && replay.as_recorded(i)) outputs.insert(i);
       continue;
     }
     if (std::all_of(fillings.begin(), fillings.end(), [&](Filling filling) { return right_with({i}, filling, {i}); })) outputs.insert(i);
   }
-  if (!outputs.empty()) {
+  if (!outputs.empty() && !replay.lost()) {
     std::set<std::size_t> written;
     for (const std::size_t i : everything)
       if (task.buffers[i].role != Role::input) written.insert(i);
     if (std::all_of(fillings.begin(), fillings.end(), [&](Filling filling) { return right_with(outputs, filling, written); }))
       for (const std::size_t i : outputs) task.buffers[i].role = Role::output;
   }
+  task.device_lost = replay.lost();
   if (std::all_of(task.buffers.begin(), task.buffers.end(), [](const auto& buffer) { return buffer.role == Role::input; }))
     return tl::unexpected<std::string>("the launch writes nothing that its pointers lead to");
   return {};

@@ -38,6 +38,7 @@ struct RecordedTask {
   std::string code;
   enum class Replayed { same, rounded, varying };   // byte for byte; up to rounding; and not twice the same
   Replayed replayed = Replayed::same;               // by settle_roles
+  bool device_lost = false;                         // by settle_roles: a run of its kernel on the GPU has no end
 
   std::string text() const;
   std::map<std::string, std::string> arrays() const;   // by file name

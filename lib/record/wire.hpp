@@ -144,6 +144,7 @@ struct ObservedKept {
 };
 
 inline constexpr const char* times_variable = "CUDAL1_RECORD_TIMES";  // environment: 0 where nobody asks how long kernels take
+inline constexpr const char* task_variable = "CUDAL1_RECORD_TASK";    // environment: 1 where memory may be kept
 inline constexpr const char* cupti_variable = "CUDAL1_RECORD_CUPTI";  // environment: path of libcupti
 
 // Kind::missing: Number, then what the program called and nobody here knows, or, from a GPU, a whole sentence. No reply.

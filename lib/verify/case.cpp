@@ -153,7 +153,7 @@ tl::expected<Case, std::string> make_case(device::Device& device, const task::Ta
     if (!result.oracle) {
       const bool known = recorded && !expected.truth.empty();
       if (!known && !std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); }))
-        return tl::unexpected(fmt::format("{} is not finite", expected.output));
+        return tl::unexpected(fmt::format("{} is not finite: give inputs values that the kernel can take, as in //@ input x: float32[N] ~ uniform(0.1, 1)", expected.output));
       const std::size_t index = next - 1;
       if (!known && shadows && tensor::is_floating(expected.dtype)) {
         // Shadows that the kernel itself is far from are beside the point: it does something to the bits of its numbers.

@@ -3,7 +3,7 @@
 import ctypes
 import functools
 import os
-from typing import Dict
+from typing import Dict, Sequence, Tuple
 
 from .program import Error
 
@@ -25,6 +25,14 @@ class Config(ctypes.Structure):
                 ("attributes", ctypes.POINTER(Attribute)), ("attribute_count", ctypes.c_uint)]
 
 
+class Functions(Dict[str, ctypes.c_void_p]):
+    """A module's kernels by name, and where its constant variables lie: address and bytes by symbol."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.constants: Dict[str, Tuple[int, int]] = {}
+
+
 class Driver:
     def __init__(self, path: str):
         try:
@@ -33,6 +41,7 @@ class Driver:
             raise Error(f"the NVIDIA driver cannot be opened ({error}); a kernel runs on a machine with a GPU", 5) from None
         self.launch = self.library.cuLaunchKernelEx
         self.launch.argtypes = [ctypes.POINTER(Config), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p]
+        self.library.cuMemcpyDtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
         for name in ("cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async"):
             function = getattr(self.library, name)
             function.argtypes = [ctypes.c_uint64, {"8A": ctypes.c_ubyte, "16": ctypes.c_ushort, "32": ctypes.c_uint}[name[9:11]], ctypes.c_size_t, ctypes.c_void_p]
@@ -44,11 +53,15 @@ class Driver:
         self.library.cuGetErrorName(status, ctypes.byref(text))
         raise RuntimeError(f"{what}: {text.value.decode() if text.value else status}")
 
-    def functions(self, image: bytes, symbols: Dict[str, str]) -> Dict[str, ctypes.c_void_p]:
-        """Loads a cubin into the current context, for good, and finds its kernels."""
+    def functions(self, image: bytes, symbols: Dict[str, str], constants: Sequence[str] = ()) -> Functions:
+        """Loads a cubin into the current context, for good, and finds its kernels and constant variables."""
         module = ctypes.c_void_p()
         self.check(self.library.cuModuleLoadData(ctypes.byref(module), image), "the cubin cannot be loaded")
-        found = {}
+        found = Functions()
+        for symbol in constants:
+            address, size = ctypes.c_uint64(), ctypes.c_size_t()
+            if self.library.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), module, symbol.encode()) == 0:  # what nobody uses is not there
+                found.constants[symbol] = (address.value, size.value)
         for kernel, symbol in symbols.items():
             function = ctypes.c_void_p()
             self.check(self.library.cuModuleGetFunction(ctypes.byref(function), module, symbol.encode()), f"kernel {kernel}")

@@ -5,7 +5,7 @@ import os
 import tempfile
 from typing import Any, Dict, List, Sequence, Tuple
 
-from .driver import CLUSTER_DIMENSION, COOPERATIVE, MAX_DYNAMIC_SHARED_SIZE_BYTES, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, PORTABLE_CLUSTER, Attribute, Config, Driver
+from .driver import CLUSTER_DIMENSION, COOPERATIVE, MAX_DYNAMIC_SHARED_SIZE_BYTES, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, PORTABLE_CLUSTER, Attribute, Config, Driver, Functions
 from .program import Path, ask
 
 TENSOR_MAP_BYTES = TENSOR_MAP_ALIGNMENT = 128
@@ -19,13 +19,13 @@ def plan(path: Path, sizes: Dict[str, int]) -> Dict[str, Any]:
     return ask(["plan", path, *words])
 
 
-def compiled(path: Path, architecture: str) -> Tuple[bytes, Dict[str, str]]:
-    """The cubin for "sm_90a", from NVRTC or the program's cache, and the symbol of each kernel."""
+def compiled(path: Path, architecture: str) -> Tuple[bytes, Dict[str, str], List[str]]:
+    """The cubin for "sm_90a", from NVRTC or the program's cache, the symbol of each kernel, and those of constant variables."""
     with tempfile.TemporaryDirectory(prefix="cudal1-") as folder:
         file = os.path.join(folder, "kernel.cubin")
         facts = ask(["compile", path, "--arch", architecture, "--cubin", file])
         with open(file, "rb") as cubin:
-            return cubin.read(), {kernel["kernel"]: kernel["symbol"] for kernel in facts["kernels"]}
+            return cubin.read(), {kernel["kernel"]: kernel["symbol"] for kernel in facts["kernels"]}, facts["constants"]
 
 
 class Launch:
@@ -95,11 +95,29 @@ class Memset:
             self.driver.check(self.driver.library.cuMemsetD8Async(addresses[self.buffer], self.value, self.bytes, stream), "a memset")
 
 
-def steps(driver: Driver, plan_: Dict[str, Any], functions: Dict[str, ctypes.c_void_p]) -> List[Any]:
+class Copy:
+    """An input into a variable in constant memory, which all streams of the GPU share."""
+
+    def __init__(self, driver: Driver, step: Dict[str, Any], bytes_: int, constants: Dict[str, Tuple[int, int]]):
+        self.driver, self.buffer, self.bytes = driver, step["copy"], bytes_
+        last = step["variable"].split("::")[-1]
+        places = [place for symbol, place in constants.items() if symbol == last or f"{len(last)}{last}E" in symbol]
+        if places and places[0][1] != bytes_:
+            raise RuntimeError(f"the constant variable {step['variable']} has {places[0][1]} bytes, but its input {bytes_}")
+        self.address = places[0][0] if places else None   # no kernel uses it, and the compiler has left it out
+
+    def __call__(self, addresses: Sequence[int], stream: int) -> None:
+        if self.address is not None:
+            self.driver.check(self.driver.library.cuMemcpyDtoDAsync_v2(self.address, addresses[self.buffer], self.bytes, stream), "a copy")
+
+
+def steps(driver: Driver, plan_: Dict[str, Any], functions: Functions) -> List[Any]:
     made: List[Any] = []
     for step in plan_["steps"]:
         if "memset" in step:
             made.append(Memset(driver, step, plan_["buffers"][step["memset"]]["bytes"]))
+        elif "copy" in step:
+            made.append(Copy(driver, step, plan_["buffers"][step["copy"]]["bytes"], functions.constants))
         else:
             made.append(Launch(driver, step, functions[step["kernel"]]))
     return made

@@ -110,9 +110,13 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     return 1;
   }
   for (const CUpti_CallbackId id : launches) library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
-  library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
-  const char* const times = std::getenv(wire::times_variable);
-  const bool timed = times == nullptr || std::string_view(times) != "0";
+  const auto wanted = [](const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value == nullptr || std::string_view(value) != "0";
+  };
+  // A library of kernels has modules of many megabytes, which CUPTI has to fetch from the driver.
+  if (wanted(wire::task_variable)) library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  const bool timed = wanted(wire::times_variable);
   if (const std::string why = timed ? Times::start() : std::string(); !why.empty()) recorder.problem("CUPTI gives no times of kernels: " + why);
   std::atexit(end);
   return 1;

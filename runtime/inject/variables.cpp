@@ -33,6 +33,15 @@ ModuleSymbols read_symbols(std::string_view cubin) {
   const auto section = [&](std::size_t i) { return at<Elf64_Shdr>(cubin, header->e_shoff + i * sizeof(Elf64_Shdr)); };
   const auto names = section(header->e_shstrndx);
   if (!names) return symbols;
+  // Which sections hold variables, so that a module without any, which may have thousands of functions, is left at once. Bank 3
+  // is what the source calls constant; others hold parameters and what the compiler puts there itself.
+  std::set<std::size_t> holders;
+  for (std::size_t i = 0; i < header->e_shnum; ++i) {
+    const auto one = section(i);
+    const std::string_view name = one ? string_at(cubin, *names, one->sh_name) : std::string_view();
+    if (name == ".nv.constant3" || name == ".nv.global" || name == ".nv.global.init") holders.insert(i);
+  }
+  if (holders.empty()) return symbols;
   for (std::size_t i = 0; i < header->e_shnum; ++i) {
     const auto table = section(i);
     if (!table || table->sh_type != SHT_SYMTAB) continue;
@@ -41,14 +50,9 @@ ModuleSymbols read_symbols(std::string_view cubin) {
     for (std::size_t k = 0; k < table->sh_size / sizeof(Elf64_Sym); ++k) {
       const auto symbol = at<Elf64_Sym>(cubin, table->sh_offset + k * sizeof(Elf64_Sym));
       if (!symbol || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= header->e_shnum) continue;
-      const std::string_view name = string_at(cubin, *strings, symbol->st_name);
       const auto kind = ELF64_ST_TYPE(symbol->st_info);
-      if (kind == STT_FUNC) symbols.functions.emplace(name);
-      if (kind != STT_OBJECT || symbol->st_size == 0) continue;
-      const auto holder = section(symbol->st_shndx);
-      const std::string_view place = holder ? string_at(cubin, *names, holder->sh_name) : std::string_view();
-      // Bank 3 is what the source calls constant; others hold parameters and what the compiler puts there itself.
-      if (place == ".nv.constant3" || place == ".nv.global" || place == ".nv.global.init") symbols.variables.emplace_back(name);
+      if (kind == STT_FUNC) symbols.functions.emplace(string_at(cubin, *strings, symbol->st_name));
+      if (kind == STT_OBJECT && symbol->st_size != 0 && holders.contains(symbol->st_shndx)) symbols.variables.emplace_back(string_at(cubin, *strings, symbol->st_name));
     }
   }
   return symbols;

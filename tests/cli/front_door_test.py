@@ -52,6 +52,12 @@ class Drafts(CliTest):
         self.run_cli("init", "main.cu", "-o", "task.cu")
         self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick"), "right in")
 
+    def test_what_a_draft_lacks_is_said(self):
+        self.write("far.cu", '#include "far/away.cuh"\n__global__ void logarithm(const float* x, float* y, int n) {\n'
+                             "  int i = blockIdx.x * 256 + threadIdx.x;\n  if (i < n) y[i] = logf(x[i]);\n}\n")
+        self.says(self.run_cli("init", "far.cu", "-o", "task.cu"), 'remark: #include "far/away.cuh" (line 1) was not found near the file: what it defines is missing here')
+        self.refuses("verify", "task.cu", "task.cu", *SIM, "--quick", code=10, says=["y is not finite", "uniform(0.1, 1)"])
+
     def test_a_kernel_is_chosen_and_sizes_are_set(self):
         self.write("two.cu", PLAIN + PLAIN.replace("scale", "other"))
         drafted = self.run_cli("init", "two.cu", "--kernel", "other", "--set", "n=4096").out
@@ -180,6 +186,38 @@ __global__ void largest(const int* x, int* most, int n) {
 }
 """)
         self.says(self.run_cli("verify", "most.cu", "most.cu", *SIM, "--quick"), "INPUT_RANGE: what most holds at the start moves no output")
+
+
+    def test_an_input_is_copied_into_constant_memory(self):
+        task = """\
+//@ task    taps
+//@ torch   y = F.conv1d(x.view(1, 1, -1), w.view(1, 1, -1)).flatten()
+//@ size    N = 4096
+//@ check   N = 100
+//@ input   x: float32[N]
+//@ input   w: float32[3]
+//@ output  y: float32[N - 2]
+//@ copy    filter::taps = w
+//@ launch  blur<<<ceil_div(N, 128), 128>>>(x, y, N - 2)
+namespace filter { __constant__ float taps[3]; }
+__global__ void blur(const float* x, float* y, int n) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < n) y[i] = x[i] * filter::taps[0] + x[i + 1] * filter::taps[1] + x[i + 2] * filter::taps[2];
+}
+"""
+        self.write("taps.cu", task)
+        self.says(self.run_cli("verify", "taps.cu", "taps.cu", *SIM, "--quick"), "right in")
+        self.write("without.cu", task.replace("//@ copy    filter::taps = w\n", ""))
+        self.says(self.run_cli("verify", "taps.cu", "without.cu", *SIM, "--quick", code=6), "WRONG_RESULT")
+        self.says(self.run_cli("plan", "taps.cu"), "copy     filter::taps = w")
+        self.run_cli("optimize", "taps.cu", *SIM, *SHORT, "--allow-no-improvement", "-o", "out.cu")
+        for change, says in (("taps[3]", "taps[4]"), "taps has 16 bytes, but w has 12"), (("copy    filter::taps", "copy    tap"), "did you mean `taps`?"), \
+                            (("= w\n", "= y\n"), "y is no input"), (("//@ copy    filter::taps = w\n", ""), None):
+            changed = task.replace(*change)
+            if says is None:
+                changed = changed.replace("namespace filter {", "//@ copy    filter::taps = w\nnamespace filter {")
+            self.write("changed.cu", changed)
+            self.refuses("verify", "changed.cu", "changed.cu", *SIM, "--quick", code=10, says=[says or "`copy` comes before the first launch"])
 
 
 class Commands(CliTest):

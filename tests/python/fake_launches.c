@@ -34,6 +34,18 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
   return 0;
 }
 
+int cuModuleGetGlobal_v2(unsigned long long* address, size_t* bytes, void* module, const char* name) {
+  (void)module;
+  *address = 0x7000, *bytes = 12;
+  return strstr(name, "weights") == NULL;
+}
+
+int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void* stream) {
+  FILE* book_of_copies = book();
+  fprintf(book_of_copies, "copy %llx %llx %zu stream %llu\n", to, from, bytes, (unsigned long long)(size_t)stream);
+  return fclose(book_of_copies), 0;
+}
+
 int cuFuncSetAttribute(void* function, int attribute, int value) {
   FILE* to = book();
   fprintf(to, "attribute %s %d %d\n", (char*)function, attribute, value);

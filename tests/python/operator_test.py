@@ -55,6 +55,19 @@ MAPPED = """\
 __global__ void copied(const __grid_constant__ CUtensorMap A, float* C) { C[threadIdx.x] = 0; }
 """
 
+WEIGHTED = """\
+//@ task    weighted
+//@ size    N = 64
+//@ input   A: float32[N]
+//@ input   W: float32[3]
+//@ output  C: float32[N]
+//@ copy    weights = W
+//@ launch  weighted<<<1, 64>>>(A, C)
+
+namespace taps { __constant__ float weights[3]; }
+__global__ void weighted(const float* A, float* C) { C[threadIdx.x] = A[threadIdx.x] * taps::weights[threadIdx.x % 3]; }
+"""
+
 
 class OnFakeGpu(unittest.TestCase):
     """Runs operators on CPU tensors as if they lay on a GPU of compute capability 8.0."""
@@ -104,6 +117,12 @@ class OnFakeGpu(unittest.TestCase):
         self.assertEqual(memset, f"memset {got[5]:x} 0 8 stream 42")
         self.run_here(op, a[:3, :5], b[:5])   # not contiguous, and other sizes
         self.assertIn("grid 1 3 1", self.launches()[1])
+
+    def test_an_input_is_copied_into_constant_memory(self):
+        self.run_here(self.load(WEIGHTED), torch.zeros(64), torch.zeros(3), arguments=2)
+        copy, launch = self.launches()
+        self.assertRegex(copy, r"copy 7000 [0-9a-f]+ 12 stream 42$")
+        self.assertIn("launch _Z8weighted", launch)
 
     def test_sizes_that_were_not_verified(self):
         a, b = torch.zeros(2, 6), torch.zeros(6)

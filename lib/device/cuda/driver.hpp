@@ -43,6 +43,7 @@ namespace cudal1::cuda {
   row(launch_kernel_ex, "cuLaunchKernelEx", CUresult(const CUlaunchConfig*, CUfunction, void**, void**)) \
   row(stream_create, "cuStreamCreate", CUresult(CUstream*, unsigned)) \
   row(stream_synchronize, "cuStreamSynchronize", CUresult(CUstream)) \
+  row(stream_query, "cuStreamQuery", CUresult(CUstream)) \
   row(stream_begin_capture, "cuStreamBeginCapture_v2", CUresult(CUstream, CUstreamCaptureMode)) \
   row(stream_end_capture, "cuStreamEndCapture", CUresult(CUstream, CUgraph*)) \
   row(graph_instantiate, "cuGraphInstantiateWithFlags", CUresult(CUgraphExec*, CUgraph, unsigned long long)) \

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/gpu.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "cuda/facts.hpp"
 #include "cuda/tool_kernels.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -285,6 +288,10 @@ tl::expected<std::unique_ptr<device::Module>, RunResult> Gpu::load(const outcome
     variable.digest = digest_of(variable.address, variable.bytes);
     loaded->variables.push_back(std::move(variable));
   }
+  for (const std::string& symbol : binary.constants) {
+    LoadedModule::Variable variable{symbol, 0, 0, 0};
+    if (driver().module_get_global(&variable.address, &variable.bytes, module, symbol.c_str()) == CUDA_SUCCESS) loaded->constants.push_back(std::move(variable));
+  }
   return loaded;
 }
 
@@ -311,10 +318,18 @@ PreparedPlan Gpu::prepare_nothing(std::size_t steps) const {
   return prepare({tools_.get(), &plan, {}});
 }
 
-RunResult Gpu::run(const device::BoundPlan& plan, const device::RunOptions&) {
+RunResult Gpu::run(const device::BoundPlan& plan, const device::RunOptions& options) {
   auto prepared = PreparedPlan::make(plan, [this](const Region& region) { return address(region); });
   if (!prepared) return failed(prepared.error());
   const PreparedPlan::Failure failure = prepared->enqueue(stream_);
+  for (const base::Seconds began = base::now(); options.seconds > 0 && driver().stream_query(stream_) == CUDA_ERROR_NOT_READY;) {
+    if ((base::now() - began).count() > options.seconds) {
+      RunResult result = failed("it does not end");
+      result.status = RunResult::Status::timeout;
+      return result;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
   const CUresult status = driver().stream_synchronize(stream_);
   if (failure.status != CUDA_SUCCESS)
     return failed(fmt::format("{} cannot be launched: {}", failure.step, driver().describe(failure.status)));

@@ -33,13 +33,22 @@ tl::expected<PreparedPlan, std::string> PreparedPlan::make(
     fill.count = buffer.bytes / fill.width;
     std::memcpy(&fill.value, element, sizeof element);
     fill.fill64 = module.fill64;
-    result.steps_.push_back({fill, std::nullopt});
+    result.steps_.push_back({fill, std::nullopt, std::nullopt});
   }
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* memset = std::get_if<kernel::Memset>(&step)) {
       const device::Region& region = plan.buffers[memset->buffer];
       if (region.bytes == 0) continue;
-      result.steps_.push_back({Fill{address(region), region.bytes, 1, memset->value, nullptr}, std::nullopt});
+      result.steps_.push_back({Fill{address(region), region.bytes, 1, memset->value, nullptr}, std::nullopt, std::nullopt});
+      continue;
+    }
+    if (const auto* copy = std::get_if<kernel::Copy>(&step)) {
+      const device::Region& from = plan.buffers[copy->buffer];
+      const auto into = std::find_if(module.constants.begin(), module.constants.end(), [&](const auto& v) { return outcome::names_variable(copy->variable, v.symbol); });
+      if (into == module.constants.end()) continue;  // no kernel uses it, and the compiler has left it out
+      if (into->bytes != from.bytes)
+        return tl::unexpected(fmt::format("{} has {} bytes, but {} has {}", copy->variable, into->bytes, plan.plan->buffers[copy->buffer].name, from.bytes));
+      result.steps_.push_back({std::nullopt, std::nullopt, Copy{into->address, address(from), from.bytes}});
       continue;
     }
     const auto& asked = std::get<kernel::Launch>(step);
@@ -93,7 +102,7 @@ tl::expected<PreparedPlan, std::string> PreparedPlan::make(
         std::memcpy(bytes.data(), scalar.data(), scalar.size());
       }
     }
-    result.steps_.push_back({std::nullopt, std::move(launch)});
+    result.steps_.push_back({std::nullopt, std::move(launch), std::nullopt});
   }
   return result;
 }
@@ -107,6 +116,7 @@ CUresult PreparedPlan::queue(Step& step, CUstream stream) {
     launch.config.attrs = launch.attributes.data();
     return driver().launch_kernel_ex(&launch.config, launch.function, arguments.data(), nullptr);
   }
+  if (step.copy) return driver().memcpy_device_to_device_async(step.copy->to, step.copy->from, step.copy->bytes, stream);
   const Fill& fill = *step.fill;
   switch (fill.width) {
     case 1: return driver().memset8_async(fill.address, static_cast<unsigned char>(fill.value), fill.count, stream);
@@ -131,7 +141,7 @@ PreparedPlan::Failure PreparedPlan::enqueue(CUstream stream) {
   if (graph_) return {driver().graph_launch(graph_.get(), stream), "the plan's graph"};
   for (Step& step : steps_)
     if (const CUresult status = queue(step, stream); status != CUDA_SUCCESS)
-      return {status, step.launch ? "kernel " + step.launch->name : "a memset"};
+      return {status, step.launch ? "kernel " + step.launch->name : step.copy ? "a copy" : "a memset"};
   return {};
 }
 

@@ -30,6 +30,7 @@ struct LoadedModule final : device::Module {
     std::uint64_t digest = 0;                   // of what it held at first
   };
   std::vector<Variable> variables;
+  std::vector<Variable> constants;              // which a plan may fill
 };
 
 // A plan bound to addresses, ready to be queued any number of times: initial values of scratch memory, launches and
@@ -70,9 +71,14 @@ class PreparedPlan {
     };
     std::vector<Argument> arguments;
   };
+  struct Copy {
+    CUdeviceptr to = 0, from = 0;
+    std::size_t bytes = 0;
+  };
   struct Step {
     std::optional<Fill> fill;
     std::optional<Launch> launch;
+    std::optional<Copy> copy;
   };
   struct GraphDeleter {
     void operator()(CUgraphExec graph) const { driver().graph_exec_destroy(graph); }

@@ -45,7 +45,7 @@ tl::expected<std::map<std::string, std::uint64_t>, std::string> SimDevice::place
     if (variable.space == Space::shared) continue;
     if (variable.external && variable.initial.empty() && variable.bytes == 0) continue;
     Allocation& allocation = memory_->allocate(std::max<std::size_t>(variable.bytes, 1), variable.name, variable.align);
-    module.variables.push_back({allocation.id, variable.name, 0});
+    module.variables.push_back({allocation.id, variable.name, 0, variable.space == Space::constant});
     // CUDA zeroes variables without an initialiser.
     std::vector<std::byte> bytes(allocation.bytes);
     std::copy(variable.initial.begin(), variable.initial.end(), bytes.begin());
@@ -101,7 +101,8 @@ tl::expected<std::unique_ptr<device::Module>, device::RunResult> SimDevice::load
 
 std::string SimDevice::changed_variable(const device::Module& module) {
   for (const auto& variable : dynamic_cast<const LoadedModule&>(module).variables)
-    if (digest({variable.memory, 0, memory_->by_id(variable.memory)->bytes}) != variable.digest) return variable.symbol;
+    // Constant memory is the plan's alone to fill.
+    if (!variable.constant && digest({variable.memory, 0, memory_->by_id(variable.memory)->bytes}) != variable.digest) return variable.symbol;
   return {};
 }
 

@@ -181,6 +181,22 @@ void SimDevice::memset(const device::BoundPlan& plan, const kernel::Memset& step
   write(region, bytes);
 }
 
+tl::expected<void, std::string> SimDevice::copy(const device::BoundPlan& plan, const kernel::Copy& step) {
+  const auto& module = dynamic_cast<const LoadedModule&>(*plan.module);
+  const device::Region& from = plan.buffers.at(step.buffer);
+  for (const auto& variable : module.variables) {
+    if (!variable.constant || !outcome::names_variable(step.variable, variable.symbol)) continue;
+    Allocation& into = *memory_->by_id(variable.memory);
+    if (into.bytes != from.bytes)
+      return tl::unexpected(fmt::format("{} has {} bytes, but {} has {}", step.variable, into.bytes, plan.plan->buffers[step.buffer].name, from.bytes));
+    std::vector<std::byte> bytes(from.bytes);
+    read(from, bytes);
+    memory_->write(into, 0, bytes);
+    return {};
+  }
+  return {};  // no kernel uses it, and the compiler has left it out
+}
+
 Allocation& SimDevice::hidden(std::uint32_t& id, std::size_t bytes, const char* name) {
   Allocation* kept = memory_->by_id(id);
   if (kept != nullptr && kept->bytes >= bytes) return *kept;
@@ -283,13 +299,17 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
       memset(plan, *fill);
       continue;
     }
-    const auto& wanted = std::get<kernel::Launch>(step);
-    const LoadedModule::Kernel* kernel = module ? module->kernel(wanted.kernel) : nullptr;
     const auto fail = [&](Status status, const std::string& message) {
       result.status = status;
       result.message = message;
       return result;
     };
+    if (const auto* filled_variable = std::get_if<kernel::Copy>(&step)) {
+      if (const auto done = copy(plan, *filled_variable); !done) return fail(Status::runtime_failed, done.error());
+      continue;
+    }
+    const auto& wanted = std::get<kernel::Launch>(step);
+    const LoadedModule::Kernel* kernel = module ? module->kernel(wanted.kernel) : nullptr;
     if (!kernel) return fail(Status::runtime_failed, fmt::format("the binary has no kernel {}", wanted.kernel));
     Launch launch;
     if (const auto bound = bind(plan, wanted, *kernel, launch); !bound) return fail(Status::runtime_failed, bound.error());
@@ -329,6 +349,11 @@ tl::expected<std::vector<PlanPart>, device::RunResult> SimDevice::profile(const 
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
       memset(plan, *fill);
       parts.push_back({std::nullopt, memset_seconds(static_cast<double>(plan.buffers.at(fill->buffer).bytes), facts_)});
+      continue;
+    }
+    if (const auto* filled_variable = std::get_if<kernel::Copy>(&step)) {
+      if (const auto done = copy(plan, *filled_variable); !done) return fail(Status::runtime_failed, done.error());
+      parts.push_back({std::nullopt, memset_seconds(static_cast<double>(plan.buffers.at(filled_variable->buffer).bytes), facts_)});
       continue;
     }
     const auto& wanted = std::get<kernel::Launch>(step);

@@ -34,6 +34,7 @@ class LoadedModule : public device::Module {
     std::uint32_t memory = 0;            // its allocation, which ends with the module
     std::string symbol;
     std::uint64_t digest = 0;            // of what it held at first
+    bool constant = false;               // a plan may fill it
   };
   std::vector<PlacedVariable> variables;
   std::string file;
@@ -101,6 +102,8 @@ class SimDevice : public device::Device {
   std::vector<std::unique_ptr<Worker>> run_some(Launch& launch, const std::vector<Allocation*>& outputs, std::uint64_t instructions, std::uint64_t resident,
                                                 device::RunResult& result);
   void memset(const device::BoundPlan& plan, const kernel::Memset& step);
+  // The error is one line.
+  tl::expected<void, std::string> copy(const device::BoundPlan& plan, const kernel::Copy& step);
   // Launches of a run with shadows; a program is made for each kernel once.
   struct ShadowLaunches {
     ShadowMode mode{};

@@ -270,7 +270,7 @@ TEST_CASE("a kernel file is left as it is") {
   CHECK(draft(source, "k.cu").text == source);
 }
 
-TEST_CASE("constant memory that host code fills gets values, marked as guesses") {
+TEST_CASE("constant memory that host code fills gets an input that is copied there, or values marked as guesses") {
   const Draft drafted = draft(R"(
 #define TAPS 3
 typedef unsigned char byte;
@@ -278,17 +278,22 @@ __constant__ float taps[TAPS][2];
 __constant__ byte mask[2], other[2];
 __constant__ int table[2] = {1, 2};
 __constant__ float gain;
+__constant__ int steps[3];
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * 256 + threadIdx.x;
   if (i < n) y[i] = x[i] * taps[1][0] * gain + table[0];
 }
 )", "t.cu");
   CAPTURE(drafted.text);
-  CHECK(drafted.text.find("__constant__ float taps[TAPS][2] = {0.0625f, -0.375f, 0.6875f, -0.1875f, 0.5f, -0.8125f};  // guessed: host code fills it\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ input   taps_values: float32[6]\n") != std::string::npos);
+  CHECK(drafted.text.find("//@ copy    taps = taps_values\n//@ launch") != std::string::npos);
+  CHECK(drafted.text.find("__constant__ float taps[TAPS][2];\n") != std::string::npos);
+  CHECK(drafted.text.find("__constant__ int steps[3] = {2, -3, 4};  // guessed: host code fills it\n") != std::string::npos);
   CHECK(drafted.text.find("__constant__ byte mask[2], other[2];\n") != std::string::npos);  // several names: left alone
   CHECK(drafted.text.find("table[2] = {1, 2};\n") != std::string::npos);
   CHECK(drafted.text.find("__constant__ float gain = 1.0;") != std::string::npos);
-  CHECK(mentions(drafted.guessed, "values of __constant__ taps"));
+  CHECK(mentions(drafted.guessed, "values of __constant__ steps"));
+  CHECK(mentions(drafted.remarks, "taps is filled by host code"));
   whole(drafted);
 }
 

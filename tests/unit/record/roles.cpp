@@ -56,6 +56,29 @@ TEST_CASE("zeros that a kernel leaves alone make an inout") {
   CHECK(roles([](auto& v) { for (std::size_t i = 0; i < 3; ++i) v[1][i] = 1e6F * v[0][i]; }, {1, 2, 3, 4}, {0, 0, 0, 0}) == std::vector{Role::input, Role::inout});
 }
 
+TEST_CASE("where a trial does not end, what is not settled is an inout and the device is left alone") {
+  const Values x{1, 2, 3, 4}, before{1, 2, 3, 0}, after{1, 1, 1, 0};
+  const record::Memory first{1, bytes_of(x), bytes_of(x), true}, second{2, bytes_of(before), bytes_of(after), true};
+  record::RecordedTask task;
+  task.buffers.push_back({"x", tensor::Dtype::float32, Role::inout, 16, true, &first});
+  task.buffers.push_back({"list", tensor::Dtype::float32, Role::inout, 16, false, &second});
+  HostDevice device;
+  HostDevice::Code code;
+  code.kernel = [&](const std::vector<std::byte*>& buffers) {
+    Values list(4);
+    std::memcpy(list.data(), buffers[1], 16);
+    int steps = 0;
+    for (float at = list[0]; at != 0 && !device.endless; at = list[static_cast<std::size_t>(at)]) device.endless = ++steps > 100;
+    if (!device.endless) std::memcpy(buffers[1], after.data(), 16);
+  };
+  // After the launch the list leads into itself.
+  REQUIRE(record::settle_roles(task, device, code, {}, false));
+  CHECK(task.device_lost);
+  CHECK(task.buffers[0].role == Role::input);
+  CHECK(task.buffers[1].role == Role::inout);
+  CHECK(device.allocations() == 3);
+}
+
 TEST_CASE("a list of zeros need not end") {
   const auto follow = [](auto& v) {
     int steps = 0;
