@@ -183,7 +183,6 @@ void roofline(const store::Run& run, Document& out) {
   chart.operations_per_second = most->second.first;
   chart.arithmetic = most->second.second;
   if (chart.points.empty() || chart.bytes_per_second <= 0 || chart.operations_per_second <= 0) return;
-  out.push_back(Heading{2, "Below which roof"});
   out.push_back(std::move(chart));
 }
 

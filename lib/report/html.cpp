@@ -59,7 +59,7 @@ struct Writer {
   }
   // Narrower than its labels can be read it is not drawn, but moved sideways.
   std::string operator()(const ScoreChart& chart) const { return "<div class=\"scroll\">" + draw_svg(chart) + "</div>\n"; }
-  std::string operator()(const Roofline& roofline) const { return "<div class=\"scroll\">" + draw_svg(roofline) + "</div>\n"; }
+  std::string operator()(const Roofline& roofline) const { return "<h2>Below which roof</h2>\n<div class=\"scroll\">" + draw_svg(roofline) + "</div>\n"; }
 
  private:
   std::string row(const Table& table, const std::vector<std::string>& cells, const char* tag) const {
