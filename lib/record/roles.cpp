@@ -51,7 +51,7 @@ class Replay {
       else device_.write(region(i), memory.after);
     }
     device::BoundPlan bound{&module_, &plan_, {regions_.begin() + 1, regions_.end()}};
-    device::RunResult result = device_.run(bound, {true, budget, 0, seconds_});
+    device::RunResult result = device_.run(bound, {.checks = true, .instruction_budget = budget, .seconds = seconds_});
     lost_ = seconds_ > 0 && result.status == Status::timeout;
     return result;
   }
