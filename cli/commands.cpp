@@ -6,6 +6,7 @@
   command(optimize)              \
   command(sweep)                 \
   command(report)                \
+  command(watch)                 \
   command(runs)                  \
   command(init)                  \
   command(record)                \

@@ -57,7 +57,7 @@ std::vector<std::string> known_values(const CLI::Option& option) {
   const std::string name = option.get_lnames().empty() ? "" : option.get_lnames().front();
   std::vector<std::string> words;
   if (name == "gpu") for (const GpuRecord& record : gpu_records()) words.push_back(record.name);
-  if (name == "baseline") words = {"best", "eager", "compile", "reduce-overhead", "graph"};
+  if (name == "baseline") words = {"best", "eager", "cudnn.benchmark", "compile", "max-autotune", "reduce-overhead", "graph"};
   if (name == "model") {
     for (const model::Provider& provider : all_providers(nullptr)) words.push_back(provider.prefix);
   }

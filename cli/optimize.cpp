@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "flashinfer/solution.hpp"
 #include "kernel/output.hpp"
 #include "model/service.hpp"
 #include "report/report.hpp"
@@ -148,6 +149,17 @@ bool improved(const store::Run& run) {
   return best->verdict().verdict == outcome::Verdict::faster || (run.result.start.reference.times.empty() && best->confirmation);
 }
 
+// A kernel file as a solution of the definition that the task was taken from, where -o asks for one.
+std::string as_asked(const Options& options, const std::string& kernel_file, const store::Run& run) {
+  if (kernel_file.empty() || !options.output.ends_with(".json")) return kernel_file;
+  const auto definition = flashinfer::read_definition(base::read_file(options.run.task.task, std::size_t{16} << 20), options.run.task.task);
+  const auto* best = run.result.best();
+  const std::string said = best == nullptr || !improved(run) ? "The plain kernels that cudal1 takes as reference."
+                                                              : fmt::format("cudal1 {}: {}", outcome::name(best->verdict().verdict), best->verdict().message);
+  const auto binding = options.output.ends_with(".sol.json") ? flashinfer::Binding::torch : flashinfer::Binding::tvm_ffi;
+  return flashinfer::solution(definition, kernel_file, run.result.start.device.name, said, binding);
+}
+
 // What goes to -o; the task's own kernel where nothing is faster and that is fine. Empty: nothing.
 std::string output_text(const Options& options, const task::Task& task, const store::Run& run) {
   if (improved(run) && !run.best_file.empty()) return base::read_file(run.best_file);
@@ -159,7 +171,7 @@ std::string output_text(const Options& options, const task::Task& task, const st
 bool write_output(const Options& options, const task::Task& task, const store::Run& run, const Console& console) {
   if (options.output.empty()) return true;
   try {
-    const std::string text = output_text(options, task, run);
+    const std::string text = as_asked(options, output_text(options, task, run), run);
     if (text.empty()) {
       console.warn(fmt::format("{} is not written: nothing faster was found", options.output));
       return true;
@@ -190,6 +202,8 @@ ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_
 
 ExitCode run(const Options& options, const store::Command& command, const Console& console) {
   require_writable(options.output, {options.run.task.task, options.run.start_from});
+  if (options.output.ends_with(".json") && !flashinfer::is_definition(options.run.task.task))
+    throw base::Error(base::Fault::usage, fmt::format("-o {}: a solution answers a definition.json, and the task {} is none; name a .cu", options.output, options.run.task.task));
   auto plan = make_plan(options);
   say_device(plan.choice, options.run.workbench, console);
   if (options.dry_run) return dry_run(options, plan, console);
@@ -231,7 +245,7 @@ void add_optimize(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Arguments app = line.add("optimize", "Make a kernel faster: the contrastive rounds", main_group,
                            [options, &line] { return run(*options, line.given(), line.console); });
-  app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc")->option_text("FILE");
+  app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc, or for a definition.json as a solution, cudal1-flashinfer(7)")->option_text("FILE");
   app.add_option("--out", options->folder, "The run's folder [default: cudal1-runs/TASK-DIGEST]")->option_text("DIR");
   app.add_flag("--dry-run", options->dry_run, "Show what would be sent, to whom and how much, and stop");
   app.add_flag("--json", options->as_json, "Print one JSON object instead of the report");

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "flashinfer/kernel_task.hpp"
 #include "kernel/output.hpp"
 #include "playbook/playbook.hpp"
 #include "store/command.hpp"
@@ -54,11 +55,29 @@ void add_task_settings(Arguments app, TaskOptions& options) {
 }
 
 void add_task_options(Arguments app, TaskOptions& options) {
-  app.add_option("TASK", options.task, "A kernel file, cudal1-kernel(5), or a PyTorch module, cudal1-kernelbench(7)")->required();
+  app.add_option("TASK", options.task, "A kernel file, cudal1-kernel(5), a PyTorch module, cudal1-kernelbench(7), or a definition.json, cudal1-flashinfer(7)")->required();
   add_task_settings(app, options);
 }
 
 namespace {
+
+// A definition of FlashInfer Trace as a kernel file, and what to say of it. Empty for any other task.
+std::optional<DraftedSource> defined_task(const TaskOptions& options) {
+  constexpr std::size_t most_workloads = 8;
+  if (!flashinfer::is_definition(options.task)) return std::nullopt;
+  const std::filesystem::path path = options.task;
+  const auto definition = flashinfer::read_definition(base::read_file(path, std::size_t{16} << 20), path.string());
+  const std::filesystem::path file = flashinfer::workloads_of(definition, path);
+  if (file.empty())
+    throw base::Error(base::Fault::missing, fmt::format("{}: there are no workloads: neither workloads.jsonl beside it nor {}.jsonl in a folder workloads/ of its data set", path.string(), definition.name));
+  auto all = flashinfer::read_workloads(definition, base::read_file(file, std::size_t{256} << 20), file.string());
+  for (auto& workload : all)
+    for (const auto& [axis, value] : overrides(options.set))
+      if (workload.axes.contains(axis)) workload.axes[axis] = value;
+  const auto chosen = flashinfer::spread(definition, all, most_workloads);
+  return DraftedSource{flashinfer::kernel_task(definition, chosen, path),
+                       fmt::format("{} is taken as a kernel file, at {} of the {} workloads in {}, with a plain kernel for each operation of its reference", path.string(), chosen.size(), all.size(), file.string())};
+}
 
 std::unique_ptr<pytorch::Host> start_host(const TaskOptions& options, const DeviceChoice& choice) {
   const bool simulated = choice.device == "sim";
@@ -115,8 +134,10 @@ OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::
   OpenTask open;
   open.python = options.python;
   if (!pytorch::is_module(options.task)) {
-    std::string source = base::read_file(options.task, std::size_t{16} << 20);
-    if (const auto drafted = drafted_task(source, options.task)) {
+    const auto defined = defined_task(options);
+    std::string source = defined ? defined->source : base::read_file(options.task, std::size_t{16} << 20);
+    if (defined) open.drafted = defined->note;
+    else if (const auto drafted = drafted_task(source, options.task)) {
       open.drafted = drafted->note;
       source = drafted->source;
     }

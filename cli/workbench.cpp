@@ -5,7 +5,16 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "task/module.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace cudal1::cli {
 
@@ -62,6 +71,32 @@ void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, con
   if (choice.device == "sim" && !options.baselines.empty()) console.note("--baseline is left out: PyTorch is timed on a GPU only");
 }
 
+namespace {
+
+constexpr std::string_view ways[] = {"eager", "cudnn.benchmark", "compile", "max-autotune", "reduce-overhead", "graph"};
+
+// A way to run PyTorch by its name, or a function of the user's own, whose file is named in whole: PyTorch runs in another folder.
+std::string known_baseline(const std::string& name) {
+  constexpr std::string_view own = "python:";
+  if (name == "best") return name;
+  if (name.starts_with(own)) {
+    const auto colon = name.rfind(':');
+    const std::string file = colon > own.size() ? name.substr(own.size(), colon - own.size()) : "";
+    if (file.empty() || colon + 1 == name.size()) throw base::Error(base::Fault::usage, fmt::format("--baseline {}: expected python:FILE:FUNCTION", name));
+    if (!std::filesystem::is_regular_file(file)) throw base::Error(base::Fault::missing, fmt::format("--baseline {}: there is no file {}", name, file));
+    return fmt::format("{}{}{}", own, std::filesystem::absolute(file).string(), name.substr(colon));
+  }
+  const std::string_view way = std::string_view(name).substr(0, name.find('/'));
+  const bool known = std::find(std::begin(ways), std::end(ways), way) != std::end(ways);
+  const std::string_view flags = std::string_view(name).substr(way.size());
+  if (known && (flags.empty() || flags == "/fp32" || flags == "/tf32")) return name;
+  const auto near = base::nearest(std::string(way), {std::begin(ways), std::end(ways)});
+  throw base::Error(base::Fault::usage, fmt::format("--baseline {}: expected best, one of {}, alone or with /fp32 or /tf32, or python:FILE:FUNCTION{}", name, fmt::join(ways, ", "),
+                                                    near ? fmt::format(" (did you mean \"{}\"?)", *near) : ""));
+}
+
+}  // namespace
+
 std::vector<std::string> baselines(const WorkbenchOptions& options, const task::Task& task) {
   // By every way at the flags of the run's precision; beside it once at PyTorch's own.
   std::vector<std::string> usual{"eager", "compile", "reduce-overhead", "graph"};
@@ -70,6 +105,7 @@ std::vector<std::string> baselines(const WorkbenchOptions& options, const task::
     usual.emplace_back("eager");
   }
   std::vector<std::string> result = options.baselines.empty() ? usual : options.baselines;
+  for (std::string& name : result) name = known_baseline(name);
   if (result == std::vector<std::string>{"best"}) result.insert(result.end(), usual.begin(), usual.end());
   return result;
 }
@@ -112,11 +148,9 @@ void add_judge_options(Arguments app, WorkbenchOptions& options) {
   app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch beside a final verdict")
       ->group("Judging");
   app.add_option("--baseline", options.baselines, "On a GPU, the ways to run PyTorch that variants are compared with; the score is against the first")
-      ->option_text("NAME,…")
+      ->option_text("NAME,…|python:FILE:FUNCTION")
       ->delimiter(',')
       ->one_value()
-      ->check(Check::one_of({"best", "eager", "compile", "reduce-overhead", "graph", "eager/fp32", "compile/fp32", "reduce-overhead/fp32",
-                             "graph/fp32", "eager/tf32", "compile/tf32", "reduce-overhead/tf32", "graph/tf32"}))
       ->group("Judging");
   app.add_flag("--no-oracle", options.no_oracle, "Judge also by a torch line that cannot be evaluated: as if the task had none")->group("Judging");
   app.add_option("--require-oracle", options.require_oracle, "Refuse a task that nothing but its own kernel vouches for: torch wants a torch line, shadow is content with its kernel in double precision")

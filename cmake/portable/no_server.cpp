@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The portable program has no HTTP server: Debian's cpp-httplib is a shared library, which this program must not need.
+#include "serve/page.hpp"
 #include "serve/server.hpp"
 
 #include "base/error.hpp"
@@ -16,5 +17,15 @@ int Server::port() const { return 0; }
 void Server::run() {}
 void Server::drain() {}
 void Server::end() {}
+
+struct PageServer::State {};
+
+PageServer::PageServer(Page) {
+  throw base::Error(base::Fault::usage, "the portable program has no HTTP server; build cudal1 from source for `cudal1 watch`, or write the page with `cudal1 report --format html`");
+}
+PageServer::~PageServer() = default;
+int PageServer::port() const { return 0; }
+void PageServer::run() {}
+void PageServer::end() {}
 
 }  // namespace cudal1::serve

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/input_values.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 namespace cudal1::kernel {
@@ -26,6 +28,12 @@ tl::expected<tensor::Distribution, base::Diagnostic> input_values(const Buffer& 
     const auto value = expression->evaluate(environment);
     if (!value) return tl::unexpected(at(buffer, value.error().message));
     *number = std::visit([](auto v) { return static_cast<double>(v); }, *value);
+  }
+  if (result.kind == tensor::Distribution::Kind::file && !result.low_text.empty()) {
+    const auto files = base::split_lines(result.path);
+    if (result.low < 0 || result.low >= static_cast<double>(files.size()))
+      return tl::unexpected(at(buffer, fmt::format("there is no file number {}; it has {}, counted from 0", result.low, files.size())));
+    result.path = files[static_cast<std::size_t>(result.low)];
   }
   if (const auto valid = tensor::valid_bounds(result); !valid) return tl::unexpected(at(buffer, valid.error()));
   result.low_text.clear();

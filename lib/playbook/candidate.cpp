@@ -3,9 +3,11 @@
 
 #include "algebra/lower.hpp"
 #include "algebra/rule.hpp"
+#include "base/error.hpp"
 #include "families/compose.hpp"
 #include "families/costs.hpp"
 #include "families/family.hpp"
+#include "playbook/plain_kernels.hpp"
 #include "rewriter/rewriter.hpp"
 #include "task/module.hpp"
 
@@ -261,6 +263,26 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
   result.list = in_order(std::move(result.list));
   return result;
+}
+
+std::string plain_kernels(const task::Task& task) {
+  const auto refuse = [&](const std::string& why) { throw base::Error(base::Fault::bad_task, fmt::format("{}: no kernels can be written for it: {}", task.path.string(), why)); };
+  const auto sizes = task.assignments();
+  tensor::Graph line = task.torch.value();
+  auto types = tensor::infer(line, task.input_types(), sizes);
+  if (types && cast_outputs(task, *types, line)) types = tensor::infer(line, task.input_types(), sizes);
+  if (!types) refuse(types.error().message);
+  Variant variant;
+  variant.simple = true;
+  variant.fused = false;
+  variant.attention = Variant::Attention::three_steps;
+  algebra::LowerOptions options;
+  options.attention = false;
+  const auto lowered = algebra::lower(line, *types, sizes, options);
+  if (!lowered) refuse(lowered.error());
+  const auto written = write(draft_of(*lowered, variant, false), schedule::machine_of({}), names_of(task), task.workloads.size(), fmt::format("{} sha256:{}", task.path.filename().string(), task.digest));
+  if (!written) refuse(written.error());
+  return written->candidate.source;
 }
 
 }  // namespace cudal1::playbook

@@ -3,6 +3,8 @@
 
 import contextlib
 import gc
+import hashlib
+import importlib.util
 import random
 import time
 import traceback
@@ -12,7 +14,9 @@ import torch
 from precision import flags
 from task_module import tensors_in
 
-MODES = ("eager", "compile", "reduce-overhead", "graph")
+MODES = ("eager", "cudnn.benchmark", "compile", "max-autotune", "reduce-overhead", "graph")
+RIVAL = "python:"            # of the user's own, "python:FILE:FUNCTION"
+RIVAL_TOLERANCE = 1e-2       # that a rival must agree with the model to, as KernelBench asks
 WARM_UPS = 3
 INPUT_SETS = 3
 OWN_LIMIT = 2 << 30          # bytes of inputs of a task of which a baseline may hold memory of its own all the time
@@ -30,39 +34,68 @@ def release():
             torch.cuda.empty_cache()
 
 
+def rival(name):
+    """The function of "python:FILE:FUNCTION"."""
+    path, _, function = name[len(RIVAL):].rpartition(":")
+    specification = importlib.util.spec_from_file_location("cudal1_rival_" + hashlib.sha256(path.encode()).hexdigest()[:8], path)
+    if specification is None or specification.loader is None:
+        raise RuntimeError(f"{path} is no file of Python")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    if not callable(getattr(module, function, None)):
+        raise RuntimeError(f"{path} has no function {function}")
+    return getattr(module, function)
+
+
 class Baseline:
     """One way to run the model: `call(i)` runs it on the inputs of set i. Made, warmed up and compiled on first use."""
 
     def __init__(self, name, build, sets):
-        self.mode, _, self.flags = name.partition("/")
-        if self.mode not in MODES or self.flags not in ("", "fp32", "tf32"):
-            raise ValueError(f"{name} is no baseline; give one of {', '.join(MODES)}, alone or with /fp32 or /tf32")
+        self.mode, _, self.flags = (name, "", "") if name.startswith(RIVAL) else name.partition("/")
+        if self.mode not in MODES and not name.startswith(RIVAL) or self.flags not in ("", "fp32", "tf32"):
+            raise ValueError(f"{name} is no baseline; give one of {', '.join(MODES)}, alone or with /fp32 or /tf32, or python:FILE:FUNCTION")
         self.sets, self.graphs, self.sleep = sets, [], 0
-        if self.mode in ("reduce-overhead", "graph"):
+        if self.mode in ("reduce-overhead", "max-autotune", "graph"):
             count = sum(each.numel() * each.element_size() for each in tensors_in(sets[0]))
             if count > OWN_LIMIT:
                 raise RuntimeError(f"a graph would keep memory of its own beside {count / 2**30:.0f} GiB of inputs")
         began = time.monotonic()
         with self.running():
             self.model = build()
+            if name.startswith(RIVAL):
+                self.model = self.agreeing(rival(name))
             if self.mode == "graph":
                 self.capture()
             else:
                 self.function = self.model
                 if self.mode == "compile":
                     self.function = torch.compile(self.model)
-                elif self.mode == "reduce-overhead":
-                    self.function = torch.compile(self.model, mode="reduce-overhead")
+                elif self.mode in ("reduce-overhead", "max-autotune"):
+                    self.function = torch.compile(self.model, mode=self.mode)
                 for index in range(WARM_UPS * len(sets)):
                     self.call(index % len(sets))
                     torch.cuda.synchronize()  # so that little is under way when this process is stopped
             torch.cuda.synchronize()
         self.seconds = time.monotonic() - began
 
+    def agreeing(self, function):
+        """A rival computes what the model does, on the first set of inputs; else there is nothing to compare."""
+        wanted, got = list(tensors_in(self.model(*self.sets[0]))), list(tensors_in(function(*self.sets[0])))
+        if len(wanted) != len(got) or any(a.shape != b.shape for a, b in zip(wanted, got)):
+            raise RuntimeError("its results have other shapes than the task's")
+        for a, b in zip(wanted, got):
+            if not torch.allclose(b.double(), a.double(), rtol=RIVAL_TOLERANCE, atol=RIVAL_TOLERANCE, equal_nan=True):
+                raise RuntimeError(f"its results are not the task's: off by {(b.double() - a.double()).abs().max().item():.3g}")
+        return function
+
     @contextlib.contextmanager
     def running(self):
-        with flags(self.flags or "reference"), torch.no_grad():
-            yield
+        tried, torch.backends.cudnn.benchmark = torch.backends.cudnn.benchmark, self.mode == "cudnn.benchmark"
+        try:
+            with flags(self.flags or "reference"), torch.no_grad():
+                yield
+        finally:
+            torch.backends.cudnn.benchmark = tried
 
     def capture(self):
         """A graph reads the memory it was captured with, so there is one for each set of inputs."""
@@ -87,7 +120,7 @@ class Baseline:
         if self.mode == "graph":
             self.graphs[index].replay()
         else:
-            if self.mode == "reduce-overhead":
+            if self.mode in ("reduce-overhead", "max-autotune"):   # both replay graphs
                 torch.compiler.cudagraph_mark_step_begin()
             self.function(*self.sets[index])
 

@@ -40,7 +40,9 @@ std::string drawn(const kernel::Buffer& buffer, const task::Workload& workload) 
     case Kind::normal:
       if (distribution.low == 0 && distribution.high == 1) break;
       return fmt::format("(torch.randn({}) * {} + {}){}", shape, distribution.high, distribution.low, cast);
-    case Kind::file: break;
+    case Kind::file:   // indices, as a rule, of which 0 is the one that always exists
+      if (!tensor::is_floating(buffer.dtype)) return fmt::format("torch.zeros({}){}", shape, cast);
+      break;
   }
   return fmt::format("torch.randn({}){}", shape, cast);
 }

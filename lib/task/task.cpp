@@ -10,6 +10,7 @@
 #include "kernel/plan.hpp"
 #include "kernel/workload.hpp"
 #include "task/check_sizes.hpp"
+#include "task/interface.hpp"
 #include "task/module.hpp"
 #include "task/neighbours.hpp"
 #include "tensor/evaluate.hpp"
@@ -64,7 +65,7 @@ void require_known_overrides(const kernel::File& file, const Overrides& override
 // A plan for every workload and check size proves that shapes, grids and argument types fit before anything runs.
 void require_plan(const Task& task, const Workload& workload, std::size_t memory_limit) {
   const auto& file = task.file;
-  const auto plan = is_module(task) ? interface_plan(task, workload) : value_or_refuse(kernel::resolve(file, workload.environment));
+  const auto plan = is_module(task) || file.plan.empty() ? interface_plan(task, workload) : value_or_refuse(kernel::resolve(file, workload.environment));
   double bytes = 0;
   for (const auto& buffer : plan.buffers) bytes += static_cast<double>(buffer.bytes);
   if (bytes > static_cast<double>(memory_limit))
@@ -340,8 +341,9 @@ Task load(const std::filesystem::path& path, const Overrides& overrides, std::si
   return from_source(base::read_file(path, largest_source), path, overrides, memory_limit);
 }
 
-Task from_source(std::string source, const std::filesystem::path& path, const Overrides& overrides,
-                 std::size_t memory_limit) {
+namespace {
+
+Task read(std::string source, const std::filesystem::path& path, const Overrides& overrides, std::size_t memory_limit, bool needs_launch) {
   Task task;
   task.path = path;
   std::string identity = source;
@@ -353,7 +355,7 @@ Task from_source(std::string source, const std::filesystem::path& path, const Ov
   const auto& file = task.file;
   if (std::none_of(file.buffers.begin(), file.buffers.end(), [](const auto& b) { return b.role != Role::input; }))
     refuse(fmt::format("{}: the task declares no output; add a line such as \"//@ output C: float32[N]\"", file.name));
-  if (file.plan.empty() && !is_module(task))
+  if (file.plan.empty() && needs_launch && !is_module(task))
     refuse(fmt::format("{}: the task has no launch; add a line such as \"//@ launch kernel<<<ceil_div(N, 256), 256>>>(A, "
                        "C, N)\", or draft one with: cudal1 init {}",
                        file.name, file.name));
@@ -373,5 +375,13 @@ Task from_source(std::string source, const std::filesystem::path& path, const Ov
   if (task.torch && is_module(task) && !tensor::infer(*task.torch, task.input_types(), task.assignments())) task.torch.reset();
   return task;
 }
+
+}  // namespace
+
+Task from_source(std::string source, const std::filesystem::path& path, const Overrides& overrides, std::size_t memory_limit) {
+  return read(std::move(source), path, overrides, memory_limit, true);
+}
+
+Task without_launch(std::string source, const std::filesystem::path& path) { return read(std::move(source), path, {}, std::size_t{1} << 50, false); }
 
 }  // namespace cudal1::task

@@ -94,6 +94,17 @@ tl::expected<Distribution, std::string> parse_distribution(std::string_view text
     arguments = base::trim(text.substr(open + 1, text.size() - open - 2));
   }
   if (result.kind == Kind::file) {
+    // file(N, "a.npy", "b.npy"): an expression of sizes says which one, from 0 on; in `path` they stand one to a line.
+    if (!arguments.empty() && arguments.front() != '"' && arguments.front() != '\'') {
+      const auto parts = split(arguments);
+      for (std::size_t i = 1; i < parts.size(); ++i) {
+        if (parts[i].size() < 3 || parts[i].front() != '"' || parts[i].back() != '"') return tl::unexpected<std::string>("file takes quoted paths behind a size, file(N, \"a.npy\", \"b.npy\")");
+        result.path += (i > 1 ? "\n" : "") + std::string(parts[i].substr(1, parts[i].size() - 2));
+      }
+      if (parts.size() < 2) return tl::unexpected<std::string>("file takes one quoted path, file(\"x.npy\")");
+      result.low_text = std::string(parts[0]);
+      return result;
+    }
     if (arguments.size() < 3 || (arguments.front() != '"' && arguments.front() != '\'') || arguments.back() != arguments.front())
       return tl::unexpected<std::string>("file takes one quoted path, file(\"x.npy\")");
     result.path = std::string(arguments.substr(1, arguments.size() - 2));
@@ -138,7 +149,12 @@ std::string to_string(const Distribution& distribution) {
     case Kind::constant:
     case Kind::offsets: return fmt::format("{}({})", word, low);
     case Kind::normal: return low == "0" && high == "1" ? std::string(word) : fmt::format("{}({}, {})", word, low, high);
-    case Kind::file: return fmt::format("{}(\"{}\")", word, distribution.path);
+    case Kind::file: {
+      if (distribution.low_text.empty()) return fmt::format("{}(\"{}\")", word, distribution.path);
+      std::string files;
+      for (const std::string& path : base::split_lines(distribution.path)) files += fmt::format(", \"{}\"", path);
+      return fmt::format("{}({}{})", word, distribution.low_text, files);
+    }
     default: return std::string(word);
   }
 }

@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "tensor/generator.hpp"
 #include "tensor/npy.hpp"
+#include "tensor/safetensors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -131,9 +132,14 @@ void fill_in_order(Dtype dtype, const Distribution& distribution, std::uint64_t 
   }
 }
 
-void fill_from_file(Dtype dtype, const std::filesystem::path& path, std::size_t count, std::byte* out) {
+// "x.npy", or one tensor of "x.safetensors#name".
+void fill_from_file(Dtype dtype, const std::filesystem::path& named, std::size_t count, std::byte* out) {
+  constexpr std::string_view container = ".safetensors#";
+  const std::string name_and_key = named.string();
+  const std::size_t hash = name_and_key.find(container);
+  const std::filesystem::path path = hash == std::string::npos ? named : std::filesystem::path(name_and_key.substr(0, hash + container.size() - 1));
   const std::string bytes = base::read_file(path, std::size_t{16} << 30);
-  const auto array = read_npy(bytes);
+  const auto array = hash == std::string::npos ? read_npy(bytes) : read_safetensors(bytes, name_and_key.substr(hash + container.size()));
   const auto refuse = [&](const std::string& why) {
     throw base::Error(base::Fault::bad_task, fmt::format("{}: {}", path.string(), why));
   };

@@ -349,6 +349,32 @@ class StopwatchTest(unittest.TestCase):
         self.assertEqual(set(watch.failed), {"compile", "graph"})
 
 
+class RivalTest(unittest.TestCase):
+    def test_a_rival_of_the_users_own_must_agree_with_the_task(self):
+        sys.path.insert(0, str(PROGRAMS))
+        from baselines import Baseline, rival
+        import torch
+        baseline = Baseline.__new__(Baseline)
+        baseline.sets, baseline.model = [(torch.arange(6.0).reshape(2, 3),)], lambda x: 2 * x
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mine.py"
+            path.write_text("def good(x):\n    return x + x\n\ndef bad(x):\n    return 2.1 * x\n\ndef flat(x):\n    return 2 * x.flatten()\n")
+            good = rival(f"python:{path}:good")
+            self.assertIs(baseline.agreeing(good), good)
+            for function, why in (("bad", "not the task's: off by 0.5"), ("flat", "other shapes")):
+                with self.assertRaisesRegex(RuntimeError, why):
+                    baseline.agreeing(rival(f"python:{path}:{function}"))
+            with self.assertRaisesRegex(RuntimeError, "no function missing"):
+                rival(f"python:{path}:missing")
+
+    def test_a_name_that_is_no_baseline_is_refused(self):
+        sys.path.insert(0, str(PROGRAMS))
+        from baselines import Baseline
+        for name in ("fast", "eager/fp64"):
+            with self.assertRaisesRegex(ValueError, "no baseline"):
+                Baseline(name, None, [])
+
+
 class DeviceTest(unittest.TestCase):
     def test_a_process_sees_its_own_gpu_only(self):
         sys.path.insert(0, str(PROGRAMS))
