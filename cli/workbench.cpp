@@ -148,7 +148,7 @@ void add_judge_options(Arguments app, WorkbenchOptions& options) {
   app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch beside a final verdict")
       ->group("Judging");
   app.add_option("--baseline", options.baselines, "On a GPU, the ways to run PyTorch that variants are compared with; the score is against the first")
-      ->option_text("NAME,…|python:FILE:FUNCTION")
+      ->option_text("NAME,…")
       ->delimiter(',')
       ->one_value()
       ->group("Judging");
