@@ -159,6 +159,7 @@ Job job_of(const Request& request, const SourceNames& names, const NvrtcIdentity
   if (request.source.find("std::") != std::string::npos)
     for (const char* header : {"cmath", "limits", "type_traits"}) job.options.push_back(std::string("--pre-include=") + header);
   if (request.cubin) job.options.emplace_back("--ptxas-options=-v");
+  if (request.kernels.size() > few_kernels && identity.major >= 13) job.options.emplace_back("--split-compile=8");  // threads
   if (!has_option(request.options, {"-std", "--std"})) job.options.emplace_back("-std=c++17");
   job.options.insert(job.options.end(), request.options.begin(), request.options.end());
   for (const auto& folder : request.include_folders) job.options.push_back("-I" + std::filesystem::weakly_canonical(folder).string());  // the sandbox opens real paths

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -56,13 +57,14 @@ Child::Child(const CompilerOptions& options, const NvrtcIdentity& identity, std:
 tl::expected<Product, Rejection> Child::compile(const Job& job) {
   ++compiles_;
   std::string message;
-  const Status status = worker_.channel().send(encode(job)) ? worker_.channel().receive(message, limits_.time) : Status::closed;
+  const base::Seconds limit = limits_.time * std::max(1.0, static_cast<double>(job.kernels.size()) / static_cast<double>(few_kernels));
+  const Status status = worker_.channel().send(encode(job)) ? worker_.channel().receive(message, limit) : Status::closed;
   if (status == Status::timeout) {
     alive_ = false;
     worker_.kill();
     return tl::unexpected(rejected(Rejection::Kind::time_limit,
                                    fmt::format("the compiler was stopped after {:.3g} s; unroll less, or instantiate fewer templates",
-                                               limits_.time.count())));
+                                               limit.count())));
   }
   if (status == Status::closed) {
     alive_ = false;

@@ -43,7 +43,7 @@ struct Compiled {
 };
 
 struct Limits {
-  base::Seconds time{30};
+  base::Seconds time{30};                    // of up to 24 kernels; of more in proportion to their number
   std::size_t memory_bytes = std::size_t{4} << 30;
 };
 

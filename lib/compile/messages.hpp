@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cudal1::compile {
+
+// More kernels than that are a whole network's: several threads compile them, and for longer.
+constexpr std::size_t few_kernels = 24;
 
 // What parent and child say to each other, in this order: Setup, Ready, then Job and Product for each compile.
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -62,6 +64,15 @@ std::string_view source_of(std::string_view file) {
   return *text;
 }
 
+// The code of a file, taken apart once.
+const std::string& code_of(std::string_view file) {
+  static std::mutex guard;
+  static std::map<std::string, std::string, std::less<>> known;
+  const std::lock_guard<std::mutex> lock(guard);
+  const auto found = known.find(file);
+  return found != known.end() ? found->second : known.emplace(file, read_device_file(source_of(file)).code).first->second;
+}
+
 }  // namespace
 
 DeviceFile read_device_file(std::string_view text) {
@@ -97,7 +108,7 @@ std::vector<std::string> holes_of(std::string_view code) {
 }
 
 std::vector<Hole> holes_in(std::string_view file, const std::vector<Hole>& holes) {
-  const std::vector<std::string> names = holes_of(read_device_file(source_of(file)).code);
+  const std::vector<std::string> names = holes_of(code_of(file));
   std::vector<Hole> result;
   for (const Hole& hole : holes)
     if (std::find(names.begin(), names.end(), hole.name) != names.end()) result.push_back(hole);
@@ -123,7 +134,7 @@ std::string fill(std::string_view code, const std::vector<Hole>& holes) {
 
 std::string device_code(std::string_view file, const std::vector<Hole>& holes) {
   try {
-    return fill(read_device_file(source_of(file)).code, holes);
+    return fill(code_of(file), holes);
   } catch (const std::logic_error& mistake) {
     throw std::logic_error(fmt::format("{}: {}", file, mistake.what()));
   }

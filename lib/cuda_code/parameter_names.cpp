@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/parameter_names.hpp"
 
-#include <cctype>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
 
 namespace cudal1::cuda_code {
 namespace {
 
 constexpr char mark = '\1';  // on both sides of a name; in no CUDA source
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == mark; }
+bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == mark; }
 
-// Calls `word` with every word of the code (and whether a comment has it) and `other` with what stands between words.
-template <typename Word, typename Other>
-void walk(const std::string& code, Word word, Other other) {
+// A word of the code, or what stands between two words.
+struct Piece {
+  std::string_view text;
+  bool word, comment;
+};
+
+std::vector<Piece> pieces_of(std::string_view code) {
+  std::vector<Piece> pieces;
   bool comment = false;
   for (std::size_t i = 0, end = 0; i < code.size(); i = end) {
-    end = i + 1;
-    if (code[i] == '\n') comment = false;
-    if (code.compare(i, 2, "//") == 0) comment = true;
-    if (in_word(code[i]))
-      while (end < code.size() && in_word(code[end])) ++end;
-    if (in_word(code[i]) && !std::isdigit(static_cast<unsigned char>(code[i]))) word(code.substr(i, end - i), comment);
-    else other(code.substr(i, end - i));
+    const bool letters = in_word(code[i]);
+    for (end = i; end < code.size() && in_word(code[end]) == letters; ++end) {
+      if (code[end] == '\n') comment = false;
+      else if (code.compare(end, 2, "//") == 0) comment = true;
+    }
+    pieces.push_back({code.substr(i, end - i), letters && (code[i] < '0' || code[i] > '9'), comment});
   }
+  return pieces;
 }
 
 // A word in three parts, the marked one without its marks.
@@ -32,11 +39,9 @@ struct Parts {
   std::string front, parameter, back;
 };
 
-Parts parts_of(const std::string& word) {
-  const std::size_t open = word.find(mark);
-  if (open == std::string::npos) return {word, "", ""};
-  const std::size_t close = word.find(mark, open + 1);
-  return {word.substr(0, open), word.substr(open + 1, close - open - 1), word.substr(close + 1)};
+Parts parts_of(std::string_view word) {
+  const std::size_t open = word.find(mark), close = word.find(mark, open + 1);
+  return {std::string(word.substr(0, open)), std::string(word.substr(open + 1, close - open - 1)), std::string(word.substr(close + 1))};
 }
 
 }  // namespace
@@ -44,25 +49,26 @@ Parts parts_of(const std::string& word) {
 std::string marked(const std::string& parameter) { return mark + parameter + mark; }
 
 std::string without_marks(const std::string& code) {
-  std::set<std::string> plain, with_marks;
-  walk(
-      code,
-      [&](const std::string& word, bool comment) {
-        if (word.find(mark) != std::string::npos) with_marks.insert(word);
-        else if (!comment) plain.insert(word);
-      },
-      [](const std::string&) {});
+  const std::vector<Piece> pieces = pieces_of(code);
+  const auto is_marked = [](const Piece& piece) { return piece.word && piece.text.find(mark) != std::string_view::npos; };
+  std::unordered_set<std::string_view> plain;
+  std::set<std::string_view> with_marks;
+  for (const Piece& piece : pieces) {
+    if (is_marked(piece)) with_marks.insert(piece.text);
+    else if (piece.word && !piece.comment) plain.insert(piece.text);
+  }
   std::map<std::string, std::string> spellings;
-  const auto spelt = [&](const std::string& word) {
+  const auto spelt = [&](std::string_view word) {
     const Parts parts = parts_of(word);
     const auto found = spellings.find(parts.parameter);
     return parts.front + (found == spellings.end() ? parts.parameter : found->second) + parts.back;
   };
   for (bool clash = true; clash;) {
     clash = false;
-    std::set<std::string> taken = plain;
-    for (const std::string& word : with_marks) {
-      if (taken.insert(spelt(word)).second) continue;
+    std::set<std::string> taken;
+    for (const std::string_view word : with_marks) {
+      const std::string spelling = spelt(word);
+      if (plain.count(spelling) == 0 && taken.insert(spelling).second) continue;
       const std::string parameter = parts_of(word).parameter;
       spellings[parameter] = spellings.emplace(parameter, parameter).first->second + "_";
       clash = true;
@@ -70,9 +76,10 @@ std::string without_marks(const std::string& code) {
     }
   }
   std::string result;
-  walk(
-      code, [&](const std::string& word, bool) { result += spelt(word); },
-      [&](const std::string& text) { result += text; });
+  for (const Piece& piece : pieces) {
+    if (is_marked(piece)) result += spelt(piece.text);
+    else result += piece.text;
+  }
   return result;
 }
 

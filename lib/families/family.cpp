@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/family.hpp"
 
+#include "families/costs.hpp"
 #include "families/warpgroup_factors.hpp"
+
+#include <optional>
 
 namespace cudal1::families {
 namespace {
@@ -68,6 +71,36 @@ bool matches_depthwise(Region& region, const Dag& dag, const KernelFile& file) {
 
 bool matches_windows(Region&, const Dag&, const KernelFile&) { return true; }
 
+void write_by_first(Region region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  for (const Family& family : families())
+    if (family.matches != nullptr && family.matches(region, dag, file)) return family.write(region, dag, buffers, file);
+}
+
+// One layer of a network has many channels, the next one large planes: no way to multiply suits both.
+void write_by_cost(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
+  using Products = Variant::Products;
+  std::optional<KernelFile> cheapest;
+  double least = 0;
+  std::string refusal;
+  for (const Products products : {Products::fp32, Products::tensor_cores, Products::warpgroups}) {
+    Variant variant = file.variant();
+    variant.products = products;
+    KernelFile trial = file.in(variant);
+    try {
+      write_by_first(region, dag, buffers, trial);
+    } catch (const NotCovered& refused) {
+      refusal = refused.reason;
+      continue;
+    }
+    const double seconds = costs::seconds(trial.slowed_bytes() - file.slowed_bytes(), trial.operations() - file.operations(), trial.kernels() - file.kernels());
+    if (cheapest && seconds >= least) continue;
+    cheapest = std::move(trial);
+    least = seconds;
+  }
+  if (!cheapest) throw NotCovered{refusal};
+  file = cheapest->in(file.variant());
+}
+
 }  // namespace
 
 const std::vector<Family>& families() {
@@ -79,7 +112,8 @@ const std::vector<Family>& families() {
       {"product",
        matches_product,
        write_any_product,
-       {with([](V& v) { v.products = V::Products::tensor_cores; }), with([](V& v) { v.products = V::Products::warpgroups; })}},
+       {with([](V& v) { v.products = V::Products::tensor_cores; }), with([](V& v) { v.products = V::Products::warpgroups; }),
+        with([](V& v) { v.products = V::Products::by_cost; })}},
       {"gather", matches_gather, write_gather, {}},
       {"scan", matches_scan, write_scan, {}},
       {"convolution by warpgroups", matches_warpgroup_convolution, write_warpgroup_convolution, {}},
@@ -119,12 +153,10 @@ std::vector<Variant> variants() {
 }
 
 void write_producer(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  Region own = region;
-  for (const Family& family : families())
-    if (family.matches != nullptr && family.matches(own, dag, file)) {
-      family.write(own, dag, buffers, file);
-      break;
-    }
+  const Node& producer = producer_of(region, dag);
+  const bool multiplies = producer.is<Product>() || producer.is<Convolution>();
+  if (multiplies && file.variant().products == Variant::Products::by_cost) write_by_cost(region, dag, buffers, file);
+  else write_by_first(region, dag, buffers, file);
   if (region.instances.size() > 1) file.technique(Technique::fusion, "What follows is computed in registers, before anything is written.");
   file.end_family();
 }

@@ -11,9 +11,15 @@
 
 namespace cudal1::families {
 
+KernelFile KernelFile::in(const Variant& variant) const {
+  KernelFile result = *this;
+  result.variant_ = variant;
+  return result;
+}
+
 std::string KernelFile::unique(const std::string& name) {
   std::string result = name;
-  for (int i = 2; !names_.insert(result).second; ++i) result = fmt::format("{}_{}", name, i);
+  for (int& number = numbers_[name]; !names_.insert(result).second; ++number) result = fmt::format("{}_{}", name, number + 2);
   return result;
 }
 

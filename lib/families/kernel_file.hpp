@@ -24,6 +24,7 @@ class KernelFile {
   KernelFile(const Variant& variant, const schedule::Machine& machine, std::map<std::string, tensor::Dtype> scalars, std::set<std::string> names)
       : variant_(variant), machine_(machine), scalars_(std::move(scalars)), names_(std::move(names)) {}
 
+  KernelFile in(const Variant& variant) const;  // what is written so far, to be gone on with in another variant
   const std::map<std::string, tensor::Dtype>& scalars() const { return scalars_; }
   const Variant& variant() const { return variant_; }
   const schedule::Machine& machine() const { return machine_; }
@@ -73,6 +74,7 @@ class KernelFile {
   schedule::Machine machine_;
   std::map<std::string, tensor::Dtype> scalars_;
   std::set<std::string> names_;
+  std::map<std::string, int> numbers_;  // that names already have
   std::vector<Tunable> tunables_;
   std::vector<std::string> scratches_, launches_, helpers_;
   std::set<std::string> includes_;

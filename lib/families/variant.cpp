@@ -11,6 +11,7 @@ std::string label(const Variant& variant) {
   const auto both = [](const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + " " + b; };
   if (variant.wide) return both("wide", streamed);
   if (variant.warpgroups()) return "warpgroups";
+  if (variant.products == V::Products::by_cost) return "by cost";
   if (variant.products == V::Products::tensor_cores) return variant.windows == V::Windows::gathered ? "tensor cores, gathered" : "tensor cores";
   switch (variant.rows) {
     case V::Rows::reread: return "reread";

@@ -26,7 +26,12 @@ struct Variant {
   };
   enum class Columns { one, packed };                            // that a thread of a column reduction has
   enum class Windows { tiled, gathered, by_columns, direct };    // convolutions and pools: gathered: every input once per tap
-  enum class Products { fp32, tensor_cores, warpgroups };        // warpgroups: where a GPU has not got their products, as tensor_cores
+  enum class Products {
+    fp32,
+    tensor_cores,
+    warpgroups,  // where a GPU has not got their products, as tensor_cores
+    by_cost,     // each in the way of these that should take the least time
+  };
   enum class Attention { one_kernel, three_steps };
   enum class Precision { as_float32, tf32, half };               // of factors on the tensor cores
 
@@ -36,7 +41,8 @@ struct Variant {
   Windows windows = Windows::tiled;
   Products products = Products::fp32;
   Attention attention = Attention::one_kernel;
-  Precision precision = Precision::as_float32;
+  Precision products_precision = Precision::as_float32;      // of products and attention
+  Precision convolutions_precision = Precision::as_float32;
   bool streamed = false;  // data used once is marked as such for the caches
   bool wide = false;      // more work per thread
   bool fused = true;      // operations go into their neighbours' kernels
@@ -48,8 +54,10 @@ struct Variant {
   bool splits() const { return !simple && split != Split::never; }
   bool tensor_cores() const { return products != Products::fp32; }
   bool warpgroups() const { return products == Products::warpgroups; }
-  bool half() const { return precision == Precision::half; }
-  bool exact() const { return precision == Precision::as_float32; }
+  bool half() const { return products_precision == Precision::half; }
+  bool exact_products() const { return products_precision == Precision::as_float32; }
+  bool exact_convolutions() const { return convolutions_precision == Precision::as_float32; }
+  bool exact() const { return exact_products() || exact_convolutions(); }  // of kernels that share one code for both
   bool tiles() const { return windows != Windows::direct; }
 
   bool operator==(const Variant&) const = default;

@@ -53,7 +53,7 @@ class WarpgroupConvolution {
   WarpgroupConvolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file)
       : region_(region), dag_(dag), buffers_(buffers), file_(file), node_(dag.at(region.producer)), input_(dag.at(node_.operands[0])), windows_(windows_of(node_, input_)),
         groups_(node_.as<Convolution>().groups), channels_(divided(input_.shape[1], groups_)), results_(divided(node_.shape[1], groups_)),
-        pitch_(padded_channels(input_.shape[1])), weight_pitch_(padded_channels(channels_)), halves_(file.variant().exact() ? 2 : 1), taps_(windows_.taps().values[0]),
+        pitch_(padded_channels(input_.shape[1])), weight_pitch_(padded_channels(channels_)), halves_(file.variant().exact_convolutions() ? 2 : 1), taps_(windows_.taps().values[0]),
         tile_(tile()), name_(file.unique("warpgroup_convolution")), places_(file.tune("TILE_P", {tile_.places()})) {}
 
   void write() {

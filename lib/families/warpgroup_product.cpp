@@ -65,6 +65,11 @@ double effort(const GemmOperands& factors, const Tiling& tiling, int halves, int
          static_cast<double>(factors.depth.values[0]) / static_cast<double>(tiling.parts);
 }
 
+// A convolution whose windows are one element may be as inexact as convolutions.
+bool is_exact(const Node& producer, const KernelFile& file) {
+  return producer.is<Convolution>() ? file.variant().exact_convolutions() : file.variant().exact_products();
+}
+
 class WarpgroupProduct {
  public:
   WarpgroupProduct(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file)
@@ -72,7 +77,7 @@ class WarpgroupProduct {
         dag_(dag),
         file_(file),
         factors_(gemm_operands_of(region, dag, buffers)),
-        halves_(factors_.half() || !file.variant().exact() ? 1 : 2),
+        halves_(factors_.half() || !is_exact(dag.at(region.producer), file) ? 1 : 2),
         tiling_(tiling_of(factors_, halves_, file)),
         name_(file.unique("warpgroup_matmul")),
         columns_(file.tune("TILE_M", tiling_.columns)),

@@ -100,13 +100,18 @@ bool of_sixteen_bits(const Dag& dag) {
   });
 }
 
-// Whether the tensor cores must be as exact as float32. All of one plan's are, or none: where only convolutions may be less
-// exact, a plan with products beside them is exact.
-bool exact(const Dag& dag, outcome::Precision precision) {
-  const bool multiplies = std::any_of(dag.nodes.begin(), dag.nodes.end(),
-                                      [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Attention>(); });
-  const outcome::Precision held = multiplies ? outcome::of_products(precision) : outcome::of_convolutions(precision);
-  return held == outcome::Precision::fp32 && !of_sixteen_bits(dag);
+// How exact the tensor cores must be in products and in convolutions. A kind that the dag has not got is as exact as the other.
+void set_precision(Variant& variant, const Dag& dag, outcome::Precision precision) {
+  const auto has = [&](auto is) { return std::any_of(dag.nodes.begin(), dag.nodes.end(), is); };
+  const bool multiplies = has([](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Attention>(); });
+  const bool convolves = has([](const Node& node) { return node.is<algebra::Convolution>(); });
+  const bool sixteen = of_sixteen_bits(dag);
+  const auto held = [&](outcome::Precision of) {
+    if (of == outcome::Precision::fp32 && !sixteen) return Variant::Precision::as_float32;
+    return of == outcome::Precision::half ? Variant::Precision::half : Variant::Precision::tf32;
+  };
+  variant.products_precision = held(multiplies || !convolves ? outcome::of_products(precision) : outcome::of_convolutions(precision));
+  variant.convolutions_precision = held(convolves || !multiplies ? outcome::of_convolutions(precision) : outcome::of_products(precision));
 }
 
 // What a kernel could compute on its own instead of on the way: "gelu", "div 2", and the node.
@@ -126,6 +131,14 @@ std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
   return result;
 }
 
+// One product alone has no neighbour that another way would suit better.
+bool multiplies_once(const Dag& dag) {
+  return std::count_if(dag.nodes.begin(), dag.nodes.end(), [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Convolution>(); }) < 2;
+}
+
+// Many kernels, of which one more or less changes little, and each of whose plans takes long to write.
+bool is_network(const Candidate& plan) { return plan.kernels > 24; }
+
 // Where the cheapest plan could be cut once more: the rounds may find that a value is better written out than computed on
 // the way, or computed again. Those cuts are offered that should cost least.
 template <typename Write>
@@ -134,6 +147,7 @@ void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, st
   if (list.empty()) return;
   const auto cheaper = [](const Candidate& a, const Candidate& b) { return expected_seconds(a, {}) < expected_seconds(b, {}); };
   const auto best = std::min_element(list.begin(), list.end(), cheaper) - list.begin();
+  if (is_network(list[static_cast<std::size_t>(best)])) return;
   std::vector<Candidate> found;
   for (const auto& [name, node] : cuts(drafts[static_cast<std::size_t>(best)].dag)) {
     Draft draft = drafts[static_cast<std::size_t>(best)];
@@ -232,6 +246,8 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   for (const Variant& variant : families::variants()) {
     // What no rule has touched is offered in the usual variant, and operation by operation.
     const bool as_written = variant == Variant{} || !variant.fused;
+    // Most of a network's time is in its products and convolutions.
+    if (!as_written && !variant.tensor_cores() && !result.list.empty() && is_network(result.list.front())) continue;
     algebra::LowerOptions options;
     options.attention = variant.attention == Variant::Attention::one_kernel;
     const auto lowered = algebra::lower(line, *types, sizes, options);
@@ -241,10 +257,9 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
     }
     for (const bool algebra : {true, false}) {
       if (!algebra && !as_written) continue;
+      if (variant.products == Variant::Products::by_cost && multiplies_once(*lowered)) continue;
       Draft draft = draft_of(*lowered, variant, algebra);
-      draft.variant.precision = exact(draft.dag, precision)                 ? Variant::Precision::as_float32
-                                : precision == outcome::Precision::half ? Variant::Precision::half
-                                                                        : Variant::Precision::tf32;
+      set_precision(draft.variant, draft.dag, precision);
       auto written = write(draft, machine, names, task.workloads.size(), of);
       if (!written) {
         if (result.refusal.empty() || algebra) result.refusal = written.error();

@@ -13,7 +13,7 @@ using families::Variant;
 TEST_CASE("every variant has a label of its own, in the order in which equals are offered") {
   std::vector<std::string> labels;
   for (const Variant& variant : families::variants()) labels.push_back(families::label(variant));
-  CHECK(labels == std::vector<std::string>{"fused", "packed columns", "columns", "tensor cores", "warpgroups", "tensor cores, gathered", "totals", "ahead",
+  CHECK(labels == std::vector<std::string>{"fused", "packed columns", "columns", "tensor cores", "warpgroups", "by cost", "tensor cores, gathered", "totals", "ahead",
                                            "trailing teams", "teams that meet once", "teams", "streamed", "wide", "reread", "streamed teams",
                                            "wide streamed", "reductions apart", "unsplit", "three steps", "direct", "plain", "unfused"});
   CHECK(std::set<std::string>(labels.begin(), labels.end()).size() == labels.size());
@@ -22,6 +22,6 @@ TEST_CASE("every variant has a label of its own, in the order in which equals ar
 TEST_CASE("a label says nothing of a cut or of the precision") {
   Variant variant;
   variant.cut = 3;
-  variant.precision = Variant::Precision::tf32;
+  variant.products_precision = Variant::Precision::tf32;
   CHECK(families::label(variant) == "fused");
 }
