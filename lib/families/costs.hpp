@@ -10,9 +10,10 @@ namespace cudal1::families::costs {
 constexpr double memory_rate = 3e12, flops = 5e13;  // estimate: below an H200's
 constexpr double flops_reached = 0.7;               // of the fp32 rate by products without tensor cores; estimate
 constexpr double launch_seconds = 2e-6;             // what an empty measurement takes (table of examples)
-constexpr double seconds(double bytes, double operations, int kernels) {
-  const double memory = bytes / memory_rate, arithmetic = operations / (flops_reached * flops);
-  return (memory > arithmetic ? memory : arithmetic) + launch_seconds * kernels;
+// Of one kernel.
+constexpr double seconds(double bytes, double operations, double rate = memory_rate, double fp32 = flops) {
+  const double memory = bytes / rate, arithmetic = operations / (flops_reached * fp32);
+  return (memory > arithmetic ? memory : arithmetic) + launch_seconds;
 }
 constexpr double candidates_differ = 0.05;          // expected times closer than this are equal (table of choices: the first pick is within 0.3 %)
 

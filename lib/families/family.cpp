@@ -92,7 +92,8 @@ void write_by_cost(const Region& region, const Dag& dag, const Buffers& buffers,
       refusal = refused.reason;
       continue;
     }
-    const double seconds = costs::seconds(trial.slowed_bytes() - file.slowed_bytes(), trial.operations() - file.operations(), trial.kernels() - file.kernels());
+    double seconds = 0;
+    for (std::size_t i = file.work().size(); i < trial.work().size(); ++i) seconds += costs::seconds(trial.work()[i].bytes, trial.work()[i].operations);
     if (cheapest && seconds >= least) continue;
     cheapest = std::move(trial);
     least = seconds;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/variant.hpp"
+#include "families/work.hpp"
 #include "outcome/applied_technique.hpp"
 #include "schedule/machine.hpp"
 #include "tensor/shape.hpp"
@@ -46,7 +47,7 @@ class KernelFile {
     bytes_ += bytes;
     slowed_bytes_ += bytes / share;
     operations_ += operations;
-    ++kernels_;
+    work_.push_back({bytes / share, operations});
   }
   // Of a kernel in front of one that arithmetic bounds: its time is added, whatever the other one's bytes take.
   void preparation(double bytes);
@@ -56,7 +57,7 @@ class KernelFile {
   double bytes() const { return bytes_; }                // moved at the first workload
   double slowed_bytes() const { return slowed_bytes_; }  // as many would take as long at the full rate
   double operations() const { return operations_; }
-  int kernels() const { return kernels_; }
+  const std::vector<Work>& work() const { return work_; }  // one for each kernel
   const std::vector<std::string>& launches() const { return launches_; }
 
   // The whole file; `of` is the task's name and digest for the first directive.
@@ -82,7 +83,7 @@ class KernelFile {
   std::vector<AppliedTechnique> techniques_;
   bool family_taken_ = false;
   double bytes_ = 0, slowed_bytes_ = 0, operations_ = 0;
-  int kernels_ = 0;
+  std::vector<Work> work_;
 };
 
 }  // namespace cudal1::families

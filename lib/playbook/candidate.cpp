@@ -80,7 +80,8 @@ tl::expected<Written, std::string> write(const Draft& draft, const schedule::Mac
   candidate.bytes = file->bytes();
   candidate.slowed_bytes = file->slowed_bytes();
   candidate.operations = file->operations();
-  candidate.kernels = file->kernels();
+  candidate.work = file->work();
+  candidate.kernels = static_cast<int>(candidate.work.size());
   candidate.simple = draft.variant.simple;
   return Written{std::move(candidate), file->members()};
 }
@@ -215,7 +216,9 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
   namespace costs = families::costs;
   const double rate = device.memory_bytes_per_second > 0 ? device.memory_bytes_per_second : costs::memory_rate;
   const double flops = device.fp32_flops > 0 ? device.fp32_flops : costs::flops;
-  return std::max(candidate.slowed_bytes / rate, candidate.operations / (costs::flops_reached * flops)) + costs::launch_seconds * candidate.kernels;
+  double seconds = 0;
+  for (const families::Work& kernel : candidate.work) seconds += costs::seconds(kernel.bytes, kernel.operations, rate, flops);
+  return seconds;
 }
 
 Candidates candidates_for(const task::Task& task, outcome::Precision precision, const outcome::DeviceFacts& device) {

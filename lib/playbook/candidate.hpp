@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "families/work.hpp"
 #include "outcome/applied_technique.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/precision.hpp"
@@ -17,6 +18,7 @@ struct Candidate {
   std::string source;                             // the kernel file
   std::vector<outcome::AppliedTechnique> techniques;  // labels, each with what it means here
   double bytes = 0, operations = 0;               // at the first workload
+  std::vector<families::Work> work;               // of each kernel
   double slowed_bytes = 0;                        // bytes, more where too few blocks ask for them
   int kernels = 0;                                // launches
   bool simple = false;                            // the plainest form: what a failed answer falls back to
