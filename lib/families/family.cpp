@@ -32,7 +32,7 @@ bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
 
 void write_any_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const bool warpgroups = file.variant().warpgroups();
-  if (warpgroups && suits_straight_product(gemm_operands_of(region, dag, buffers), file.variant().exact(), file.machine())) write_straight_product(region, dag, buffers, file);
+  if (warpgroups && suits_straight_product(gemm_operands_of(region, dag, buffers), is_exact(producer_of(region, dag), file), file.machine())) write_straight_product(region, dag, buffers, file);
   else if (warpgroups && suits_warpgroups(gemm_operands_of(region, dag, buffers), file.machine())) write_warpgroup_product(region, dag, buffers, file);
   else if (file.variant().tensor_cores()) write_tensor_product(region, dag, buffers, file);
   else write_product(region, dag, buffers, file);

@@ -65,6 +65,10 @@ void split_across(const WarpgroupFactor& factor, const std::string& from, const 
 
 }  // namespace
 
+bool is_exact(const Node& producer, const KernelFile& file) {
+  return producer.is<Convolution>() ? file.variant().exact_convolutions() : file.variant().exact_products();
+}
+
 std::string WarpgroupFactor::map(std::size_t half, const std::string& box) const {
   const tensor::Extent &inner = along ? depth : lines, &outer = along ? lines : depth;
   std::vector<std::string> axes{inner.text, outer.text}, strides{pitch.text}, sides{"64", along ? box : "64"};

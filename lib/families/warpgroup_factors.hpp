@@ -27,6 +27,9 @@ struct WarpgroupFactor {
   std::string descriptor(const std::string& tile) const;
 };
 
+// Whether a product must be as exact as one in float32. A convolution whose windows are one element is held to what convolutions may be.
+bool is_exact(const Node& producer, const KernelFile& file);
+
 // Whether GPUs that have warpgroup products can multiply these factors so, at every size that the task declares.
 bool suits_warpgroups(const GemmOperands& factors, const schedule::Machine& machine);
 

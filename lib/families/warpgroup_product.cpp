@@ -65,11 +65,6 @@ double effort(const GemmOperands& factors, const Tiling& tiling, int halves, int
          static_cast<double>(factors.depth.values[0]) / static_cast<double>(tiling.parts);
 }
 
-// A convolution whose windows are one element may be as inexact as convolutions.
-bool is_exact(const Node& producer, const KernelFile& file) {
-  return producer.is<Convolution>() ? file.variant().exact_convolutions() : file.variant().exact_products();
-}
-
 class WarpgroupProduct {
  public:
   WarpgroupProduct(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file)
