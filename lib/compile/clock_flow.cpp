@@ -13,8 +13,13 @@ namespace {
 using Word = std::string_view;
 using Index = std::uint32_t;
 
+// Where the memory of a grid's own barrier lies (cooperative groups).
+bool is_grid_barrier(Word word) { return word == "%envreg1" || word == "%envreg2"; }
+
 bool is_clock(Word word) {
-  return word.starts_with("%clock") || word.starts_with("%globaltimer") || word == "%gridid" || word == "%smid" || word == "%warpid" || word.starts_with("%envreg") || (word.starts_with("%pm") && word.size() > 3 && word[3] >= '0' && word[3] <= '9');
+  const bool counts = word.starts_with("%pm") && word.size() > 3 && word[3] >= '0' && word[3] <= '9';
+  const bool of_launch = word == "%gridid" || word == "%smid" || word == "%warpid" || (word.starts_with("%envreg") && !is_grid_barrier(word));
+  return word.starts_with("%clock") || word.starts_with("%globaltimer") || counts || of_launch;
 }
 
 template <std::size_t n>
