@@ -96,7 +96,7 @@ struct Compiler::State {
 
   std::string key_of(const Request& request, const Job& job) const {
     Key key;
-    key.add("1");  // counts up when the same job gets another result
+    key.add("2");  // counts up when the same job gets another result
     for (const std::string* part : {&job.source, &job.name, &request.name, &request.arch}) key.add(*part);
     key.add(std::to_string(job.options.size()));
     for (const std::string& option : job.options) key.add(option);

@@ -10,12 +10,13 @@ namespace cudal1::families::costs {
 constexpr double memory_rate = 3e12, flops = 5e13;  // estimate: below an H200's
 constexpr double flops_reached = 0.7;               // of the fp32 rate by products without tensor cores; estimate
 constexpr double launch_seconds = 2e-6;             // what an empty measurement takes (table of examples)
+constexpr double candidates_differ = 0.05;          // expected times closer than this are equal (table of choices: the first pick is within 0.3 %)
+
 // Of one kernel.
 constexpr double seconds(double bytes, double operations, double rate = memory_rate, double fp32 = flops) {
   const double memory = bytes / rate, arithmetic = operations / (flops_reached * fp32);
   return (memory > arithmetic ? memory : arithmetic) + launch_seconds;
 }
-constexpr double candidates_differ = 0.05;          // expected times closer than this are equal (table of choices: the first pick is within 0.3 %)
 
 // Tensor cores: time per operation, of that without them. Table of products, 4096³: 2.40 ms from halves and 1.01 ms rounded, where
 // 0.7 of the fp32 rate would take 2.93 ms.

@@ -45,8 +45,6 @@ class KernelFile {
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
   void traffic(double bytes, double operations, double share = 1) {
     bytes_ += bytes;
-    slowed_bytes_ += bytes / share;
-    operations_ += operations;
     work_.push_back({bytes / share, operations});
   }
   // Of a kernel in front of one that arithmetic bounds: its time is added, whatever the other one's bytes take.
@@ -55,8 +53,8 @@ class KernelFile {
 
   const std::vector<AppliedTechnique>& techniques() const { return techniques_; }
   double bytes() const { return bytes_; }                // moved at the first workload
-  double slowed_bytes() const { return slowed_bytes_; }  // as many would take as long at the full rate
-  double operations() const { return operations_; }
+  double slowed_bytes() const;                           // as many would take as long at the full rate
+  double operations() const;
   const std::vector<Work>& work() const { return work_; }  // one for each kernel
   const std::vector<std::string>& launches() const { return launches_; }
 
@@ -82,7 +80,7 @@ class KernelFile {
   std::string code_;
   std::vector<AppliedTechnique> techniques_;
   bool family_taken_ = false;
-  double bytes_ = 0, slowed_bytes_ = 0, operations_ = 0;
+  double bytes_ = 0;
   std::vector<Work> work_;
 };
 
