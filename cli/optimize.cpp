@@ -132,6 +132,8 @@ int execute(const Options& options, Plan& plan, const Models& models, store::Run
   Workbench workbench(plan.open, plan.choice, bench);
   search::JudgeReferee referee(workbench.judges());
   search::Observers observers({&folder, progress.get()});
+  const auto starter = cli::starter(options.run, plan.open.task);
+  plan.search.starter = starter.get();
   search::run(plan.open.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
   return interruption.signal();
 }

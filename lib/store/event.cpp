@@ -74,6 +74,7 @@ json body_json(const Identity& identity) {
           {"repair", identity.repair},
           {"hint", identity.hint},
           {"start_from_sha256", identity.start_from_digest},
+          {"show_scores", identity.show_scores},
           {"precision", identity.precision}};
 }
 
@@ -97,6 +98,7 @@ Identity identity_from(const json& value) {
   identity.repair = value.at("repair");
   identity.hint = value.at("hint");
   identity.start_from_digest = value.at("start_from_sha256");
+  identity.show_scores = value.value("show_scores", true);
   identity.precision = value.value("precision", identity.precision);
   return identity;
 }

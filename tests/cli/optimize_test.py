@@ -104,6 +104,21 @@ class Optimize(CliTest):
         self.assertEqual(run["variants"][0]["id"], "start")
         self.assertIn("Think of warps.", (self.work / "run/prompts/r01-s01.md").read_text())
 
+    def test_the_built_in_models_answers_can_be_the_start(self):
+        run = self.run_cli(*self.short, *SIM, "--start-from", "builtin", "--json", "--out", "run").json()
+        start = [variant for variant in run["variants"] if variant["round"] == 0]
+        self.assertEqual({variant["model"] for variant in start}, {"builtin"})
+        self.assertIn(start[0]["id"], (self.work / "run/prompts/r01-s01.md").read_text())
+        again = self.run_cli(*self.short, *SIM, "--start-from", "builtin", "--json", "--out", "run").json()
+        self.assertEqual([variant["id"] for variant in again["variants"]], [variant["id"] for variant in run["variants"]])
+        self.says(self.run_cli(*self.short, *SIM, "--out", "run", code=2), "start: «builtin» there")
+
+    def test_scores_can_be_hidden_from_the_model(self):
+        self.run_cli(*self.short, *SIM, "--start-from", "builtin", "--hide-scores", "--out", "run")
+        prompt = (self.work / "run/prompts/r01-s01.md").read_text()
+        self.assertIn("# Earlier variants\n", prompt)
+        self.assertNotIn(", score", prompt)
+
     def test_an_exchange_waits_for_replies_and_goes_on(self):
         command = ("optimize", "task.cu", *SIM, "--model", "exchange:desk", "--rounds", "1", "--samples", "2", "--no-repair")
         self.says(self.run_cli(*command, code=75), "desk", "go on with")
