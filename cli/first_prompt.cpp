@@ -7,7 +7,9 @@ namespace cudal1::cli {
 
 prompt::Rendered first_prompt(const task::Task& task, const search::Start& start, const prompt::Templates& templates,
                               const search::Options& options) {
-  return prompt::render(templates, search::setting(task, start, options.hint), prompt::Request{});
+  prompt::Request request;
+  request.memory = options.memory;
+  return prompt::render(templates, search::setting(task, start, options.hint), request);
 }
 
 long long estimated_tokens(const prompt::Rendered& prompt) {

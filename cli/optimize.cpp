@@ -18,6 +18,7 @@
 #include "reviewer/reviewer.hpp"
 #include "search/search.hpp"
 #include "store/run.hpp"
+#include "store/memory.hpp"
 #include "store/run_folder.hpp"
 #include "task/module.hpp"
 
@@ -71,6 +72,8 @@ Plan make_plan(const Options& options) {
   Plan plan{std::move(choice), std::move(open), prompt_templates(run), with_limits(search_options(run), options), {}, {}};
   plan.identity = identity_of(run, plan.open.task, plan.search, plan.choice, plan.templates);
   plan.folder = options.folder.empty() ? store::default_folder(plan.identity) : std::filesystem::path(options.folder);
+  const auto before = options.again ? std::filesystem::path() : plan.folder;
+  recall_memory(run, plan.open.task, plan.choice, before, plan.search, plan.identity);
   return plan;
 }
 
@@ -249,6 +252,7 @@ ExitCode run(const Options& options, const store::Command& command, const Consol
     if (signal == 0) review_winner(options, plan, folder, console);
   }
   const auto run = store::load(plan.folder);
+  if (!options.run.memory.empty() && !goes_on(run.result.stopped_because)) store::remember(options.run.memory, run, plan.open.task);
   write_reports(run);
   const bool written = write_output(options, plan.open.task, run, console);
   if (options.as_json) console.result(report::render(run, "json"));

@@ -5,6 +5,9 @@
 #include "base/file.hpp"
 #include "model/service.hpp"
 #include "playbook/playbook.hpp"
+#include "store/memory.hpp"
+#include "store/run.hpp"
+#include "task/kind.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +69,9 @@ void add_search_options(Arguments app, RunOptions& options) {
       ->option_text("FILE|builtin")
       ->group("Search");
   app.add_flag("--hide-scores", options.hide_scores, "A control: prompts show earlier variants in a random order, without their scores")->group("Search");
+  app.add_option("--memory", options.memory, "A folder that keeps what runs learnt about techniques and failures; later runs with it see that in their prompts")
+      ->option_text("DIR")
+      ->group("Search");
   app.add_option("--prompts", options.prompts, "A folder whose files replace the built-in prompts of the same name")
       ->option_text("DIR")
       ->group("Search");
@@ -92,8 +98,18 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
   auto identity = store::identity(task, search, options.model.models, choice.identity(), choice.facts.driver, CUDAL1_VERSION,
                                   templates.digest());
   if (starts_from_builtin(options)) identity.start_from_digest = builtin;
+  identity.has_memory = !options.memory.empty();
   identity.precision = std::string(outcome::name(precision_of(options.workbench, task)));
   return identity;
+}
+
+void recall_memory(const RunOptions& options, const task::Task& task, const DeviceChoice& choice, const std::filesystem::path& folder,
+                   search::Options& search, store::Identity& identity) {
+  if (options.memory.empty()) return;
+  std::error_code none;
+  identity.memory = std::filesystem::exists(folder / "journal.jsonl", none) ? store::load(folder).identity.memory
+                                                                            : store::recall(options.memory, task::kind(task), choice.facts.name);
+  search.memory = identity.memory;
 }
 
 std::unique_ptr<model::Model> starter(const RunOptions& options, const task::Task& task) {

@@ -11,6 +11,7 @@
 #include "search/options.hpp"
 #include "store/identity.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ struct RunOptions {
   ModelOptions model;
   WorkbenchOptions workbench;
   search::Options search;
-  std::string sampling = "buckets", start_from, prompts;
+  std::string sampling = "buckets", start_from, prompts, memory;
   bool no_repair = false, hide_scores = false;
 };
 void add_run_options(Arguments app, RunOptions& options);
@@ -37,6 +38,11 @@ prompt::Templates prompt_templates(const RunOptions& options);
 // What makes a run this one and no other.
 store::Identity identity_of(const RunOptions& options, const task::Task& task, const search::Options& search, const DeviceChoice& choice,
                             const prompt::Templates& templates);
+
+// Puts what earlier runs of this kind came to into the search and the run's identity, with --memory. A run that has begun in
+// `folder` keeps the lines that it began with. Throws base::Error.
+void recall_memory(const RunOptions& options, const task::Task& task, const DeviceChoice& choice, const std::filesystem::path& folder,
+                   search::Options& search, store::Identity& identity);
 
 // The model whose answers the search starts from, with --start-from builtin; else null. The task must outlive it.
 std::unique_ptr<model::Model> starter(const RunOptions& options, const task::Task& task);

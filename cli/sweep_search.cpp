@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "search/search.hpp"
+#include "store/memory.hpp"
 #include "store/run.hpp"
 #include "store/run_folder.hpp"
 
@@ -117,7 +118,9 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     const auto models = models_to_ask(run, open.task, search, console);
     std::vector<model::Model*> asked;
     for (const auto& model : models) asked.push_back(model.get());
-    store::RunFolder folder(place, open.task, identity_of(run, open.task, search, choice, templates));
+    auto identity = identity_of(run, open.task, search, choice, templates);
+    recall_memory(run, open.task, choice, place, search, identity);
+    store::RunFolder folder(place, open.task, identity);
     Workbench workbench(open, choice, run.workbench);
     search::JudgeReferee referee(workbench.judges());
     search::Observers observers({&folder});
@@ -136,6 +139,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     give_back(shared, choice, lane.host);
     return {result.result.stopped_because == search::Stop::pending ? TaskEnd::Kind::waiting : TaskEnd::Kind::stopped, result.result.reason};
   }
+  if (!run.memory.empty()) store::remember(run.memory, result, open.task);
   describe(result, row);
   const base::Seconds exported = base::now();
   for (const auto& form : sweep.exports) try {
@@ -159,11 +163,11 @@ std::string judging_text(const WorkbenchOptions& options) {
 
 std::string options_text(const SweepSearch& options) {
   const auto& search = options.run.search;
-  return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; bucket width {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}{}; "
+  return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; bucket width {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}{}{}; "
                      "prompts {}; time limit {}; cost limit {}{}",
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau, search.bucket_width,
                      !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
-                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.hide_scores ? "; scores hidden" : "", options.run.prompts, options.time_limit, options.cost_limit,
+                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.hide_scores ? "; scores hidden" : "", options.run.memory.empty() ? "" : "; with a memory", options.run.prompts, options.time_limit, options.cost_limit,
                      judging_text(options.run.workbench));
 }
 

@@ -177,12 +177,19 @@ std::string ablation_text(const Templates& templates, const std::string& setting
                                         {"undone", fmt::format("{}", fmt::join(request.undo, "** and **"))}});
 }
 
+std::string memory_text(const std::vector<std::string>& memory) {
+  std::string text;
+  for (const auto& line : memory) text += "- " + line + '\n';
+  return text.empty() ? "" : fmt::format("# What earlier runs on tasks of this kind came to, on this GPU\n\n{}\n", text);
+}
+
 std::string user_text(const Templates& templates, const Setting& setting, const Request& request, const Fit& fit) {
   const std::string common = block(setting_text(templates, setting));
   if (!request.undo.empty()) return ablation_text(templates, common, request);
   if (request.key.attempt > 0 && request.failure) return repair_text(templates, common, request);
   Values values = {{"setting", common}, {"failure", failure_text(templates, request, fit)}};
   values["hint"] = setting.hint.empty() ? "" : fmt::format("# A hint from the user\n\n{}\n\n", setting.hint);
+  values["hint"] += memory_text(request.memory);
   values["technique"] =
       request.technique.empty()
           ? ""

@@ -42,6 +42,7 @@ struct Request {
   std::string failure_reply;                    // that reply
   bool scores = true;                           // false: exemplars without scores and without what was measured
   std::vector<std::string> lessons;             // the scratchpad: what helped and what harmed so far, one line each
+  std::vector<std::string> memory;              // what earlier runs on such tasks came to, one line each
   std::vector<std::string> undo;                // techniques that the one exemplar is to lose again
   std::string technique;                        // one to try in this sample; empty: free choice
 };

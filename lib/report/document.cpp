@@ -105,6 +105,9 @@ void asked(const store::Run& run, Document& out) {
   const auto precision = outcome::parse_precision(id.precision);
   if (precision && (*precision != outcome::Precision::fp32 || id.task_path.ends_with(".py"))) row("precision", std::string(outcome::describe(*precision)));
   row("hint", id.hint);
+  row("start", id.start_from_digest.substr(0, 12));
+  if (!id.show_scores) row("scores", "hidden from the model");
+  if (id.has_memory) row("lessons of earlier runs", id.memory.empty() ? "none yet" : fmt::format("{}", fmt::join(id.memory, "; ")));
   row("cudal1", id.version);
   row("stopped because", run.result.reason.empty() ? std::string(search::name(run.result.stopped_because)) : run.result.reason);
   row("tokens", tokens(run.result.usage));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cudal1::model {
 class Model;
@@ -41,6 +42,7 @@ struct Options {
   int confirmations = 5;                 // most variants that a final verdict is asked for
   bool ablate = false;                   // take the winner's techniques out again, one at a time and in pairs
   std::string hint;
+  std::vector<std::string> memory;       // what earlier runs on such tasks came to, one line each, for every prompt
   std::string start_from;                // source of a kernel file that enters as the variant "start"; may be empty
   model::Model* starter = nullptr;       // answers a round 0 of as many samples, which the first prompts show; outlives the run
 

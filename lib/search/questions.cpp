@@ -134,6 +134,7 @@ void Questions::render(Asked& asked, prompt::Request request) {
   auto& question = asked.question;
   request.key = question.key;
   request.scores = options_.show_scores;
+  if (options_.show_scores && request.key.attempt == 0) request.memory = options_.memory;
   auto rendered = prompt::render(templates_, setting_, request, prompt_limit(*asked.model));
   question.system = std::move(rendered.system);
   question.user = std::move(rendered.user);

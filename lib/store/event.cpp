@@ -75,6 +75,7 @@ json body_json(const Identity& identity) {
           {"hint", identity.hint},
           {"start_from_sha256", identity.start_from_digest},
           {"show_scores", identity.show_scores},
+          {"memory", identity.has_memory ? json(identity.memory) : json(nullptr)},
           {"precision", identity.precision}};
 }
 
@@ -99,6 +100,8 @@ Identity identity_from(const json& value) {
   identity.hint = value.at("hint");
   identity.start_from_digest = value.at("start_from_sha256");
   identity.show_scores = value.value("show_scores", true);
+  identity.has_memory = value.contains("memory") && !value.at("memory").is_null();
+  if (identity.has_memory) identity.memory = texts(value, "memory");
   identity.precision = value.value("precision", identity.precision);
   return identity;
 }

@@ -39,6 +39,7 @@ std::string Identity::digest() const {
   add(start_from_digest);
   if (precision != "fp32") add(precision);
   if (!show_scores) add("no scores");
+  if (has_memory) add("memory");
   return base::sha256(all);
 }
 

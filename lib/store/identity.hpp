@@ -30,9 +30,11 @@ struct Identity {
   std::string hint;
   std::string start_from_digest;    // of a file, or a model's name; empty: none
   bool show_scores = true;
+  bool has_memory = false;          // prompts show what earlier runs came to
+  std::vector<std::string> memory;  // those lines, as they were when the run began; no part of the digest
   std::string precision = "fp32";   // the class that variants are held to
 
-  std::string digest() const;       // 64 hexadecimal digits over everything but path, version and driver
+  std::string digest() const;       // 64 hexadecimal digits over everything but path, version, driver and the lines of `memory`
 };
 
 Identity identity(const task::Task& task, const search::Options& options, std::vector<std::string> models,

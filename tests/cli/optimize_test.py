@@ -119,6 +119,29 @@ class Optimize(CliTest):
         self.assertIn("# Earlier variants\n", prompt)
         self.assertNotIn(", score", prompt)
 
+    def test_lessons_of_one_run_are_in_the_prompts_of_the_next_of_its_kind(self):
+        self.run_cli(*self.short, *SIM, "--out", "first", "--memory", "lessons")
+        self.assertNotIn("What earlier runs", (self.work / "first/prompts/r01-s01.md").read_text())
+        lesson = json.loads(next((self.work / "lessons").glob("*.json")).read_text())
+        self.assertEqual((lesson["task"], lesson["kind"], lesson["judged"]), ("add_one", "pointwise", 2))
+        self.assertEqual([failure["verdict"] for failure in lesson["failures"]], ["WRONG_RESULT"])
+        second = (*self.short, *SIM, "--seed", "2", "--out", "second", "--memory", "lessons")
+        self.run_cli(*second)
+        prompt = (self.work / "second/prompts/r01-s01.md").read_text()
+        self.assertIn("# What earlier runs on tasks of this kind came to", prompt)
+        self.assertIn("WRONG_RESULT in 1 of 2 answers", prompt)
+        self.assertIn("in 1 of 2 answers", (self.work / "second/report.md").read_text())
+        self.assertEqual(len(list((self.work / "lessons").glob("*.json"))), 2)
+        self.run_cli(*second)  # it is the same run, though the lessons are others by now
+        self.refuses(*second[:-2], code=2, says=["memory"])
+        self.write("sum.cu", TASK.replace("C = A + 1", "C = torch.cumsum(A, 1)").replace("A[row * M + column] + 1.0f", "A[row * M + column] + (column ? C[row * M + column - 1] : 0)"))
+        self.run_cli("optimize", "sum.cu", *self.short[2:], *SIM, "--out", "other", "--memory", "lessons", code=3)
+        self.assertNotIn("What earlier runs", (self.work / "other/prompts/r01-s01.md").read_text())
+
+    def test_a_damaged_lesson_is_named(self):
+        self.write("lessons/x.json", "{}")
+        self.refuses(*self.short, *SIM, "--memory", "lessons", code=2, says=["x.json", "remove the file"])
+
     def test_a_second_model_may_review_a_winner_that_is_far_ahead(self):
         command = (*self.short, *SIM, "--out", "run", "--review", "exchange:desk")
         self.says(self.run_cli(*command, "--review-jump", "1000"), "no review")
