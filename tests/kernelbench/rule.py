@@ -27,3 +27,11 @@ def numbers():
 def within(output):
     """What one comparison measured of an output is right."""
     return output["right"] and not asked(measured=output["deviation"])["why"]
+
+
+def compared(lent, number, trial):
+    """What LentCases measures of a trial, and whether it is right: what is doubted is looked at more closely, as pytorch::Host does."""
+    found = lent.compare(number, trial)
+    outputs = [lent.look_closer(number, trial, each["doubted"])["output"] if "doubted" in each and each["right"] and not within(each) else each
+               for each in found["outputs"]]
+    return found, all(map(within, outputs))
