@@ -85,11 +85,14 @@ class InexactTest(unittest.TestCase):
     def test_a_gpus_outputs_are_measured_as_a_kernels_are(self):
         torch.manual_seed(1)
         shapes = [(40,), (200,), (16, 33), (5, 300), (24, 18, 20), (3, 2, 40, 130)]
+        offs = [lambda own, usual: 25 * own, lambda own, usual: 3 * usual, lambda own, usual: 20 * usual]
         for number, (shape, runs, dtype) in enumerate(itertools.product(shapes, (0, 4, 16), (torch.float32, torch.float64, torch.bfloat16))):
             truth = torch.randn(shape, dtype=torch.float64)
             sigma = 10.0 ** torch.empty(shape, dtype=torch.float64).uniform_(-4, -1) * (torch.rand(shape) > 0.2)
             got = (truth + sigma * torch.randn(shape)).to(dtype)
-            got.reshape(-1)[number] += 40 * float(sigma.max())   # perhaps a stray
+            # An element that is known well is off by less than the bound, by more and as little as its neighbours are, or by more than they may be.
+            known = torch.where(sigma > 0, sigma, 1.0).reshape(-1)
+            got.reshape(-1)[known.argmin()] += offs[number // 9 % 3](float(known.min()), float(sigma.square().mean().sqrt()))
             mine = as_text(Comparison(got, truth, sigma, runs).run())
             theirs = asked(got=got.double().reshape(-1).tolist(), truth=truth.reshape(-1).tolist(), sigma=sigma.reshape(-1).tolist(), shape=shape,
                            dtype=str(dtype)[6:], runs=runs)
