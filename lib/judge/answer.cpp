@@ -31,6 +31,8 @@ using outcome::Verdict;
 constexpr double shortest_ms = 5e-4;       // no kernel is shorter
 constexpr double doubt_alone_ms = 0.01;    // between PyTorch's times at the beginning and in the end
 constexpr std::size_t beside_limit = std::size_t{1} << 30;   // bytes of a task of which two processes start at once
+// For which a verification shares the GPU before those who take times have their turn: of many, each turn that is given up costs a whole round of them.
+constexpr base::Seconds longest_turn{4};
 constexpr double hidden_share = 0.1;       // by which an answer's clock may tell less than ours before it is not believed
 
 // Inputs of each pattern; then weights that an answer does not construct, because what a constructor makes 0 or 1 may be ignored.
@@ -155,7 +157,14 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       begins("verifying it");
       if (timed && process == 0 && host.bytes() <= beside_limit) next = std::make_unique<AnswerStart>(start);
       auto lock = turn(GpuTurn::Use::shared);
-      auto wrong = trial.check(judgement, process == 0 ? all : few);
+      base::Seconds since = base::now();
+      auto wrong = trial.check(judgement, process == 0 ? all : few, [&] {   // who wants to take times waits for no compiler
+        if (base::now() - since < longest_turn) return;
+        ended("check");
+        lock.reset();
+        lock = turn(GpuTurn::Use::shared);
+        since = base::now();
+      });
       ended("check");
       lock.reset();
       if (wrong) return with_steps(*std::move(wrong));

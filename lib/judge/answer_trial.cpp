@@ -59,16 +59,18 @@ AnswerTrial::AnswerTrial(pytorch::Host& host, const AnswerOptions& options, std:
     : host_(host), answer_(std::move(answer)), random_(base::secret_seed(), 7), rival_(options.rival), afresh_(options.process.afresh),
       pairs_(options.final_pairs) {}
 
-std::optional<outcome::Judgement> AnswerTrial::check(outcome::Judgement& judgement, const std::vector<pytorch::Trial>& trials) {
+std::optional<outcome::Judgement> AnswerTrial::check(outcome::Judgement& judgement, const std::vector<pytorch::Trial>& trials,
+                                                      const std::function<void()>& others) {
   for (const pytorch::Trial& trial : trials) {
     if (trial.given && !answer_->takes_weights(trial.weights)) {
       others_ = true;
       continue;
     }
+    if (&trial != &trials.front()) others();
     const std::string where = trial_name(trial);
     host_.make_ready(trial);
     host_.show();
-    const std::string wrong = answer_->run(trial.weights, trial.given, trial.numbers);
+    const std::string wrong = answer_->run(trial.weights, trial.given, trial.numbers, others);
     host_.take();
     if (auto found = misdeed(judgement, wrong, where)) return found;
     const pytorch::Comparison found = host_.compare_taken(trial);

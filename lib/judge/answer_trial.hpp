@@ -23,8 +23,8 @@ class AnswerTrial {
 
   pytorch::Answer& answer() { return *answer_; }
 
-  // What is wrong with it, or nothing.
-  std::optional<outcome::Judgement> check(outcome::Judgement& judgement, const std::vector<pytorch::Trial>& trials);
+  // What is wrong with it, or nothing. `others` is called between two trials, and where one takes long.
+  std::optional<outcome::Judgement> check(outcome::Judgement& judgement, const std::vector<pytorch::Trial>& trials, const std::function<void()>& others);
   // What a call takes that does nothing, by our clock. Before the answer is loaded: so far its process is ours.
   void time_empty();
   // Pairs with every baseline. Each call has inputs that appear when it is due, and its outputs may be judged.

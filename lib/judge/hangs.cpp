@@ -19,7 +19,7 @@ std::optional<Rejected> Judge::State::remembered_hang(const std::string& key) co
   if (!hung.contains(hang_key(key)) || !base::defended(base::Defence::hang_memory)) return std::nullopt;
   Rejected rejected;
   rejected.verdict = outcome::Verdict::timeout;
-  rejected.message = "it did not end when it ran before, and is not run again";
+  rejected.message = "it did not end, or was given up, when it ran before, and is not run again";
   if (!options.hangs.empty())  // by its last two names: a model reads this, too
     rejected.message += fmt::format("; what {}/{} remembers is tried again when that file is removed",
                                     options.hangs.parent_path().filename().string(), options.hangs.filename().string());

@@ -31,6 +31,8 @@ constexpr std::uint64_t known_seed = 42;      // where values are not fresh
 constexpr double simulated_threads = 65536;   // above this the simulator does not run a whole workload to verify it
 constexpr double simulated_operations = 2e7;
 constexpr double stressed_operations = 2e8;   // up to which sigma is known of every element at full size (verify/case.cpp)
+constexpr base::Seconds patience{5};          // with a variant's trials on a GPU, before they are compared with the reference's
+constexpr double much_longer = 50;            // than the reference's: nobody wants such a variant
 
 std::unique_ptr<device::Device> open_device(const OpenJob& job) {
   if (job.device == "sim") return sim::open({.gpu = job.gpu, .seed = job.seed, .own = job.own_gpu});
@@ -230,13 +232,19 @@ CheckReply Session::check_all(const CheckJob& job) {
 void Session::check_trials(const CheckJob& job, const device::Module& module, verify::Evidence& evidence) {
   // Trials of one size share their memory: what a variant may remember by address is then out of date.
   std::vector<std::unique_ptr<reference::Buffers>> places(task_.checks.size());
+  base::Seconds spent{0}, least{0};
   for (std::size_t i = 0; i < cases_.size() && !evidence.fault; ++i) {
     if (!base::defended(base::Defence::declared_checks)) break;
     const verify::Program program{&module, &job.executable.checks[case_sizes_[i]]};
     auto& place = places[case_sizes_[i]];
     const bool first = !place;
     if (first) place = std::make_unique<reference::Buffers>(*device_, *program.plan, random_);
+    const base::Seconds began = base::now();
     evidence.merge(verify::check(*device_, task_.file, program, cases_[i], *place, first));
+    const base::Seconds took = base::now() - began;
+    if (!device_->facts().simulated && !first) least = least.count() > 0 ? std::min(least, took) : took;
+    spent += took;
+    if (least.count() > 0 && spent > patience && !evidence.fault && i + 1 < cases_.size()) give_up(least, i, evidence);
   }
   for (std::size_t w = 0; w < job.executable.workloads.size() && job.full_size && !evidence.fault; ++w) {
     if (task::is_module(task_)) break;  // its check size is its own
@@ -257,6 +265,20 @@ void Session::check_trials(const CheckJob& job, const device::Module& module, ve
       if (simulated && version == 0) evidence.errors.verified_outputs += output_elements(w);
     }
   }
+}
+
+// A variant whose trials take far longer than the reference's own would only hold the GPU for minutes.
+void Session::give_up(base::Seconds took, std::size_t trial, verify::Evidence& evidence) {
+  const verify::Program program{reference_module_.module.get(), &reference_.checks[case_sizes_[trial]]};
+  if (program.module == nullptr) return;   // a PyTorch module
+  reference::Buffers buffers(*device_, *program.plan, random_);
+  const base::Seconds began = base::now();
+  verify::check(*device_, task_.file, program, cases_[trial], buffers, false);
+  const base::Seconds reference = base::now() - began;
+  if (took < much_longer * reference) return;
+  evidence.fault = Verdict::timeout;
+  evidence.message = fmt::format("a trial takes {:.3g} s, and {:.2g} s with the task's own kernel: given up after {} of {} trials", took.count(), reference.count(),
+                                 trial + 1, cases_.size());
 }
 
 // The last word: the same plan in a module that has run nothing, on values drawn after everything else.

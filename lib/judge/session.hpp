@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.hpp"
 #include "judge/lent_sets.hpp"
 #include "judge/messages.hpp"
 #include "judge/shadow_oracle.hpp"
@@ -39,6 +40,7 @@ class Session {
   static verify::Evidence failed(std::string message);
   CheckReply check_all(const CheckJob& job);
   void check_trials(const CheckJob& job, const device::Module& module, verify::Evidence& evidence);
+  void give_up(base::Seconds took, std::size_t trial, verify::Evidence& evidence);
   void check_on_fresh_inputs(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   void check_neighbours(const Executable& executable, const device::Module& module, verify::Evidence& evidence);
   verify::CaseOptions check_options(std::size_t check);

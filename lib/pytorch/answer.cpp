@@ -15,6 +15,8 @@
 
 #include <stdlib.h>
 
+#include <fmt/format.h>
+
 namespace cudal1::pytorch {
 
 namespace {
@@ -23,6 +25,7 @@ using json = nlohmann::json;
 
 constexpr base::Seconds build_limit{900};   // extensions are compiled when they are loaded, some when they are first called
 constexpr base::Seconds call_limit{120};
+constexpr base::Seconds for_others{1};      // after which others have a turn
 // How long a call may take to be queued. One that waits for the GPU in between cannot be queued as a whole; after a few of
 // these nobody waits for long.
 constexpr base::Seconds queue_limit{0.3}, queue_limit_later{0.03};
@@ -54,6 +57,7 @@ struct Answer::State {
   PythonProcess& process() { return *started; }
   std::string means, lacking;
   bool unconfined = false;
+  base::Seconds idle_limit{0};
   std::vector<std::string> notes;
   std::string tampered;
   bool elsewhere = false;
@@ -86,9 +90,31 @@ struct Answer::State {
   };
 
   // Of a process that has read the answer: whatever fails there, and whatever it says, is the answer's doing.
-  Reply ask(const json& request, base::Seconds limit) {
+  Reply ask(const json& request, base::Seconds limit, const std::function<void()>& others = {}) {
     const Awake awake(*this);
-    return claimed([&] { return process().exchange(request, limit); });
+    base::Seconds began = base::now(), looked = began, used{-1}, since = began, turn = began;
+    const auto waiting = [&]() -> std::string {
+      const base::Seconds now = base::now();
+      if (now - began > limit) return fmt::format("gave no answer in {:.0f} s", limit.count());
+      if (now - looked > idle_limit / 12) {
+        looked = now;
+        if (const base::Seconds is = process().used(); is != used) used = is, since = now;
+        if (now - since > idle_limit) return fmt::format("did nothing for {:.0f} s, and gave no answer", idle_limit.count());
+      }
+      if (others && now - turn > for_others) {
+        process().pause_group(true);
+        others();
+        process().pause_group(false);
+        const base::Seconds away = base::now() - now;
+        for (base::Seconds* each : {&began, &looked, &since}) *each += away;
+        turn = base::now();
+      }
+      return "";
+    };
+    return claimed([&] {
+      process().send(request);
+      return process().receive(base::Seconds{86400}, {}, waiting);
+    });
   }
 
   Reply claimed(const std::function<json()>& said) try {
@@ -132,6 +158,7 @@ Answer::Answer(const Options& options, const std::filesystem::path& task, const 
                const std::string& offered, const std::filesystem::path& folder)
     : state_(std::make_unique<State>()) {
   state_->unconfined = options.unconfined;
+  state_->idle_limit = options.idle_limit;
   constexpr std::size_t most = std::size_t{16} << 20;
   json request = json::parse(offered);
   request["do"] = "task";
@@ -183,8 +210,8 @@ void Answer::load(const std::filesystem::path& answer, const std::string& source
   state_->ask({{"do", "load"}, {"path", std::filesystem::absolute(answer).string()}, {"source", source}, {"unconfined", state_->unconfined}}, build_limit);
 }
 
-std::string Answer::run(std::optional<std::uint64_t> weights, bool given, double numbers) {
-  return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}, {"given", given}, {"numbers", numbers}}, build_limit).wrong;
+std::string Answer::run(std::optional<std::uint64_t> weights, bool given, double numbers, const std::function<void()>& others) {
+  return state_->ask({{"do", "run"}, {"weights", weights.value_or(usual_weights)}, {"given", given}, {"numbers", numbers}}, build_limit, others).wrong;
 }
 
 bool Answer::takes_weights(std::optional<std::uint64_t> weights) {

@@ -26,6 +26,7 @@ class Answer {
     bool unconfined = false;       // go on where the system has no means to confine it
     bool afresh = false;           // every call on a copy of the model, because the task's own keeps state
     std::filesystem::path file;    // the answer's own text, which it may read: PyTorch's compiler does
+    base::Seconds idle_limit{60};  // for which it may use no processor and not answer: it has stopped itself, or waits for ever
   };
   // `folder`: where all that it writes lies. A second answer with the same text finds the extensions there that were built.
   Answer(const Options& options, const std::filesystem::path& task, const std::map<std::string, std::int64_t>& overrides,
@@ -40,7 +41,8 @@ class Answer {
   // Runs it on the offered inputs, with weights of a seed. What is wrong with the outputs as tensors, or nothing. `given`: with
   // the weights that were offered beside the inputs, by the names that the task's have.
   // `numbers`: what real numbers that forward takes by value are multiplied by.
-  std::string run(std::optional<std::uint64_t> weights, bool given = false, double numbers = 1);
+  // Where it takes long, as while something is compiled, `others` is called every second; its process stands still meanwhile.
+  std::string run(std::optional<std::uint64_t> weights, bool given = false, double numbers = 1, const std::function<void()>& others = {});
   // Whether it says that it holds tensors of the task's names and shapes and no others, so that it can be given weights.
   bool takes_weights(std::optional<std::uint64_t> weights);
   // For times; before load(). Its process then stands still but while it is asked.

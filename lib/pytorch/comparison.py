@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far an output is from what is right, measured where its bytes lie and a part at a time. What is decided of it is the
-judge's (reference/rule.hpp); the measures are those of verify/compare.cpp, whose comments say why they are so. On a GPU it
-takes as long as memory is read and written: each line below that touches a whole part counts."""
+judge's (reference/rule.hpp), whose numbers are handed over; the measures are those of verify/compare.cpp, whose comments say why
+they are so, and a test compares the two. On a GPU it takes as long as memory is read and written: each line below that touches a whole
+part counts."""
 
 import math
 
 import torch
 
 CHUNK = 1 << 24            # elements looked at together
-SHORTEST_SLICE = 16
-NEIGHBOURS = 64
-ENOUGH_RUNS = 12           # of fewer, an element's sigma may be far too small by chance
-RMS = 0.41
-ELEMENT_BOUND = 32
-STRAY_SHARE, STRAY_BOUND = 1e-5, 8   # of reference/rule.hpp, too
 LOOKED_AT = 1 << 20        # results whose bits are looked at
 BELOW_16_BITS = 0x1FFF     # bits of a float32 that no float16 or bfloat16 has
-UNITS = {torch.float64: 2.0 ** -53, torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
-LEAST_STEPS = {torch.float64: 2.0 ** -500, torch.float32: 2.0 ** -150, torch.float16: 2.0 ** -25, torch.bfloat16: 2.0 ** -134}
+rule = {}                  # its numbers, by the names that reference/rule.hpp has
 
 
 def finite(values):
@@ -32,17 +26,6 @@ def pieces(tensor):
 
 def all_finite(tensors):
     return all(bool(torch.isfinite(piece).all()) for each in tensors if each.is_floating_point() for piece in pieces(each))
-
-
-def errors_within(ratios, squares, slices):
-    """Independent errors within one slice, at least (reference/rule.hpp)."""
-    if slices < 2 or not ratios > 1e-100:   # whose square is a number, too
-        return 1.0
-    freedom, mean = slices - 1, ratios / slices
-    relative = max(0.0, (squares / slices - mean * mean) * slices / freedom) / mean ** 2
-    least = freedom * max(1 - 2 / (9 * freedom) - 1.645 * math.sqrt(2 / (9 * freedom)), 1e-3) ** 3
-    most = relative * freedom / least
-    return min(max(2 / most, 1.0), 1e12) if most > 0 else 1e12
 
 
 def mean_of(tensor):
@@ -84,9 +67,10 @@ class Comparison:
                 self.own = torch.nan_to_num(sigma.double(), 0.0, 0.0, 0.0).square_().expand(self.shape)
             self.sigma = (sigma.reshape(self.shape) if full else sigma).expand(self.shape)
         self.special = True   # some value is NaN or an infinity
+        self.of_type = rule["types"].get(str(self.dtype).removeprefix("torch."))
         self.raised = []
         self.result = {"exact": False, "right": True, "why": "", "first": None, "worst": None, "relative_l2": 0.0, "max_absolute": 0.0,
-                       "deviation": {"whole": 0.0, "count": float(max(1, got.numel())), "slice": 0.0, "slice_count": 0, "slice_name": "", "element": 0.0, "bias": 0.0}}
+                       "deviation": {"whole": 0.0, "count": float(max(1, got.numel())), "slices": [], "slice": 0.0, "slice_count": 0, "slice_name": "", "element": 0.0, "bias": 0.0}}
 
     def run(self):
         """Measures; `right` is False only for what no bound decides: another pattern of NaN and infinities, other integers."""
@@ -156,7 +140,7 @@ class Comparison:
 
     def base_variance(self, part):
         truth = self.truth[part].double()
-        variance = (finite(truth) if self.special else truth).mul(RMS * UNITS[self.dtype]).square_()
+        variance = (finite(truth) if self.special else truth).mul(rule["rounding_rms"] * self.of_type["unit"]).square_()
         if self.own is not None:
             own = self.own[part]
             if self.scale is not None:
@@ -164,7 +148,7 @@ class Comparison:
             torch.maximum(variance, own, out=variance)
         elif self.sigma is not None:
             torch.maximum(variance, torch.nan_to_num(self.sigma[part].double(), 0.0, 0.0, 0.0).square_(), out=variance)
-        return variance.add_(LEAST_STEPS[self.dtype] ** 2)
+        return variance.add_(self.of_type["least_step"] ** 2)
 
     def furthest_rows(self, count):
         """The indices of the first axis with the largest element of error over sigma, and with the largest sum."""
@@ -178,15 +162,15 @@ class Comparison:
         return sorted(set(rows))
 
     def lay_out_floors(self):
-        """A sixteenth of the mean variance along each axis: of the whole, kept with that axis of length one."""
+        """The rule's share of the mean variance along each axis: of the whole, kept with that axis of length one."""
         for axis, extent in enumerate(self.shape):
-            if extent >= SHORTEST_SLICE:
+            if extent >= rule["shortest_slice"]:
                 rest = self.shape[:axis] + [1] + self.shape[axis + 1:]
                 self.raised.append((axis, torch.zeros(rest, dtype=torch.float64, device=self.got.device)))
         for part in blocks(self.shape):
             variance = self.base_variance(part)
             for axis, means in self.raised:
-                means[part[:axis] + (slice(0, 1),) + part[axis + 1:]] += variance.sum(axis, keepdim=True) / (16 * self.shape[axis])
+                means[part[:axis] + (slice(0, 1),) + part[axis + 1:]] += variance.sum(axis, keepdim=True) * (rule["floor_share"] / self.shape[axis])
 
     def variance(self, part):
         variance = self.base_variance(part)
@@ -194,25 +178,26 @@ class Comparison:
         for axis, means in self.raised:
             here = means[part[:axis] + (slice(0, 1),) + part[axis + 1:]].expand(variance.shape)
             floor = here if floor is None else torch.minimum(floor, here)
-        last = variance.shape[-1]
-        if floor is not None and last >= 2 * NEIGHBOURS:
-            near = torch.nn.functional.avg_pool1d(variance.reshape(-1, 1, last), NEIGHBOURS, NEIGHBOURS, ceil_mode=True).reshape(variance.shape[:-1] + (-1,))
-            floor = torch.minimum(floor, near.repeat_interleave(NEIGHBOURS, -1)[..., :last] / 16)
+        last, neighbours = variance.shape[-1], rule["neighbours"]
+        if floor is not None and last >= 2 * neighbours:
+            near = torch.nn.functional.avg_pool1d(variance.reshape(-1, 1, last), neighbours, neighbours, ceil_mode=True).reshape(variance.shape[:-1] + (-1,))
+            floor = torch.minimum(floor, near.repeat_interleave(neighbours, -1)[..., :last] * rule["floor_share"])
         if floor is None:
             return variance
         raised = torch.maximum(variance, floor)
-        return raised if self.runs < ENOUGH_RUNS else torch.where(self.sigma[part] == 0, raised, variance)
+        return raised if self.runs < rule["enough_runs"] else torch.where(self.sigma[part] == 0, raised, variance)
 
     def most_strays(self):
-        return max(1, int(STRAY_SHARE * self.got.numel()))
+        return max(1, int(rule["stray_share"] * self.got.numel()))
 
     def is_near(self, square, index, slices):
         """Whether an element is off by no more than its neighbours may be, in the slice of each axis that it lies in."""
         usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances) in zip(index, self.shape, slices)]
-        return square <= STRAY_BOUND ** 2 * min(usual)
+        return square <= rule["stray_bound"] ** 2 * min(usual)
 
     def measure(self):
         device, deviation = self.got.device, self.result["deviation"]
+        most_off = rule["element_bound"] ** 2
         double = {"dtype": torch.float64, "device": device}
         slices = [(torch.zeros(extent, **double), torch.zeros(extent, **double)) for extent in self.shape]
         truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
@@ -232,12 +217,12 @@ class Comparison:
             largest = torch.maximum(largest, squares.max())
             ratios = (squares / variance).reshape(-1)
             off, at = ratios.max(0)
-            if self.runs and float(off) > ELEMENT_BOUND ** 2:
-                found = torch.nonzero(ratios > ELEMENT_BOUND ** 2).reshape(-1)
+            if self.runs and float(off) > most_off:
+                found = torch.nonzero(ratios > most_off).reshape(-1)
                 stray_count += found.numel()
                 if stray_count <= self.most_strays():
                     strays += [(self.place(part, each), float(squares.reshape(-1)[each])) for each in found.tolist()]
-                usual_off = max(usual_off, float(ratios.masked_fill_(ratios > ELEMENT_BOUND ** 2, 0).max()))
+                usual_off = max(usual_off, float(ratios.masked_fill_(ratios > most_off, 0).max()))
             else:
                 usual_off = max(usual_off, float(off))
             if float(off) > worst_off:
@@ -251,7 +236,7 @@ class Comparison:
             row_ratio = row_squares / row_variance
             row_ratios += row_ratio.sum()
             row_ratio_squares += row_ratio.square().sum()
-            if part[-1].stop - part[-1].start == self.shape[-1] >= SHORTEST_SLICE:
+            if part[-1].stop - part[-1].start == self.shape[-1] >= rule["shortest_slice"]:
                 ratio, row = row_ratio.reshape(-1).max(0)
                 if float(ratio) > row_off:
                     row_off = float(ratio)
@@ -274,11 +259,10 @@ class Comparison:
             if extent > 1:
                 ratio = errors / variances
                 rows.append((variances.square().sum(), ratio.sum(), ratio.square().sum(), extent))
-        counts = [variance ** 2 / float(own) * errors_within(float(ratios), float(squares), extent) for own, ratios, squares, extent in rows if float(own) > 0]
-        deviation["count"] = min([float(self.got.numel())] + counts)
+        deviation["slices"] = [[float(own) / variance / variance, float(ratios), float(squares), float(extent)] for own, ratios, squares, extent in rows]
         for axis, (errors, variances) in enumerate(slices):
             length = self.got.numel() // max(1, self.shape[axis])
-            if self.shape[axis] < 2 or length < SHORTEST_SLICE:
+            if self.shape[axis] < 2 or length < rule["shortest_slice"]:
                 continue
             ratio, index = (errors / variances).max(0)
             if math.sqrt(float(ratio)) > deviation["slice"]:

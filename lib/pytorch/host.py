@@ -41,6 +41,7 @@ class Host:
         if threads:
             torch.set_num_threads(threads)
         self.globals = GlobalState()
+        comparison.rule.update(request["rule"])
         return {"torch": torch.__version__, "python": sys.version.split()[0], "cuda": torch.version.cuda or "",
                 "cudnn": str(torch.backends.cudnn.version() or "") if device != "cpu" else ""}
 
@@ -167,6 +168,10 @@ class Host:
         self.heed_weights(request)
         return self.with_room(lambda: self.lent.compare(request["set"], request["trial"]))
 
+    def look_closer(self, request):
+        self.heed_weights(request)
+        return self.with_room(lambda: self.lent.look_closer(request["set"], request["trial"], request["output"]))
+
     def heed_weights(self, request):
         """An answer constructs its own weights, from the same seed, unless it is asked to take those that are moved."""
         if self.lent.shared:
@@ -262,6 +267,7 @@ if torch is not None:
     import importlib
     import traceback
 
+    import comparison
     from answer_cases import AnswerCases
     from answer_export import export
     from baselines import INPUT_SETS, OWN_LIMIT, Stopwatch

@@ -10,7 +10,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <iterator>
+#include <sstream>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -81,12 +85,34 @@ void PythonProcess::pause_group(bool paused) { ::kill(-worker_->pid(), paused ? 
 
 bool PythonProcess::ended() const { return base::wait_for_end(worker_->pid(), base::Seconds(0)); }
 
-json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
-  std::string text;
+// utime and stime of all processes of the group, and of their children that ended.
+base::Seconds PythonProcess::used() const {
+  double ticks = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    std::istringstream rest(line.substr(line.rfind(')') + 1));   // behind the name, which may hold anything
+    std::string state;
+    long parent = 0, group = 0, skipped = 0;
+    rest >> state >> parent >> group;
+    for (int i = 0; i < 8; ++i) rest >> skipped;
+    double own = 0, time = 0;
+    for (int i = 0; i < 4 && rest >> time; ++i) own += time;
+    if (group == worker_->pid()) ticks += own;
+  }
+  return base::Seconds{ticks / static_cast<double>(::sysconf(_SC_CLK_TCK))};
+}
+
+json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop, const Waiting& waiting) {
+  std::string text, gives_up;
   auto status = sent_ ? base::Channel::Status::timeout : base::Channel::Status::closed;
   const base::Seconds began = base::now();
-  while (status == base::Channel::Status::timeout && base::now() - began < limit && !stop.stop_requested())
-    status = worker_->channel().receive(text, stop.stop_possible() ? std::min(limit, stop_interval) : limit);
+  while (status == base::Channel::Status::timeout && base::now() - began < limit && !stop.stop_requested() && gives_up.empty()) {
+    status = worker_->channel().receive(text, stop.stop_possible() || waiting ? std::min(limit, stop_interval) : limit);
+    if (status == base::Channel::Status::timeout && waiting) gives_up = waiting();
+  }
   if (status != base::Channel::Status::message) {
     if (status == base::Channel::Status::timeout) worker_->kill();
     const base::WorkerEnd end = worker_->end();
@@ -95,6 +121,7 @@ json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop) {
     throw base::Error(base::Fault::bad_task,
                       fmt::format("{} {}{}{}", what_,
                                   stop.stop_requested()                    ? "was stopped"
+                                  : !gives_up.empty()                        ? gives_up
                                   : status == base::Channel::Status::timeout ? fmt::format("gave no answer in {:.0f} s", limit.count())
                                   : end.signal == 9 || end.exit_code == 137 ? "was killed (out of memory? try --set)"
                                                                            : "ended",

@@ -4,6 +4,7 @@
 #include "base/process.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -25,7 +26,10 @@ class PythonProcess {
   // One question. Throws base::Error with what the program refuses, or how it ended. Afterwards it may be alive no more.
   nlohmann::json exchange(const nlohmann::json& request, base::Seconds limit, const std::stop_token& stop = {});
   void send(const nlohmann::json& request);     // a question whose answer is received later
-  nlohmann::json receive(base::Seconds limit, const std::stop_token& stop = {});
+  // `waiting` is called again and again until the answer is there, and says why to wait no longer, or nothing.
+  using Waiting = std::function<std::string()>;
+  nlohmann::json receive(base::Seconds limit, const std::stop_token& stop = {}, const Waiting& waiting = {});
+  base::Seconds used() const;                   // of processors, by it and whatever it started that is still there
   bool ended() const;                           // it runs no more, though what it said may still be received
   bool alive() const { return alive_; }
   void pause(bool paused) { worker_->pause(paused); }   // from any thread

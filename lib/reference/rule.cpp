@@ -8,6 +8,9 @@
 
 namespace cudal1::reference {
 
+namespace {
+
+// Within one slice, at least.
 double errors_within(double sum, double squares, double slices) {
   if (slices < 2 || !(sum > 1e-100)) return 1;   // whose square is a number, too
   const double freedom = slices - 1, mean = sum / slices;
@@ -16,6 +19,21 @@ double errors_within(double sum, double squares, double slices) {
   const double least = freedom * std::pow(std::max(part, 1e-3), 3);   // of chi-squared
   const double most = relative * freedom / least;
   return most > 0 ? std::clamp(2 / most, 1.0, 1e12) : 1e12;
+}
+
+}  // namespace
+
+double independent_errors(const Slices& slices) {
+  return slices.share > 0 ? errors_within(slices.ratios, slices.squares, slices.count) / slices.share : HUGE_VAL;
+}
+
+double least_step(tensor::Dtype dtype) {
+  switch (dtype) {
+    case tensor::Dtype::float16: return 0x1p-25;
+    case tensor::Dtype::bfloat16: return 0x1p-134;
+    case tensor::Dtype::float64: return 0x1p-500;   // whose square is a number, too
+    default: return 0x1p-150;
+  }
 }
 
 double whole_bound(double count) { return 3 * (1 + 4 / std::sqrt(std::max(1.0, count))); }

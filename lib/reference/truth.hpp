@@ -2,6 +2,7 @@
 #pragma once
 
 #include "outcome/precision.hpp"
+#include "reference/rule.hpp"
 #include "reference/trial.hpp"
 #include "task/task.hpp"
 #include "tensor/rounding.hpp"
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace cudal1::reference {
-
-inline constexpr int enough_runs = 12;
 
 // What one output must be, and how far from it a sound computation may land.
 struct Expected {

@@ -25,16 +25,6 @@ using reference::Expected;
 // Elements that one thread looks at. Parts are added up in order, so that the result does not depend on the machine.
 constexpr std::size_t part_length = std::size_t{1} << 18;
 
-// The smallest error of a float that is no fault: a step of subnormal numbers, in any short type.
-double least_step(tensor::Dtype dtype) {
-  switch (dtype) {
-    case tensor::Dtype::float16: return 0x1p-25;
-    case tensor::Dtype::bfloat16: return 0x1p-134;
-    case tensor::Dtype::float64: return 0x1p-1000;
-    default: return 0x1p-150;
-  }
-}
-
 struct Norms {
   double error = 0, sigma = 0, truth = 0;   // sums of squares
   double signed_error = 0, sigmas = 0;      // sums
@@ -187,7 +177,7 @@ class Comparer {
   // a quarter of the root mean square along each axis, and of its neighbours.
   void lay_out_variances() {
     const double unit = tensor::rounding_rms * tensor::unit_roundoff(expected_.dtype);
-    const double least = std::pow(least_step(expected_.dtype), 2);
+    const double least = std::pow(reference::least_step(expected_.dtype), 2);
     variance_.resize(got_.size());
     for_parts(got_.size(), part_length, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
@@ -200,19 +190,19 @@ class Comparer {
   }
 
   void raise_sampled() {
-    constexpr std::size_t neighbours = 64;
-    constexpr double share = 1.0 / 16;   // of a variance: a quarter of its root
     std::vector<double> floor(got_.size(), HUGE_VAL);
     const auto lower_to = [&](std::size_t count, std::size_t stride, std::size_t length, std::size_t start) {
       double sum = 0;
       for (std::size_t k = 0; k < length; ++k) sum += variance_[start + k * stride];
       const double mean = sum / static_cast<double>(count);
-      for (std::size_t k = 0; k < length; ++k) floor[start + k * stride] = std::min(floor[start + k * stride], share * mean);
+      for (std::size_t k = 0; k < length; ++k) floor[start + k * stride] = std::min(floor[start + k * stride], reference::floor_share * mean);
     };
-    for (std::size_t from = 0; from < got_.size(); from += neighbours) {
-      const std::size_t length = std::min(neighbours, got_.size() - from);
-      if (length >= reference::shortest_slice) lower_to(length, 1, length, from);
-    }
+    const std::size_t row = expected_.shape.empty() ? 1 : static_cast<std::size_t>(expected_.shape.back());
+    for (std::size_t from = 0; row >= 2 * reference::neighbours && from < got_.size(); from += row)
+      for (std::size_t k = 0; k < row; k += reference::neighbours) {
+        const std::size_t length = std::min(reference::neighbours, row - k);
+        lower_to(length, 1, length, from + k);
+      }
     std::size_t inner = got_.size();
     for (const std::int64_t extent : expected_.shape) {
       const auto length = static_cast<std::size_t>(extent);
@@ -295,7 +285,8 @@ class Comparer {
     if (tensor::size_of(expected_.dtype) < 4) deviation.bias = std::fabs(whole_.signed_error) / whole_.sigmas;
     deviation.count = static_cast<double>(got_.size());
     const auto independent = [&](double variances, double ratios, double squares, double slices) {
-      if (variances > 0) deviation.count = std::min(deviation.count, whole_.sigma * whole_.sigma / variances * reference::errors_within(ratios, squares, slices));
+      const double share = whole_.sigma > 0 ? variances / whole_.sigma / whole_.sigma : 0;
+      deviation.count = std::min(deviation.count, reference::independent_errors({share, ratios, squares, slices}));
     };
     if (shape.size() > 1) independent(row_variances, row_ratios, row_squares, static_cast<double>(rows));
     if (shape.size() > 1 && row >= reference::shortest_slice) note_slice(with_row->row, row, "row " + std::to_string(with_row->row_at));

@@ -15,19 +15,13 @@ import tempfile
 import unittest
 import unittest.mock
 
+from rule import numbers, within
 from tasks import HERE
 
 PROGRAMS = HERE.parent.parent / "lib" / "pytorch"
 FIRST_MEMORY = 6   # the descriptor after the channel, the filter and the gate
 SWISH = HERE / "level1" / "4_Swish.py"
 NEW = "import torch\nimport torch.nn as nn\n{1}\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        {0}\n"
-
-
-def within(measured):
-    """The judge's bounds (reference/rule.hpp) on what one comparison measured."""
-    deviation = {key: float(value) if key != "slice_name" else value for key, value in measured["deviation"].items()}
-    whole = 3 * (1 + 4 / max(1.0, deviation["count"]) ** 0.5)
-    return measured["right"] and deviation["whole"] <= whole and deviation["slice"] <= 8 and deviation["element"] <= 32
 
 
 def is_right(found):
@@ -94,7 +88,7 @@ class AnswerTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.host = Program("host.py")
-        cls.host.ask("hello", device="cpu", threads=0)
+        cls.host.ask("hello", device="cpu", threads=0, rule=numbers())
 
     @classmethod
     def tearDownClass(cls):
@@ -277,11 +271,13 @@ class SlicesTest(unittest.TestCase):
     def setUp(self):
         sys.path.insert(0, str(PROGRAMS))
         import torch
+        import comparison
         from lent_cases import LentCases
         from task_cases import Cases
         from task_module import TaskModule, outline
 
         path = HERE / "level1" / "6_Softmax.py"
+        comparison.rule.update(numbers())
         task = TaskModule(str(path), path.read_text(), {}, "cpu")
         cases = Cases(task)
         for index, value in enumerate(cases.reference(cases.model({}), task.make_inputs(42))):
@@ -309,6 +305,16 @@ class SlicesTest(unittest.TestCase):
             found = self.compared(lambda output: output[row, 5].mul_(1.01))
             self.assertFalse(is_right(found), row)
             self.assertEqual(wrong_one(found)["first"]["index"], [row, 5])
+
+    def test_the_truth_of_the_rows_that_differ_most_decides(self):
+        for factor, right in ((1, True), (1.01, False)):
+            found = self.compared(lambda output: output[7, 5].mul_(factor))
+            self.assertEqual([each.get("doubted") for each in found["outputs"]], [None, 0])
+            closer = self.lent.look_closer(0, self.trial, 0)["output"]
+            self.assertEqual(within(closer), right)
+            self.assertEqual(closer["name"], "output0")
+            if not right:
+                self.assertEqual(closer["first"]["index"], [7, 5])
 
 
 class StopwatchTest(unittest.TestCase):

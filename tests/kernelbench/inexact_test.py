@@ -2,21 +2,27 @@
 """Answers of tests/cheats/answers/inexact.py under trials of the judge, in this process: the sound ones are right in all of them,
 the others wrong in one."""
 
+import itertools
 import sys
 import unittest
 
 from answer_test import PROGRAMS, is_right
+from rule import asked, numbers
 from tasks import HERE
 
 sys.path[:0] = [str(PROGRAMS), str(HERE.parent / "cheats" / "answers")]
 
 import torch  # noqa: E402
 
+import comparison  # noqa: E402
 import inexact  # noqa: E402
 from comparison import Comparison  # noqa: E402
 from answer_cases import SHOWN, TAKEN, AnswerCases  # noqa: E402
+from lent_cases import as_text  # noqa: E402
 from task_cases import Cases  # noqa: E402
 from task_module import TaskModule, mapped, outline, with_numbers  # noqa: E402
+
+comparison.rule.update(numbers())
 
 TRIALS = [{"pattern": "declared"}, {"pattern": "constants", "weights": 5}, {"pattern": "stray", "weights": 5}, {"pattern": "wide", "weights": 5},
           {"pattern": "mixed", "weights": 5}, {"pattern": "repeats", "weights": 5}, {"pattern": "declared", "weights": 5, "numbers": 0.875},
@@ -75,6 +81,30 @@ class InexactTest(unittest.TestCase):
         got = truth.clone()
         got[3, 5] += 2.0 ** -52
         self.assertLess(Comparison(got, truth, torch.full((64, 64), 1e70, dtype=torch.float64), runs=16).run()["deviation"]["whole"], 1e-60)
+
+    def test_a_gpus_outputs_are_measured_as_a_kernels_are(self):
+        torch.manual_seed(1)
+        shapes = [(40,), (200,), (16, 33), (5, 300), (24, 18, 20), (3, 2, 40, 130)]
+        offs = [lambda own, usual: 25 * own, lambda own, usual: 3 * usual, lambda own, usual: 20 * usual]
+        for number, (shape, runs, dtype) in enumerate(itertools.product(shapes, (0, 4, 16), (torch.float32, torch.float64, torch.bfloat16))):
+            truth = torch.randn(shape, dtype=torch.float64)
+            sigma = 10.0 ** torch.empty(shape, dtype=torch.float64).uniform_(-4, -1) * (torch.rand(shape) > 0.2)
+            got = (truth + sigma * torch.randn(shape)).to(dtype)
+            # An element that is known well is off by less than the bound, by more and as little as its neighbours are, or by more than they may be.
+            known = torch.where(sigma > 0, sigma, 1.0).reshape(-1)
+            got.reshape(-1)[known.argmin()] += offs[number // 9 % 3](float(known.min()), float(sigma.square().mean().sqrt()))
+            mine = as_text(Comparison(got, truth, sigma, runs).run())
+            theirs = asked(got=got.double().reshape(-1).tolist(), truth=truth.reshape(-1).tolist(), sigma=sigma.reshape(-1).tolist(), shape=shape,
+                           dtype=str(dtype)[6:], runs=runs)
+            decided = asked(measured=mine["deviation"])
+            with self.subTest(shape=shape, runs=runs, dtype=dtype):
+                for what, value in theirs["deviation"].items():
+                    same = decided["count"] if what == "count" else mine["deviation"][what]
+                    if what == "slice_name":
+                        self.assertEqual(same, value)
+                    else:
+                        self.assertAlmostEqual(float(same), value, delta=1e-9 * value, msg=what)
+                self.assertEqual(decided["why"], theirs["why"])
 
     def test_one_element_just_beyond_a_threshold_may_be_off_as_its_neighbours_may(self):
         truth, sigma = torch.ones(64, 64, dtype=torch.float64), torch.full((64, 64), 1e-6, dtype=torch.float64)

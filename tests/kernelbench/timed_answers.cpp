@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// timed_answers CUDAL1 PYTHON TASK RIVAL_MS ANSWER…: judges answers with times, on a processor and against a rival that always takes
-// RIVAL_MS. One line of JSON for each.
+// timed_answers CUDAL1 PYTHON TASK RIVAL_MS[/IDLE_S] ANSWER…: judges answers with times, on a processor and against a rival that always takes
+// RIVAL_MS; one that does nothing for IDLE_S seconds is ended. One line of JSON for each.
 #include "base/error.hpp"
 #include "judge/answer.hpp"
 #include "pytorch/host.hpp"
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,7 @@ int main(int argc, char** argv) try {
   asked.baselines = {"eager"};
   asked.final_pairs = 12;
   const double ms = std::atof(argv[4]);
+  if (const char* idle = std::strchr(argv[4], '/')) asked.process.idle_limit = base::Seconds(std::atof(idle + 1));
   asked.rival = [ms](const std::vector<std::string>& order) { return std::vector<double>(order.size(), ms); };
   for (int i = 5; i < argc; ++i) {
     const outcome::Judgement judgement = judge::judge_answer(host, task, argv[i], asked);

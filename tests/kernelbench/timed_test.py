@@ -35,9 +35,9 @@ class ModelNew(nn.Module):
 
 
 class TimedTest(TaskTest):
-    def judged(self, *answers):
+    def judged(self, *answers, rival=RIVAL_MS):
         task = self.write("task.py", TASK)
-        ran = subprocess.run([os.environ["CUDAL1_TIMED_ANSWERS"], os.environ["CUDAL1_TEST_BINARY"], PYTHON, str(task), RIVAL_MS, *map(str, answers)],
+        ran = subprocess.run([os.environ["CUDAL1_TIMED_ANSWERS"], os.environ["CUDAL1_TEST_BINARY"], PYTHON, str(task), rival, *map(str, answers)],
                              cwd=self.work, env=self.environment, capture_output=True, text=True, timeout=600)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return [json.loads(line) for line in ran.stdout.splitlines()]
@@ -56,6 +56,11 @@ class TimedTest(TaskTest):
         for (name, verdicts), judgement in zip(CHEATS.items(), cheats):
             with self.subTest(name):
                 self.assertIn(judgement["verdict"], verdicts, judgement)
+
+    def test_one_that_stops_itself_or_its_reply_is_not_waited_for(self):
+        for judgement in self.judged(ANSWERS / "stops_itself.py", ANSWERS / "endless_frame.py", rival=f"{RIVAL_MS}/4"):
+            self.assertEqual(judgement["verdict"], "RUNTIME_FAILED", judgement)
+            self.assertIn("did nothing for 4 s, and gave no answer", judgement["message"])
 
     @staticmethod
     def speedup(judgement):

@@ -24,7 +24,7 @@ double within(int count, std::uint64_t seed) {
     sum += ratio;
     squares += ratio * ratio;
   }
-  return reference::errors_within(sum, squares, 16);
+  return reference::independent_errors({1, sum, squares, 16});
 }
 
 }  // namespace
@@ -37,16 +37,16 @@ TEST_CASE("slices of few errors scatter, and the estimate of their number is sel
     CHECK(within(1000, seed) > 100);
     CHECK(within(1000, seed) < 2500);
   }
-  CHECK(reference::errors_within(5, 25, 1) == 1);
-  CHECK(reference::errors_within(0, 0, 16) == 1);
-  CHECK(reference::errors_within(1e-190, 0, 16) == 1);
+  CHECK(reference::independent_errors({1, 5, 25, 1}) == 1);
+  CHECK(reference::independent_errors({1, 0, 0, 16}) == 1);
+  CHECK(reference::independent_errors({0.5, 1e-190, 0, 16}) == 2);
 }
 
 TEST_CASE("an output that is off by the same in each of 16 slices is held to less than one that is off in few") {
   reference::Deviation deviation;
   deviation.whole = 5.5;
-  deviation.count = 16 * reference::errors_within(16 * 30.0, 16 * 900.0, 16);
+  deviation.count = reference::independent_errors({1.0 / 16, 16 * 30.0, 16 * 900.0, 16});
   CHECK_FALSE(reference::judge(deviation).empty());
-  deviation.count = 16 * reference::errors_within(30, 900, 16);
+  deviation.count = reference::independent_errors({1.0 / 16, 30, 900, 16});
   CHECK(reference::judge(deviation).empty());
 }
