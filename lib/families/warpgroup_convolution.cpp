@@ -199,7 +199,6 @@ class WarpgroupConvolution {
   }
 
   void write_inputs() {
-    const std::size_t assignments = channels_.values.size();
     const tensor::Extent plane = product_of(input_.shape, 2, input_.shape.size(), region_.assignments);
     for (int half = 0; half < halves_; ++half) {
       inputs_.push_back(file_.unique(half == 0 ? "XH" : "XL"));
