@@ -107,7 +107,7 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, floa
   float acc1 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n2; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     if (WHOLE) {
       X_0_pack = load<true, VEC>(X_0_line + ((column % n4) + size_t((column / n4)) * n6), n2 - column);
     } else {
@@ -160,7 +160,7 @@ __device__ __forceinline__ void row_parts_2_body(const float* __restrict__ X, co
   float acc6 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS_3 + int(threadIdx.x)) * VEC; column < n3; column += int(gridDim.y) * THREADS_3 * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     if (WHOLE) {
       X_0_pack = load<true, VEC>(X_0_line + ((column % n5) + size_t((column / n5)) * n7), n3 - column);
     } else {

@@ -135,7 +135,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, long long
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

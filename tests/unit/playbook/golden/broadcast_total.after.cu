@@ -82,9 +82,9 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, cons
   float acc3 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n3; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, n3 - column);
-    Pack<float, VEC> B_1_pack;
+    Pack<float, VEC> B_1_pack = {};
     if (WHOLE) {
       const auto same = column < n3 ? B_1_line[((column / H) % C)] : B_1_line[0];
     #pragma unroll

@@ -105,9 +105,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ B, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < K; column += THREADS * VEC) {
-    Pack<float, VEC> B_0_pack;
+    Pack<float, VEC> B_0_pack = {};
     B_0_pack = load<WHOLE, VEC>(B_0_line + column, K - column);
-    Pack<float, VEC> V_1_pack;
+    Pack<float, VEC> V_1_pack = {};
     V_1_pack = load<WHOLE, VEC>(V_1_line + column, K - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -161,9 +161,9 @@ __device__ __forceinline__ void rows_2_body(const float* __restrict__ A, const f
     }
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < M; column += THREADS_2 * VEC) {
-    Pack<float, VEC> A_0_pack;
+    Pack<float, VEC> A_0_pack = {};
     A_0_pack = load<WHOLE, VEC>(A_0_line + column, M - column);
-    Pack<float, VEC> S_1_pack;
+    Pack<float, VEC> S_1_pack = {};
     S_1_pack = load<WHOLE, VEC>(S_1_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

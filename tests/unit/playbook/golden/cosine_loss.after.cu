@@ -111,9 +111,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<float, VEC> X_1_pack;
+    Pack<float, VEC> X_1_pack = {};
     X_1_pack = load<WHOLE, VEC>(X_1_line + column, M - column);
-    Pack<float, VEC> Z_2_pack;
+    Pack<float, VEC> Z_2_pack = {};
     Z_2_pack = load<WHOLE, VEC>(Z_2_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -171,7 +171,7 @@ __device__ __forceinline__ void rows_2_body(const float* __restrict__ S, float* 
     }
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < N; column += THREADS_2 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, N - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

@@ -102,7 +102,7 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_5_pack;
+    Pack<float, VEC> X_5_pack = {};
     X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_5_pack;
+    Pack<float, VEC> X_5_pack = {};
     X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -189,9 +189,9 @@ __device__ __forceinline__ void rows_2_body(const float* __restrict__ S, const l
     }
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < N; column += THREADS_2 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, N - column);
-    Pack<long long, VEC> T_2_pack;
+    Pack<long long, VEC> T_2_pack = {};
     T_2_pack = load<WHOLE, VEC>(T_2_line + column, N - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

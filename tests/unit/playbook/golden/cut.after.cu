@@ -138,9 +138,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
     }
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < M; column += THREADS_2 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, M - column);
-    Pack<float, VEC> Z_1_pack;
+    Pack<float, VEC> Z_1_pack = {};
     Z_1_pack = load<WHOLE, VEC>(Z_1_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -172,9 +172,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
     }
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < M; column += THREADS_2 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, M - column);
-    Pack<float, VEC> Z_1_pack;
+    Pack<float, VEC> Z_1_pack = {};
     Z_1_pack = load<WHOLE, VEC>(Z_1_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -204,9 +204,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < M; column += THREADS_2 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, M - column);
-    Pack<float, VEC> Z_1_pack;
+    Pack<float, VEC> Z_1_pack = {};
     Z_1_pack = load<WHOLE, VEC>(Z_1_line + column, M - column);
     Pack<float, VEC> out0;
     #pragma unroll

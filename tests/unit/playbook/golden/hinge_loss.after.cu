@@ -82,9 +82,9 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, cons
   float acc7 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n3; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> X_1_pack;
+    Pack<float, VEC> X_1_pack = {};
     X_1_pack = load<WHOLE, VEC>(X_1_line + column, n3 - column);
-    Pack<float, VEC> Z_2_pack;
+    Pack<float, VEC> Z_2_pack = {};
     if (WHOLE) {
       Z_2_pack = load<true, VEC>(Z_2_line + ((column % M)), n3 - column);
     } else {

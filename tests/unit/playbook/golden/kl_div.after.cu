@@ -82,9 +82,9 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ Z, cons
   float acc13 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n3; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> Z_0_pack;
+    Pack<float, VEC> Z_0_pack = {};
     Z_0_pack = load<WHOLE, VEC>(Z_0_line + column, n3 - column);
-    Pack<float, VEC> X_9_pack;
+    Pack<float, VEC> X_9_pack = {};
     X_9_pack = load<WHOLE, VEC>(X_9_line + column, n3 - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

@@ -104,7 +104,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ T, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_1_pack;
+    Pack<float, VEC> X_1_pack = {};
     X_1_pack = load<WHOLE, VEC>(X_1_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ T, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_1_pack;
+    Pack<float, VEC> X_1_pack = {};
     X_1_pack = load<WHOLE, VEC>(X_1_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -167,9 +167,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ T, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> T_0_pack;
+    Pack<float, VEC> T_0_pack = {};
     T_0_pack = load<WHOLE, VEC>(T_0_line + column, C - column);
-    Pack<float, VEC> X_1_pack;
+    Pack<float, VEC> X_1_pack = {};
     X_1_pack = load<WHOLE, VEC>(X_1_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ S, floa
   float acc1 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS_2 + int(threadIdx.x)) * VEC; column < N; column += int(gridDim.y) * THREADS_2 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, N - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

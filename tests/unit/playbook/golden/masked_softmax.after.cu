@@ -102,9 +102,9 @@ __device__ __forceinline__ void rows_body(const bool* __restrict__ K, const floa
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<bool, VEC> K_0_pack;
+    Pack<bool, VEC> K_0_pack = {};
     K_0_pack = load<WHOLE, VEC>(K_0_line + column, M - column);
-    Pack<float, VEC> X_2_pack;
+    Pack<float, VEC> X_2_pack = {};
     X_2_pack = load<WHOLE, VEC>(X_2_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -136,9 +136,9 @@ __device__ __forceinline__ void rows_body(const bool* __restrict__ K, const floa
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<bool, VEC> K_0_pack;
+    Pack<bool, VEC> K_0_pack = {};
     K_0_pack = load<WHOLE, VEC>(K_0_line + column, M - column);
-    Pack<float, VEC> X_2_pack;
+    Pack<float, VEC> X_2_pack = {};
     X_2_pack = load<WHOLE, VEC>(X_2_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -168,9 +168,9 @@ __device__ __forceinline__ void rows_body(const bool* __restrict__ K, const floa
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<bool, VEC> K_0_pack;
+    Pack<bool, VEC> K_0_pack = {};
     K_0_pack = load<WHOLE, VEC>(K_0_line + column, M - column);
-    Pack<float, VEC> X_2_pack;
+    Pack<float, VEC> X_2_pack = {};
     X_2_pack = load<WHOLE, VEC>(X_2_line + column, M - column);
     Pack<float, VEC> out0;
     #pragma unroll

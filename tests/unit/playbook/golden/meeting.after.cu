@@ -165,7 +165,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       }
     }
     for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
-      Pack<float, VEC> X_0_pack;
+      Pack<float, VEC> X_0_pack = {};
       X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
       #pragma unroll
       for (int i = 0; i < VEC; ++i) {
@@ -192,7 +192,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       }
     }
     for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
-      Pack<float, VEC> X_0_pack;
+      Pack<float, VEC> X_0_pack = {};
       X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
       #pragma unroll
       for (int i = 0; i < VEC; ++i) {
@@ -216,7 +216,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
     #pragma unroll
     for (int item = 0; item < ITEMS; ++item) {
       const int column = ((item * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC;
-      Pack<float, VEC> weight_12_pack;
+      Pack<float, VEC> weight_12_pack = {};
       if (WHOLE) {
         const auto same = column < n4 ? weight_12_line[(column / n9)] : weight_12_line[0];
       #pragma unroll
@@ -226,7 +226,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       for (int i = 0; i < VEC; ++i)
         if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n9)];
       }
-      Pack<float, VEC> bias_14_pack;
+      Pack<float, VEC> bias_14_pack = {};
       if (WHOLE) {
         const auto same = column < n4 ? bias_14_line[(column / n9)] : bias_14_line[0];
       #pragma unroll
@@ -251,9 +251,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       store<WHOLE, VEC>(out0_line + column, out0, n4 - column);
     }
     for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
-      Pack<float, VEC> X_0_pack;
+      Pack<float, VEC> X_0_pack = {};
       X_0_pack = load<WHOLE, VEC>(X_0_line + column, n4 - column);
-      Pack<float, VEC> weight_12_pack;
+      Pack<float, VEC> weight_12_pack = {};
       if (WHOLE) {
         const auto same = column < n4 ? weight_12_line[(column / n9)] : weight_12_line[0];
       #pragma unroll
@@ -263,7 +263,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       for (int i = 0; i < VEC; ++i)
         if (column + i < n4) weight_12_pack.at[i] = weight_12_line[(((column + i)) / n9)];
       }
-      Pack<float, VEC> bias_14_pack;
+      Pack<float, VEC> bias_14_pack = {};
       if (WHOLE) {
         const auto same = column < n4 ? bias_14_line[(column / n9)] : bias_14_line[0];
       #pragma unroll

@@ -182,7 +182,7 @@ __global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) rows(const fl
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < n2; column += THREADS * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<false, VEC>(S_0_line + column, n2 - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

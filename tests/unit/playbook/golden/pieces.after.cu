@@ -105,7 +105,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < n4; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     if (WHOLE) {
       X_0_pack = load<true, VEC>(X_0_line + ((column % n6) + size_t((column / n6)) * n8), n4 - column);
     } else {
@@ -138,7 +138,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < n4; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     if (WHOLE) {
       X_0_pack = load<true, VEC>(X_0_line + ((column % n6) + size_t((column / n6)) * n8), n4 - column);
     } else {
@@ -183,7 +183,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < n4; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     if (WHOLE) {
       X_0_pack = load<true, VEC>(X_0_line + ((column % n6) + size_t((column / n6)) * n8), n4 - column);
     } else {

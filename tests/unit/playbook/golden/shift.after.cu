@@ -97,7 +97,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, float* __
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, float* __
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -153,7 +153,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, float* __
     if (live) store<WHOLE, VEC>(out0_line + column, out0, M - column);
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < M; column += THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, M - column);
     Pack<float, VEC> out0;
     #pragma unroll

@@ -82,9 +82,9 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, cons
   float acc12 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n3; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, n3 - column);
-    Pack<float, VEC> Z_1_pack;
+    Pack<float, VEC> Z_1_pack = {};
     Z_1_pack = load<WHOLE, VEC>(Z_1_line + column, n3 - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

@@ -111,7 +111,7 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_5_pack;
+    Pack<float, VEC> X_5_pack = {};
     X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -140,7 +140,7 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_5_pack;
+    Pack<float, VEC> X_5_pack = {};
     X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -180,9 +180,9 @@ __device__ __forceinline__ void rows_body(const long long* __restrict__ T, const
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < C; column += THREADS * VEC) {
-    Pack<float, VEC> X_5_pack;
+    Pack<float, VEC> X_5_pack = {};
     X_5_pack = load<WHOLE, VEC>(X_5_line + column, C - column);
-    Pack<float, VEC> W_17_pack;
+    Pack<float, VEC> W_17_pack = {};
     W_17_pack = load<WHOLE, VEC>(W_17_line + column, C - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -238,11 +238,11 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ S, cons
   float acc8 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS_3 + int(threadIdx.x)) * VEC; column < N; column += int(gridDim.y) * THREADS_3 * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, N - column);
-    Pack<long long, VEC> T_2_pack;
+    Pack<long long, VEC> T_2_pack = {};
     T_2_pack = load<WHOLE, VEC>(T_2_line + column, N - column);
-    Pack<float, VEC> S_2_5_pack;
+    Pack<float, VEC> S_2_5_pack = {};
     S_2_5_pack = load<WHOLE, VEC>(S_2_5_line + column, N - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

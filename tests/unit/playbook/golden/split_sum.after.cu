@@ -81,7 +81,7 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ X, floa
   float acc1 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < n2; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, n2 - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

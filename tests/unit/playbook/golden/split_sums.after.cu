@@ -86,9 +86,9 @@ __device__ __forceinline__ void row_parts_body(const float* __restrict__ A, cons
   float acc7 = 0;
   #pragma unroll 4
   for (int column = (int(blockIdx.y) * THREADS + int(threadIdx.x)) * VEC; column < N; column += int(gridDim.y) * THREADS * VEC) {
-    Pack<float, VEC> A_0_pack;
+    Pack<float, VEC> A_0_pack = {};
     A_0_pack = load<WHOLE, VEC>(A_0_line + column, N - column);
-    Pack<float, VEC> B_1_pack;
+    Pack<float, VEC> B_1_pack = {};
     B_1_pack = load<WHOLE, VEC>(B_1_line + column, N - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

@@ -148,7 +148,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ B, float* __
     }
   }
   for (int column = (ITEMS * THREADS_3 + int(threadIdx.x)) * VEC; column < M; column += THREADS_3 * VEC) {
-    Pack<float, VEC> B_0_pack;
+    Pack<float, VEC> B_0_pack = {};
     B_0_pack = load<WHOLE, VEC>(B_0_line + column, M - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
@@ -201,9 +201,9 @@ __device__ __forceinline__ void rows_2_body(const float* __restrict__ X, const f
     }
   }
   for (int column = (ITEMS * THREADS_4 + int(threadIdx.x)) * VEC; column < K; column += THREADS_4 * VEC) {
-    Pack<float, VEC> X_0_pack;
+    Pack<float, VEC> X_0_pack = {};
     X_0_pack = load<WHOLE, VEC>(X_0_line + column, K - column);
-    Pack<float, VEC> S_1_pack;
+    Pack<float, VEC> S_1_pack = {};
     S_1_pack = load<WHOLE, VEC>(S_1_line + column, K - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

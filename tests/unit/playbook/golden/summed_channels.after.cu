@@ -130,7 +130,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ B, float* __
     }
   }
   for (int column = (ITEMS * THREADS_2 + int(threadIdx.x)) * VEC; column < O; column += THREADS_2 * VEC) {
-    Pack<float, VEC> B_0_pack;
+    Pack<float, VEC> B_0_pack = {};
     B_0_pack = load<WHOLE, VEC>(B_0_line + column, O - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {

@@ -196,7 +196,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
         }
       }
       for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
-        Pack<float, VEC> X_0_pack;
+        Pack<float, VEC> X_0_pack = {};
         if (WHOLE) {
           X_0_pack = load<true, VEC>(X_0_line + ((column % n7) + size_t((column / n7)) * n9), n4 - column);
         } else {
@@ -229,7 +229,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
         }
       }
       for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
-        Pack<float, VEC> X_0_pack;
+        Pack<float, VEC> X_0_pack = {};
         if (WHOLE) {
           X_0_pack = load<true, VEC>(X_0_line + ((column % n7) + size_t((column / n7)) * n9), n4 - column);
         } else {
@@ -296,7 +296,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
         }
       }
       for (int column = ((ITEMS * TEAM + rank) * THREADS + int(threadIdx.x)) * VEC; column < n4; column += TEAM * THREADS * VEC) {
-        Pack<float, VEC> X_0_pack;
+        Pack<float, VEC> X_0_pack = {};
         if (WHOLE) {
           X_0_pack = load_once<true, VEC>(X_0_line + ((column % n7) + size_t((column / n7)) * n9), n4 - column);
         } else {

@@ -190,9 +190,9 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ S, const flo
     }
   }
   for (int column = (ITEMS * THREADS + int(threadIdx.x)) * VEC; column < n3; column += THREADS * VEC) {
-    Pack<float, VEC> S_0_pack;
+    Pack<float, VEC> S_0_pack = {};
     S_0_pack = load<WHOLE, VEC>(S_0_line + column, n3 - column);
-    Pack<float, VEC> W_1_pack;
+    Pack<float, VEC> W_1_pack = {};
     W_1_pack = load<WHOLE, VEC>(W_1_line + column, n3 - column);
     #pragma unroll
     for (int i = 0; i < VEC; ++i) {
