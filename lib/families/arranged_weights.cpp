@@ -19,10 +19,10 @@ ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, con
     const auto& [stride, padding, dilation, outputs, count] = windows.axes[i].window;
     const std::string up(1, "DHW"[i]), low(1, "dhw"[i]);
     const std::int64_t all = count.values[0];
-    residues += fmt::format("  const int first_{0} = ({1} % {2} + {3}) % {2}, T{4} = ({5} - first_{0} + {6}) / {2};\n", low, rest, stride, padding, up, all, stride - 1);
+    residues += taps_of_residue(windows.axes[i].window, low, up, fmt::format("{} % {}", rest, stride), std::to_string(all), "  ");
     rest += stride == 1 ? "" : fmt::format(" / {}", stride);
     layers *= stride;
-    most *= (all + stride - 1) / stride;
+    most *= (all + tap_step(windows.axes[i].window) - 1) / tap_step(windows.axes[i].window);
     taps *= all;
   }
   ArrangedWeights result;
@@ -37,7 +37,7 @@ ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, con
   const auto axis = [&](std::size_t i) { return windows.axes[i].window; };
   file.code(device_code("arrange_weights.cuh",
                         {{"name", name}, {"parameters", arguments.parameters()}, {"residues", residues}, {"row", row}, {"O", O}, {"C", C},
-                         {"stride_d", axis(0).stride}, {"stride_h", axis(1).stride}, {"stride_w", axis(2).stride}, {"from", from},
+                         {"step_d", tap_step(axis(0))}, {"step_h", tap_step(axis(1))}, {"step_w", tap_step(axis(2))}, {"from", from},
                          {"groups", groups}, {"taps", taps}, {"KH", axis(1).taps.values[0]}, {"KW", axis(2).taps.values[0]}, {"to", to}}));
   file.launch(fmt::format("{}<<<dim3(ceil_div({} * {}, 256), 1, {}), 256>>>({})", name, in_parentheses(results.text), in_parentheses(result.row.text), layers,
                           arguments.passed()));

@@ -39,11 +39,7 @@ bool is_product(const Node& node) {
 // Few results per weight are no product: those go through write_windows.
 bool is_tiled_convolution(const Node& node) {
   if (!node.is<Convolution>()) return false;
-  if (node.shape[1].values[0] / node.as<Convolution>().groups < 8) return false;
-  if (node.transposed())
-    for (const Window& window : node.windows())
-      if (window.dilation != 1 && window.stride != 1) return false;
-  return true;
+  return node.shape[1].values[0] / node.as<Convolution>().groups >= 8;
 }
 
 namespace {
@@ -147,8 +143,7 @@ class ConvolutionWriter {
     if (split) {
       // Results r, r + stride, r + 2 stride, …; taps first, first + stride, …
       part += fmt::format("  const int r_{0} = {1} % {2}, Q{3} = ({4} - r_{0} + {5}) / {2};\n", low, rest, stride, up, wanted, stride - 1);
-      part += fmt::format("  const int first_{0} = (r_{0} + {1}) % {2}, T{3} = ({4} - first_{0} + {5}) / {2}, add_{0} = (r_{0} + {1}) / {2};\n", low,
-                          padding, stride, up, count, stride - 1);
+      part += taps_of_residue(axis.window, low, up, "r_" + low, count, "  ");
       rest += fmt::format(" / {}", stride);
       classes_ += fmt::format("{}{}", classes_.empty() ? "" : " * ", stride);
     } else {
@@ -157,8 +152,8 @@ class ConvolutionWriter {
       part += fmt::format("  constexpr int first_{0} = 0, add_{0} = {1};\n", low, transposed_ ? padding : -padding);
     }
     set("times_" + low, std::to_string(transposed_ ? 1 : stride));
-    set("step_" + low, transposed_ ? fmt::format("-{}", split ? 1 : dilation) : std::to_string(dilation));
-    set("jump_" + low, std::to_string(split ? stride : 1));
+    set("step_" + low, transposed_ ? fmt::format("-{}", split ? input_step(axis.window) : dilation) : std::to_string(dilation));
+    set("jump_" + low, std::to_string(split ? tap_step(axis.window) : 1));
     const auto result = [&](const char* coordinate) { return split ? fmt::format("{} * {} + r_{}", coordinate, stride, low) : coordinate; };
     set("result_" + low, result(i == 0 ? "at / (QH * QW) % QD" : i == 1 ? "at / QW % QH" : "at % QW"));
     set("own_" + low, result(i == 0 ? "line / QH % QD" : i == 1 ? "line % QH" : "w"));
@@ -207,7 +202,7 @@ class ConvolutionWriter {
                       : fmt::format("          const int d = at.d + plane % TD * {};\n"
                                     "          const bool inside = at.from >= 0 && unsigned(d) < unsigned({});\n"
                                     "          const float* x = inside ? from + at.from + d * {} * {} : from;\n",
-                                    transposed_ ? fmt::format("-{}", planes.stride > 1 ? 1 : planes.dilation) : std::to_string(planes.dilation), D, H, W));
+                                    transposed_ ? fmt::format("-{}", planes.stride > 1 ? input_step(planes) : planes.dilation) : std::to_string(planes.dilation), D, H, W));
     const std::string row = arranged_ ? arguments_.number(arranged_->row) : "depth";
     set("weights", fmt::format("{} + size_t({}) * {} * {}", k_, arranged_ ? "blockIdx.z" : "group", o_, row));
     set("weight_row", row);
@@ -236,6 +231,10 @@ class ConvolutionWriter {
       held += fmt::format("  for (int i = threadIdx.x; i < {}; i += 256) held = held && {}[i] > 0;\n", arguments_.number(count), positive);
     }
     set("guard", unless_.empty() ? "" : "  // NaN undoes no scale: of such inputs or weights there are no halves.\n  bool held = true;\n" + held + "  if (!__syncthreads_or(!held)) return;\n");
+    // Where nothing is to be done few blocks shall see it.
+    set("block", unless_.empty() ? "int(blockIdx.x)" : "block");
+    set("open", unless_.empty() ? fmt::format("  if (int(blockIdx.x) * {} >= positions) return;\n", tile_p_) : fmt::format("  for (int block = blockIdx.x; block * {} < positions; block += gridDim.x) {{\n", tile_p_));
+    set("close", unless_.empty() ? "" : "  }\n");
   }
 
   void launch() {
@@ -252,7 +251,8 @@ class ConvolutionWriter {
                               : tensor_cores_ ? fmt::format("128, {} * ({} * 36 + 32 * ({} + 8)) * 4", stages_, tile_o_, tile_p_)
                                               : "256";
     const std::string tiles = rows_ ? fmt::format("{} * ceil_div({}, {})", rows_->strips, rows_->positions, tile_p_) : fmt::format("ceil_div({}, {})", positions.text, tile_p_);
-    file_.launch(fmt::format("{}<<<dim3({}, ceil_div({}, {}){}), {}>>>({})", name_, tiles, results_.text, tile_o_, layers.empty() ? "" : ", " + layers, block,
+    const std::string blocks = unless_.empty() ? tiles : fmt::format("min({}, ceil_div({}, ceil_div({}, {}){}))", tiles, 2 * file_.machine().multiprocessors, results_.text, tile_o_, layers.empty() ? "" : " * " + layers);
+    file_.launch(fmt::format("{}<<<dim3({}, ceil_div({}, {}){}), {}>>>({})", name_, blocks, results_.text, tile_o_, layers.empty() ? "" : ", " + layers, block,
                              arguments_.passed()));
   }
 

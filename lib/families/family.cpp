@@ -44,8 +44,6 @@ bool matches_scan(Region& region, const Dag& dag, const KernelFile&) { return pr
 
 bool matches_warpgroup_convolution(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
-  // In TF32 a grouped transposed convolution was wrong by warpgroups (transposed_wide_groups_2d); why is not known. As float32 it is right.
-  if (producer.is<Convolution>() && producer.as<Convolution>().groups > 1 && !file.variant().exact_convolutions()) return false;
   return file.variant().warpgroups() && producer.is<Convolution>() &&
          is_warpgroup_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
 }

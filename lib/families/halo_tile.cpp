@@ -23,12 +23,13 @@ Axis axis_of(const Window& window, bool transposed) {
   const std::int64_t taps = window.taps.values[0];
   if (!transposed) return {window.stride, window.dilation, taps, taps};
   if (window.stride == 1) return {1, window.dilation, taps, taps};
-  return {1, 1, (taps + window.stride - 1) / window.stride, std::max<std::int64_t>(1, taps / window.stride)};
+  const std::int64_t step = tap_step(window);
+  return {1, input_step(window), (taps + step - 1) / step, std::max<std::int64_t>(1, window.stride == step ? taps / step : 1)};
 }
 
 HaloTile::Axis text_of(const Axis& axis, const std::string& low, const std::string& up, const std::string& at, bool transposed, bool split) {
   HaloTile::Axis result;
-  result.span = split ? "T" + up : std::to_string(axis.span());
+  result.span = !split ? std::to_string(axis.span()) : axis.step == 1 ? "T" + up : fmt::format("max(0, (T{} - 1) * {} + 1)", up, axis.step);
   result.low = transposed ? fmt::format("add_{} - (T{} - 1) * {}", low, up, axis.step) : "add_" + low;
   // Between windows that do not meet there is nothing to keep.
   result.row = axis.stride > axis.span() ? fmt::format("{0} / {1} * {2} + {0} % {1}", at, axis.span(), axis.stride) : at;

@@ -4,10 +4,9 @@
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
+#include "families/place_tile.hpp"
 #include "families/warpgroup_blocks.hpp"
 #include "families/windows.hpp"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,7 @@ namespace {
 
 constexpr const char* lower_names[] = {"d", "h", "w"};
 constexpr const char* upper_names[] = {"D", "H", "W"};
-constexpr std::int64_t aligned_channels = 8, step_channels = 64;
+constexpr std::int64_t aligned_channels = 8;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
@@ -41,20 +40,13 @@ tensor::Extent divided(const tensor::Extent& extent, std::int64_t by) {
   return result;
 }
 
-// A tile of results: `rows` channels, and places of width by height by samples.
-struct PlaceTile {
-  std::int64_t rows = 128, width = 1, height = 1, samples = 1;
-  double share = 0;  // of the places that exist
-  std::int64_t places() const { return width * height * samples; }
-};
-
 class WarpgroupConvolution {
  public:
   WarpgroupConvolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file)
       : region_(region), dag_(dag), buffers_(buffers), file_(file), node_(dag.at(region.producer)), input_(dag.at(node_.operands[0])), windows_(windows_of(node_, input_)),
         groups_(node_.as<Convolution>().groups), channels_(divided(input_.shape[1], groups_)), results_(divided(node_.shape[1], groups_)),
         pitch_(padded_channels(input_.shape[1])), weight_pitch_(padded_channels(channels_)), halves_(file.variant().exact_convolutions() ? 2 : 1), taps_(windows_.taps().values[0]),
-        tile_(tile()), name_(file.unique("warpgroup_convolution")), places_(file.tune("TILE_P", {tile_.places()})) {}
+        step_(step_channels(channels_.values[0])), tile_(*convolution_tile(node_, input_, windows_, halves_, file.machine())), name_(file.unique("warpgroup_convolution")) {}
 
   void write() {
     file_.helper(device_code("split_halves.cuh"));
@@ -76,9 +68,16 @@ class WarpgroupConvolution {
   bool residues(std::size_t axis) const { return transposed() && window(axis).stride > 1; }
   // Inputs with equal residues by the stride of any other have a map of their own.
   std::int64_t phases(std::size_t axis) const { return transposed() ? 1 : window(axis).stride; }
-  std::int64_t layers() const {
+  // Kinds of tiles by residues and groups.
+  std::int64_t classes() const {
     std::int64_t result = groups_;
     for (std::size_t i = 0; i < 3; ++i) result *= residues(i) ? window(i).stride : 1;
+    return result;
+  }
+  // Taps of a tile, at most.
+  std::int64_t met_taps() const {
+    std::int64_t result = 1;
+    for (std::size_t i = 0; i < 3; ++i) result *= residues(i) ? most_taps(window(i)) : window(i).taps.values[0];
     return result;
   }
   // Results along an axis that are a stride apart, at most.
@@ -86,28 +85,6 @@ class WarpgroupConvolution {
   std::string wanted_text(std::size_t axis) const {
     const Window& own = window(axis);
     return residues(axis) ? fmt::format("ceil_div({}, {})", own.outputs.text, own.stride) : in_parentheses(own.outputs.text);
-  }
-
-  // The tile whose places waste least; of 128 channels, or of 64 where there are no more.
-  PlaceTile tile() const {
-    PlaceTile best;
-    const std::int64_t rows = results_.values[0] <= 64 ? 64 : 128, width = wanted(2), height = wanted(1), samples = input_.shape[0].values[0];
-    const auto share = [](std::int64_t all, std::int64_t of) { return static_cast<double>(all) / static_cast<double>(round_up(all, of)); };
-    double most = 0;
-    for (const std::int64_t places : {256, 128}) {
-      if (places * rows * halves_ > 256 * 128) continue;
-      for (std::int64_t w = 8; w <= places; w *= 2)
-        for (std::int64_t h = 1; w * h <= places; h *= 2) {
-          const std::int64_t b = places / (w * h);
-          PlaceTile tried{rows, w, h, b, share(width, w) * share(height, h) * share(samples, b)};
-          const std::int64_t tiles = layers() * ceil_div(results_.values[0], rows) * ceil_div(width, w) * ceil_div(height, h) * ceil_div(samples, b) * wanted(0);
-          const std::int64_t multiprocessors = file_.machine().multiprocessors;
-          // Long rows of a box are copied and written faster; of smaller tiles more has to be copied.
-          const double worth = tried.share * static_cast<double>(tiles) / static_cast<double>(round_up(tiles, multiprocessors)) * (w >= 32 ? 1 : 0.95) * (places == 256 ? 1 : 0.9);
-          if (worth > most) most = worth, best = tried;
-        }
-    }
-    return best;
   }
 
   void write_weights() {
@@ -133,19 +110,55 @@ class WarpgroupConvolution {
   }
 
   void write_inputs() {
-    const std::size_t assignments = channels_.values.size();
     const tensor::Extent plane = product_of(input_.shape, 2, input_.shape.size(), region_.assignments);
-    tensor::Extent blocks = plane;
-    blocks.text = fmt::format("ceil_div({}, 32)", plane.text);
-    for (std::int64_t& value : blocks.values) value = ceil_div(value, 32);
     for (int half = 0; half < halves_; ++half) {
       inputs_.push_back(file_.unique(half == 0 ? "XH" : "XL"));
       file_.scratch(inputs_.back(), "float16", {input_.shape[0], plane, pitch_});
     }
     input_back_ = file_.unique("R");
     file_.scratch(input_back_, "float32", {input_.shape[0]});
-    const std::string parts = file_.unique("S"), name = file_.unique("split_inputs"), from = buffers_.at(node_.operands[0]);
-    file_.scratch(parts, "float32", {input_.shape[0], blocks, literal(2, assignments)});
+    if (halves_ == 1 && groups_ == 1) write_rounded_inputs(plane);
+    else write_split_inputs(plane);
+  }
+
+  // Of each sample as many, of `times` places each.
+  tensor::Extent blocks_of(const tensor::Extent& plane, std::int64_t times) const {
+    tensor::Extent blocks = plane;
+    blocks.text = fmt::format("ceil_div({}, {})", plane.text, times);
+    for (std::int64_t& value : blocks.values) value = ceil_div(value, times);
+    return blocks;
+  }
+
+  // Places meet all channels, so that one pass sees what there is of a place, and rounds it.
+  void write_rounded_inputs(const tensor::Extent& plane) {
+    // Each block looks for its sample's scale first: few of them, but enough for all multiprocessors.
+    const std::int64_t pieces = 64 / step_, turns = ceil_div(plane.values[0], 32 * pieces) * input_.shape[0].values[0] >= 64 * file_.machine().multiprocessors ? 4 : 1;
+    const tensor::Extent blocks = blocks_of(plane, 32 * pieces * turns);
+    tensor::Extent count_of = blocks;
+    count_of.text = fmt::format("{} * {}", blocks.text, pieces);
+    for (std::int64_t& value : count_of.values) value *= pieces;
+    const std::string parts = file_.unique("S");
+    file_.scratch(parts, "float32", {input_.shape[0], count_of, literal(2, channels_.values.size())});
+    const std::string name = file_.unique("round_inputs"), from = buffers_.at(node_.operands[0]), samples = input_.shape[0].text;
+    Arguments arguments(file_.scalars()), scale(file_.scalars());
+    const std::string x = arguments.pointer(from, tensor::Dtype::float32, false), high = arguments.pointer(inputs_[0], tensor::Dtype::float16, true);
+    const std::string own_parts = arguments.pointer(parts, tensor::Dtype::float32, true), scale_x = scale.pointer(from, tensor::Dtype::float32, false);
+    const std::string scale_parts = scale.pointer(parts, tensor::Dtype::float32, false), back = scale.pointer(input_back_, tensor::Dtype::float32, true);
+    const std::string C = arguments.number(input_.shape[1]), P = arguments.number(plane), pitch = arguments.number(pitch_);
+    const std::string scale_C = scale.number(input_.shape[1]), scale_P = scale.number(plane), count = scale.number(count_of);
+    file_.code(device_code("round_inputs.cuh", {{"name", name}, {"step", step_}, {"turns", turns}, {"parameters", arguments.parameters()}, {"X", x}, {"H", high}, {"parts", own_parts}, {"C", C}, {"P", P}, {"pitch", pitch},
+        {"scale_parameters", scale.parameters()}, {"scale_X", scale_x}, {"scale_C", scale_C}, {"scale_P", scale_P}, {"scale_parts", scale_parts}, {"scale_back", back}, {"scale_count", count}}));
+    file_.launch(fmt::format("{}<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, arguments.passed()));
+    file_.launch(fmt::format("{}_scales<<<{}, 256>>>({})", name, samples, scale.passed()));
+    file_.preparation(6.0 * volume(input_.shape));
+    file_.preparation(0);
+  }
+
+  void write_split_inputs(const tensor::Extent& plane) {
+    const tensor::Extent blocks = blocks_of(plane, 32);
+    const std::string parts = file_.unique("S");
+    file_.scratch(parts, "float32", {input_.shape[0], blocks, literal(2, channels_.values.size())});
+    const std::string name = file_.unique("split_inputs"), from = buffers_.at(node_.operands[0]);
     Arguments measure(file_.scalars()), scale(file_.scalars()), arguments(file_.scalars());
     const std::string measure_x = measure.pointer(from, tensor::Dtype::float32, false), measure_parts = measure.pointer(parts, tensor::Dtype::float32, true);
     const std::string measure_c = measure.number(input_.shape[1]), measure_p = measure.number(plane);
@@ -177,8 +190,8 @@ class WarpgroupConvolution {
     if (phase != std::array<std::int64_t, 3>{}) from += fmt::format(" + (({} * {} + {}) * {} + {}) * {}", phase[0], extent(1), phase[1], extent(2), phase[2], pitch);
     const auto axis = [&](std::size_t i) { return phases(i) == 1 ? windows_.axes[i].input.text : fmt::format("ceil_div({} - {}, {})", extent(i), phase[i], phases(i)); };
     const auto apart = [&](std::size_t i, const std::string& text) { return phases(i) == 1 ? text : fmt::format("{} * {}", phases(i), text); };
-    return fmt::format("tensor_map({}, axes({}, {}, {}, {}, {}), strides({}, {}, {}, {} * {}), box(64, {}, {}, 1, {}), swizzle(128))", from, input_.shape[1].text, axis(2), axis(1),
-                       axis(0), input_.shape[0].text, apart(2, pitch), apart(1, row), apart(0, plane), extent(0), plane, tile_.width, tile_.height, tile_.samples);
+    return fmt::format("tensor_map({}, axes({}, {}, {}, {}, {}), strides({}, {}, {}, {} * {}), box({}, {}, {}, 1, {}), swizzle({}))", from, input_.shape[1].text, axis(2), axis(1),
+                       axis(0), input_.shape[0].text, apart(2, pitch), apart(1, row), apart(0, plane), extent(0), plane, step_, tile_.pitch, tile_.lines, tile_.samples, 2 * step_);
   }
 
   // Each half's maps of inputs, by their phases; the last axis fastest.
@@ -200,8 +213,8 @@ class WarpgroupConvolution {
     std::vector<std::string> weight_maps;
     for (int half = 0; half < halves_; ++half)
       weight_maps.push_back(arguments.tensor_map(half == 0 ? "weights_map" : "weights_low_map",
-          fmt::format("tensor_map({}, axes({}, {}, {}), strides({}, {} * {}), box(64, {}, 1), swizzle(128))", weights_[static_cast<std::size_t>(half)], channels_.text, results_.text,
-                      groups_ * taps_, weight_pitch_.text, in_parentheses(results_.text), in_parentheses(weight_pitch_.text), tile_.rows)));
+          fmt::format("tensor_map({}, axes({}, {}, {}), strides({}, {} * {}), box({}, {}, 1), swizzle({}))", weights_[static_cast<std::size_t>(half)], channels_.text, results_.text,
+                      groups_ * taps_, weight_pitch_.text, in_parentheses(results_.text), in_parentheses(weight_pitch_.text), step_, tile_.rows, 2 * step_)));
     const auto maps = input_maps(arguments);
     declare_epilogue(region_, dag_, arguments);
     const std::string input_back = arguments.pointer(input_back_, tensor::Dtype::float32, false), weight_back = arguments.pointer(weight_back_, tensor::Dtype::float32, false);
@@ -211,19 +224,27 @@ class WarpgroupConvolution {
     for (std::size_t i = 0; i < 3; ++i)
       if (windows_.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", lower_names[i]));
     const Epilogue after = epilogue(region_, dag_, at, 10, arguments);
-    std::string store = fmt::format("          const int at_b = b_start + column / {}, at_h = (h_start + column / {} % {}){}, at_w = (w_start + column % {}){}, at_d = d_start{}, at_o = group * {} + row;\n",
-                                    tile_.width * tile_.height, tile_.width, tile_.height, own_place(1), tile_.width, own_place(2), own_place(0), O);
-    store += fmt::format("          if (at_b >= {} || at_h >= {} || at_w >= {} || at_d >= {}) continue;\n", B, arguments.number(window(1).outputs), arguments.number(window(2).outputs),
-                         arguments.number(window(0).outputs));
-    store += fmt::format("          const float produced = held * fminf({0}[at_o], {1}[at_b]) * fmaxf({0}[at_o], {1}[at_b]);\n{2}          {3}\n", weight_back, input_back, after.statements,
-                         after.store);
-    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", places_}, {"halves", halves_},
-        {"step", step_channels}, {"ring_bytes", warpgroup_ring_bytes}, {"tiles", count}, {"locate", located}, {"coordinates", ""}, {"loads", loads(weight_maps, maps, C)},
-        {"multiply", "multiply_f16<0, 0>"}, {"left_part", "descriptor(left + 32 * part)"}, {"right_part", "descriptor(right + 32 * part)"}, {"N", O}, {"M", "COLUMNS"}, {"store", store}}));
+    // Between the lines of a window's places lies the halo; a sample's lines follow another's.
+    std::string place = fmt::format("        const int part_w = column % {0}, part_h = column / {0}{1}, part_b = {2}, at_b = b_start + part_b;\n", tile_.pitch,
+                                    tile_.samples == 1 ? "" : fmt::format(" % {}", tile_.lines), tile_.samples == 1 ? "0" : fmt::format("column / {}", tile_.pitch * tile_.lines));
+    place += fmt::format("        const int at_h = (h_start + part_h){}, at_w = (w_start + part_w){}, at_d = d_start{};\n", own_place(1), own_place(2), own_place(0));
+    place += fmt::format("        const bool there = part_w < {} && part_h < {} && part_b < {} && at_b < {} && at_h < {} && at_w < {} && at_d < {};\n", tile_.width, tile_.height, tile_.samples, B,
+                         arguments.number(window(1).outputs), arguments.number(window(2).outputs), arguments.number(window(0).outputs));
+    place += fmt::format("        const float back = there ? {}[at_b] : 1;\n", input_back);
+    const std::string store = fmt::format("          const int at_o = group * {1} + row;\n          const float produced = held * fminf({0}[at_o], back) * fmaxf({0}[at_o], back);\n{2}          {3}\n",
+                                          weight_back, O, after.statements, after.store);
+    // Which taps a tile meets depends on its results, residues and group, whose numbers are the first parts of the tile's.
+    const std::string kept = tile_.kept ? fmt::format("gridDim.x % (({} + {}) / {} * {}) == 0 && ({} + {}) / {} * {} <= SLOTS", O, tile_.rows - 1, tile_.rows, classes(), C, step_ - 1, step_, met_taps()) : "false";
+    file_.code(device_code("warpgroup_convolution.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", tile_.columns}, {"halves", halves_},
+        {"span", 2 * step_}, {"places", tile_.places}, {"copied", tile_.copied}, {"windows", tile_.windows}, {"slots", tile_.slots}, {"kept", kept}, {"ring_bytes", warpgroup_ring_bytes}, {"tiles", count}, {"locate", located},
+        {"window", window_text()}, {"step_h", input_step(window(1))}, {"step_w", input_step(window(2))}, {"pitch", tile_.pitch}, {"load_inputs", load_inputs(maps, C)},
+        {"load_weights", load_weights(weight_maps)}, {"place", place}, {"O", O}, {"store", store}}));
     std::string tiles = fmt::format("ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * {} * {}", results_.text, tile_.rows, wanted_text(2), tile_.width,
-                                    wanted_text(1), tile_.height, input_.shape[0].text, tile_.samples, wanted_text(0), layers());
-    file_.launch(fmt::format("{}<<<min({}, {}), 384, {}>>>({})", name_, file_.machine().multiprocessors, tiles, warpgroup_block_bytes, arguments.passed()));
-    double depth = static_cast<double>(round_up(channels_.values[0], step_channels)) * static_cast<double>(taps_);
+                                    wanted_text(1), tile_.height, input_.shape[0].text, tile_.samples, wanted_text(0), classes());
+    const std::string kinds = fmt::format("(ceil_div({}, {}) * {})", results_.text, tile_.rows, classes());
+    const std::string blocks = tile_.kept ? fmt::format("max(1, {} / {}) * {}", file_.machine().multiprocessors, kinds, kinds) : std::to_string(file_.machine().multiprocessors);
+    file_.launch(fmt::format("{}<<<min({}, {}), 384, {}>>>({})", name_, blocks, tiles, warpgroup_block_bytes, arguments.passed()));
+    double depth = static_cast<double>(round_up(channels_.values[0], step_)) * static_cast<double>(taps_);
     for (std::size_t i = 0; i < 3; ++i) depth /= residues(i) ? static_cast<double>(window(i).stride) : 1;
     const double results = volume(node_.shape) / tile_.share * static_cast<double>(round_up(results_.values[0], tile_.rows)) / static_cast<double>(results_.values[0]);
     file_.traffic(2.0 * halves_ * volume(input_.shape) + 4 * volume(node_.shape), costs::warpgroup_product(halves_ > 1) * 2 * depth * results);
@@ -231,15 +252,16 @@ class WarpgroupConvolution {
 
   std::string own_place(std::size_t axis) const { return residues(axis) ? fmt::format(" * {} + r_{}", window(axis).stride, lower_names[axis]) : ""; }
 
-  // The tile's channels, places and group; what taps it meets; and its depth: taps by channels, in whole steps.
+  // The tile's channels, places and group, and how many windows it meets.
   std::string locate(const std::string& O, const std::string& B, const std::string& C, Arguments& arguments, std::string& count) const {
     std::string text = fmt::format("      const int down = ({0} + ROWS - 1) / ROWS, row_start = tile % down * ROWS;\n      int rest = tile / down;\n", O);
-    count = fmt::format("(({} + ROWS - 1) / ROWS) * {}", O, layers());
+    count = fmt::format("(({} + ROWS - 1) / ROWS) * {}", O, classes());
     const auto part = [&](const std::string& name, const std::string& all, std::int64_t times) {
       text += fmt::format("      const int {0} = rest % ({1}){2};\n      rest /= {1};\n", name, all, times == 1 ? "" : fmt::format(" * {}", times));
       count += fmt::format(" * ({})", all);
     };
     // Blocks at work together have all residues of the same places: so the sectors that they share are written whole.
+    text += groups_ == 1 ? "      const int group = 0;\n" : fmt::format("      const int group = rest % {0};\n      rest /= {0};\n", groups_);
     for (const std::size_t i : {2, 1, 0})
       if (residues(i)) text += fmt::format("      const int r_{0} = rest % {1};\n      rest /= {1};\n", lower_names[i], window(i).stride);
     const std::int64_t sizes[] = {1, tile_.height, tile_.width};
@@ -250,61 +272,83 @@ class WarpgroupConvolution {
       part(fmt::format("{}_start", lower_names[i]), "(" + all + ")", sizes[i]);
     }
     part("b_start", fmt::format("(({} + {}) / {})", B, tile_.samples - 1, tile_.samples), tile_.samples);
-    text += groups_ == 1 ? "      const int group = 0;\n" : fmt::format("      const int group = rest % {0};\n      rest /= {0};\n", groups_);
-    std::string all_taps;
-    for (const std::size_t i : {2, 1, 0}) {
-      const auto& [stride, padding, dilation, outputs, taps] = window(i);
-      const char *low = lower_names[i], *up = upper_names[i];
-      if (residues(i))
-        text += fmt::format("      const int first_{0} = (r_{0} + {2}) % {1}, T{3} = ({4} - first_{0} + {5}) / {1}, add_{0} = (r_{0} + {2}) / {1};\n", low, stride, padding, up, taps.values[0],
-                            stride - 1);
-      else text += fmt::format("      constexpr int T{} = {};\n", up, taps.values[0]);
-      all_taps += fmt::format("T{} * ", up);
-    }
-    return text + fmt::format("      const int column_start = 0, deep = ({0} + 63) / 64 * 64, begin = 0, end = {1}deep;\n", C, all_taps);
+    for (const std::size_t i : {2, 1, 0})
+      if (residues(i)) text += taps_of_residue(window(i), lower_names[i], upper_names[i], fmt::format("r_{}", lower_names[i]), std::to_string(window(i).taps.values[0]), "      ");
+    return text + fmt::format("      const int planes = {}, steps = ({} + {}) / {} * planes{};\n", residues(0) ? "TD" : std::to_string(window(0).taps.values[0]), C, step_ - 1, step_,
+                              phases(1) * phases(2) == 1 ? "" : fmt::format(" * {}", phases(1) * phases(2)));
   }
 
-  std::string loads(const std::vector<std::string>& weight_maps, const std::vector<std::vector<std::string>>& maps, const std::string& C) const {
-    std::string text = "          const int tap = k / deep, c = k % deep, tap_w = tap % TW, tap_h = tap / TW % TH, tap_d = tap / (TW * TH);\n";
-    std::string weight = "0", phase = "0";
-    for (std::size_t i = 0; i < 3; ++i) {
+  // One window: its channels, its tap of the first axis, and along the others how many taps it has and the input that it begins with.
+  std::string window_text() const {
+    std::string text = "        int part = step;\n";
+    for (const std::size_t i : {2, 1})
+      if (phases(i) > 1) text += fmt::format("        const int phase_{0} = part % {1};\n        part /= {1};\n", lower_names[i], phases(i));
+    text += fmt::format("        const int tap_d = part % planes, c = part / planes * {};\n", step_);
+    for (const std::size_t i : {1, 2}) {
       const auto& [stride, padding, dilation, outputs, taps] = window(i);
-      const char* low = lower_names[i];
-      weight = fmt::format("({}) * {} + {}", weight, taps.values[0], residues(i) ? fmt::format("first_{0} + tap_{0} * {1}", low, stride) : fmt::format("tap_{}", low));
+      const char *low = lower_names[i], *up = upper_names[i];
       if (residues(i)) {
-        text += fmt::format("          const int from_{0} = {0}_start + add_{0} - tap_{0};\n", low);
-      } else if (transposed()) {
-        text += fmt::format("          const int from_{0} = {0}_start + {1} - tap_{0} * {2};\n", low, padding, dilation);
-      } else if (stride == 1) {
-        text += fmt::format("          const int from_{0} = {0}_start + tap_{0} * {1} - {2};\n", low, dilation, padding);
+        text += fmt::format("        const int from_{0} = {0}_start + add_{0} - (T{1} - 1) * {2};\n", low, up, input_step(window(i)));
+      } else if (transposed() || stride == 1) {
+        text += fmt::format("        constexpr int T{1} = {2};\n        const int from_{0} = {0}_start + {3};\n", low, up, taps.values[0],
+                            transposed() ? padding - (taps.values[0] - 1) * dilation : -padding);
       } else {
-        // Rounded down, also below zero.
-        text += fmt::format("          const int moved_{0} = tap_{0} * {1} + {2}, from_{0} = {0}_start + moved_{0} / {3} - {4};\n", low, dilation, round_up(padding, stride) - padding, stride,
-                            ceil_div(padding, stride));
-        phase = fmt::format("({}) * {} + moved_{} % {}", phase, stride, low, stride);
+        // Taps of a phase meet inputs a stride apart, as a residue's results meet taps: rounded down, also below zero.
+        const std::int64_t rest = round_up(padding, stride) - padding;
+        Window as = window(i);
+        as.padding = rest == 0 ? 0 : stride - rest;
+        text += taps_of_residue(as, low, up, fmt::format("phase_{}", low), std::to_string(taps.values[0]), "        ");
+        text += fmt::format("        const int from_{0} = {0}_start - add_{0} - {1};\n", low, ceil_div(padding, stride) - (rest == 0 ? 0 : 1));
       }
-    }
-    text += fmt::format("          const int weights = group * {} + {};\n", taps_, weight);
-    if (maps[0].size() > 1) text += fmt::format("          const int phase = {};\n", phase);
-    for (std::size_t half = 0; half < maps.size(); ++half) {
-      const std::string low = half == 0 ? "" : " + LEFT", low_right = half == 0 ? "" : " + RIGHT";
-      std::string map = maps[half].back();
-      for (std::size_t i = maps[half].size() - 1; i-- > 0;) map = fmt::format("phase == {} ? {} : {}", i, maps[half][i], map);
-      text += fmt::format("          load_3d(left{}, {}, bar, c, row_start, weights);\n", low, weight_maps[half]);
-      text += fmt::format("          load_5d(right{}, {}, bar, group * {} + c, from_w, from_h, from_d, b_start);\n", low_right, map, C);
     }
     return text;
   }
 
+  std::string load_inputs(const std::vector<std::vector<std::string>>& maps, const std::string& C) const {
+    const auto& [stride, padding, dilation, outputs, taps] = window(0);
+    std::string text, phase = "0";
+    if (residues(0)) text = fmt::format("          const int from_d = d_start + add_d - tap_d * {};\n", input_step(window(0)));
+    else if (transposed()) text = fmt::format("          const int from_d = d_start + {} - tap_d * {};\n", padding, dilation);
+    else if (stride == 1) text = fmt::format("          const int from_d = d_start + tap_d * {} - {};\n", dilation, padding);
+    else
+      text = fmt::format("          const int moved = tap_d * {} + {}, from_d = d_start + moved / {} - {};\n", dilation, round_up(padding, stride) - padding, stride, ceil_div(padding, stride)),
+      phase = fmt::format("moved % {}", stride);
+    for (const std::size_t i : {1, 2})
+      if (phases(i) > 1) phase = fmt::format("({}) * {} + phase_{}", phase, phases(i), lower_names[i]);
+    if (maps[0].size() > 1) text += fmt::format("          const int phase = {};\n", phase);
+    for (std::size_t half = 0; half < maps.size(); ++half) {
+      std::string map = maps[half].back();
+      for (std::size_t i = maps[half].size() - 1; i-- > 0;) map = fmt::format("phase == {} ? {} : {}", i, maps[half][i], map);
+      text += fmt::format("          load_5d(right{}, {}, bar, group * {} + c, from_w, from_h, from_d, b_start);\n", half == 0 ? "" : " + WINDOW", map, C);
+    }
+    return text;
+  }
+
+  // Of a transposed convolution the last tap meets the first input.
+  std::string load_weights(const std::vector<std::string>& weight_maps) const {
+    std::string weight = residues(0) ? fmt::format("first_d + tap_d * {}", tap_step(window(0))) : "tap_d";
+    for (const std::size_t i : {1, 2}) {
+      const char *low = lower_names[i], *up = upper_names[i];
+      std::string tap = i == 1 ? "tap / TW" : "tap % TW";
+      if (transposed()) tap = fmt::format("(T{} - 1 - {})", up, tap);
+      if (residues(i) || phases(i) > 1) tap = fmt::format("first_{} + {} * {}", low, tap, tap_step(window(i)));
+      weight = fmt::format("({}) * {} + {}", weight, window(i).taps.values[0], tap);
+    }
+    std::string text = fmt::format("            const int weights = group * {} + {};\n", taps_, weight);
+    for (std::size_t half = 0; half < weight_maps.size(); ++half)
+      text += fmt::format("            load_3d(left{}, {}, bar, c, row_start, weights);\n", half == 0 ? "" : " + LEFT", weight_maps[half]);
+    return text;
+  }
+
   void say_techniques() {
-    file_.technique(Technique::implicit_product, fmt::format("`{}` multiplies weights by boxes of inputs whose neighbours are channels; a box is moved for each tap, so the matrix of all taps never exists.", name_));
+    file_.technique(Technique::implicit_product, fmt::format("`{}` multiplies weights by boxes of inputs whose neighbours are channels; a window of them is copied once for all taps, so the matrix of all taps never exists.", name_));
     file_.technique(Technique::tensor_cores,
                     halves_ == 1 ? fmt::format("Weights and inputs are scaled by powers of two and rounded to halves, which have TF32's precision; two warpgroups of `{}` multiply them from shared memory "
                                                "(wgmma). Where their range is too large for halves, all is computed in float32.", name_)
                                  : fmt::format("Weights and inputs are scaled by powers of two and split into two halves; three products of them in two warpgroups of `{}` (wgmma) are as exact as one in "
                                                "fp32. Where their range is too large for halves, all is computed in float32.", name_));
     file_.technique(Technique::asynchronous_copy, "A warp of its own keeps a ring of tiles in shared memory full, by tensor copies, which fill in the zeros of the padding.");
-    if (layers() > groups_)
+    if (classes() > groups_)
       file_.technique(Technique::work_skipping, "Results with equal residues by the stride go together, so that only taps which meet an input are multiplied.");
   }
 
@@ -317,9 +361,9 @@ class WarpgroupConvolution {
   std::int64_t groups_;
   tensor::Extent channels_, results_, pitch_, weight_pitch_;
   int halves_;
-  std::int64_t taps_;
+  std::int64_t taps_, step_;
   PlaceTile tile_;
-  std::string name_, places_, weight_back_, input_back_;
+  std::string name_, weight_back_, input_back_;
   std::vector<std::string> weights_, inputs_;
 };
 
@@ -327,7 +371,7 @@ class WarpgroupConvolution {
 
 // Few channels would leave most of a step of the depth empty.
 bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine) {
-  constexpr std::int64_t fewest_channels = 32, most_phases = 4, most_taps = 512;
+  constexpr std::int64_t fewest_channels = 16, most_phases = 4, largest_window = 512;
   if (!machine.warpgroup_products || !is_tiled_convolution(node) || input.dtype != tensor::Dtype::float32 || weights.dtype != tensor::Dtype::float32) return false;
   const std::int64_t groups = node.as<Convolution>().groups;
   if (input.shape[1].values[0] / groups < fewest_channels || node.shape[1].values[0] / groups < fewest_channels) return false;
@@ -339,7 +383,7 @@ bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& w
     for (const std::int64_t value : axis.input.values)
       if (value < axis.window.stride) return false;
   }
-  return (node.transposed() || phases <= most_phases) && windows.taps().values[0] <= most_taps;
+  return (node.transposed() || phases <= most_phases) && windows.taps().values[0] <= largest_window && convolution_tile(node, input, windows, 2, machine) && convolution_tile(node, input, windows, 1, machine);
 }
 
 void write_warpgroup_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) { WarpgroupConvolution(region, dag, buffers, file).write(); }

@@ -6,6 +6,7 @@
 #include "families/families.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,19 @@ Windows windows_of(const Node& node, const Node& input) {
     if (axis.fixed) axis.window.taps.text = std::to_string(axis.window.taps.values[0]);
   }
   return result;
+}
+
+std::int64_t tap_step(const Window& window) { return window.stride / std::gcd(window.stride, window.dilation); }
+std::int64_t input_step(const Window& window) { return window.dilation / std::gcd(window.stride, window.dilation); }
+
+std::string taps_of_residue(const Window& window, const std::string& low, const std::string& up, const std::string& residue, const std::string& taps, const std::string& indent) {
+  const std::int64_t stride = window.stride, dilation = window.dilation;
+  const std::string sum = fmt::format("({} + {})", residue, window.padding);
+  if (dilation == 1)
+    return fmt::format("{0}const int first_{1} = {2} % {3}, T{4} = ({5} - first_{1} + {6}) / {3}, add_{1} = {2} / {3};\n", indent, low, sum, stride, up, taps, stride - 1);
+  const std::int64_t step = tap_step(window);
+  return fmt::format("{0}int first_{1} = 0;\n{0}while (first_{1} < {2} && ({3} - first_{1} * {4}) % {5} != 0) ++first_{1};\n", indent, low, taps, sum, dilation, stride) +
+         fmt::format("{0}const int T{1} = ({2} - first_{3} + {4}) / {5}, add_{3} = ({6} - first_{3} * {7}) / {8};\n", indent, up, taps, low, step - 1, step, sum, dilation, stride);
 }
 
 tensor::Extent Windows::taps() const {

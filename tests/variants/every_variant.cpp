@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// every_variant [--only NAME] [--part I/N] [--at-least N] [--times] NAIVE.cuh LINES.cu…
+// every_variant [--only NAME] [--label TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--times] NAIVE.cuh LINES.cu…
 // Every kernel that the built-in model can write for these torch lines, with every value of its tunables, executed at the
 // lines' check sizes on the simulator: against the line in double precision by the rule of `verify`, races and stray
 // accesses looked for. A variant whose kernels were all executed in others of its line is left out. Prints what is wrong,
 // and fails when something is, or when there were fewer than N kernels. --times: also what took longest. --part: every Nth of
-// a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them.
+// a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them. --label: those whose id ends so.
+// --multiprocessors: written for a GPU with so few that blocks have several tiles even of small sizes.
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
@@ -87,11 +88,18 @@ struct Part {
   std::size_t turn = 0, of = 1;
 };
 
+// The variants that are asked for.
+struct Wanted {
+  Part part;
+  std::string label;
+  int multiprocessors = 0;  // 0: the GPU's own
+};
+
 class Examination {
  public:
-  Examination(const Line& line, compile::Compiler& compiler, Part part)
+  Examination(const Line& line, compile::Compiler& compiler, const Wanted& wanted)
       : task_(task::from_source(line.source, line.name + ".cu")), compiler_(compiler),
-        simulator_(sim::open({.gpu = "H200", .threads = 1})), part_(part) {}
+        simulator_(sim::open({.gpu = "H200", .threads = 1})), part_(wanted.part), wanted_(wanted) {}
 
   Tally run() {
     try {
@@ -105,9 +113,12 @@ class Examination {
  private:
   void all_at(outcome::Precision precision) {
     cases_.clear();
-    const playbook::Candidates candidates = playbook::candidates_for(task_, precision, simulator_->facts());
+    outcome::DeviceFacts facts = simulator_->facts();
+    if (wanted_.multiprocessors > 0) facts.sm_count = wanted_.multiprocessors;
+    const playbook::Candidates candidates = playbook::candidates_for(task_, precision, facts);
     if (candidates.list.empty()) complain("the line", candidates.refusal);
     for (const playbook::Candidate& candidate : candidates.list) {
+      if (!candidate.id.ends_with(wanted_.label)) continue;
       const auto file = kernel::bind(task_.file, kernel::parse(candidate.source, "answer.cu").value()).value();
       const variants::KernelUnits units(file);
       const auto members = kernel::family(file).value();
@@ -205,6 +216,7 @@ class Examination {
   std::vector<verify::Case> cases_;
   std::set<std::string> executed_;  // kernels; or left to another part
   Part part_;
+  const Wanted& wanted_;
   Tally tally_;
 };
 
@@ -215,12 +227,15 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   std::string only;
   std::size_t at_least = 1;
-  Part part;
+  Wanted wanted;
+  Part& part = wanted.part;
   bool times = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     if (option == "--only" && i + 1 < argc) only = argv[++i];
     else if (option == "--at-least" && i + 1 < argc) at_least = std::stoul(argv[++i]);
+    else if (option == "--label" && i + 1 < argc) wanted.label = argv[++i];
+    else if (option == "--multiprocessors" && i + 1 < argc) wanted.multiprocessors = std::stoi(argv[++i]);
     else if (option == "--times") times = true;
     else if (option == "--part" && i + 1 < argc && std::sscanf(argv[++i], "%zu/%zu", &part.turn, &part.of) != 2) return 2;
     else if (option == "--part") continue;
@@ -251,7 +266,9 @@ int main(int argc, char** argv) {
   base::in_parallel(lines.size(), [&](std::size_t i) {
     Tally tally;
     try {
-      tally = Examination(lines[i], compiler, {part.turn + i, part.of}).run();
+      Wanted own = wanted;
+      own.part.turn += i;
+      tally = Examination(lines[i], compiler, own).run();
     } catch (const std::exception& problem) {
       tally.wrong.push_back(lines[i].name + ": " + problem.what());
     }

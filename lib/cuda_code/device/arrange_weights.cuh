@@ -5,9 +5,9 @@
 //$ row = n4
 //$ O = n9
 //$ C = n7
-//$ stride_d = 1
-//$ stride_h = 2
-//$ stride_w = 2
+//$ step_d = 1
+//$ step_h = 2
+//$ step_w = 2
 //$ from = n2
 //$ groups = 1
 //$ taps = 9
@@ -22,7 +22,7 @@ $residues$
   if (o >= $O$) return;
   float value = 0;
   if (k < $C$ * taps) {
-    const int d = first_d + k % taps / (TH * TW) * $stride_d$, h = first_h + k / TW % TH * $stride_h$, w = first_w + k % TW * $stride_w$;
+    const int d = first_d + k % taps / (TH * TW) * $step_d$, h = first_h + k / TW % TH * $step_h$, w = first_w + k % TW * $step_w$;
     value = $from$[((size_t(blockIdx.z % $groups$) * $C$ + k / taps) * $O$ + o) * $taps$ + (d * $KH$ + h) * $KW$ + w];
   }
   $to$[(size_t(blockIdx.z) * $O$ + o) * $row$ + k] = value;

@@ -23,6 +23,9 @@
 //$ step = 16
 //$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
 //$ guard = 
+//$ block = int(blockIdx.x)
+//$ open =   if (int(blockIdx.x) * 64 >= positions) return;\n
+//$ close = 
 //$ channels = C
 //$ all_channels = C
 //$ batch = N
@@ -49,7 +52,7 @@ __global__ void __launch_bounds__(256) $name$($parameters$) {
 $part$
 $guard$
   const int depth = $channels$ * TD * TH * TW, positions = $batch$ * QD * QH * QW;
-  if (int(blockIdx.x) * $tile_p$ >= positions) return;
+$open$
   const int o_start = blockIdx.y * $tile_o$;
   const auto tap = [&](int k) {
     if (k >= depth) return Tap{0, -1, 0, 0, NOWHERE};
@@ -59,7 +62,7 @@ $guard$
                d * $step_d$, h * $step_h$, w * $step_w$};
   };
   // The position that this thread gathers for; beyond the last one its results are dropped.
-  const int own = threadIdx.x % $tile_p$, position = min(int(blockIdx.x) * $tile_p$ + own, positions - 1);
+  const int own = threadIdx.x % $tile_p$, position = min($block$ * $tile_p$ + own, positions - 1);
   const int d0 = position / (QH * QW) % QD * $times_d$ + add_d, h0 = position / QW % QH * $times_h$ + add_h;
   const int w0 = position % QW * $times_w$ + add_w;
   const float* x = $X$ + (size_t(position / (QD * QH * QW)) * $all_channels$ + group * $channels$) * $plane$;
@@ -111,7 +114,7 @@ $window$
   }
 #pragma unroll
   for (int j = 0; j < TP; ++j) {
-    const int at = blockIdx.x * $tile_p$ + j / 4 * 64 + tx * 4 + j % 4;
+    const int at = $block$ * $tile_p$ + j / 4 * 64 + tx * 4 + j % 4;
     if (at >= positions) break;
     const int at_b = at / (QD * QH * QW), at_d = $result_d$, at_h = $result_h$, at_w = $result_w$;
 #pragma unroll
@@ -123,4 +126,5 @@ $epilogue$
       $store$
     }
   }
+$close$
 }

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(256) convolution(const float* __restrict__ X, 
   }
 #pragma unroll
   for (int j = 0; j < TP; ++j) {
-    const int at = blockIdx.x * TILE_P + j / 4 * 64 + tx * 4 + j % 4;
+    const int at = int(blockIdx.x) * TILE_P + j / 4 * 64 + tx * 4 + j % 4;
     if (at >= positions) break;
     const int at_b = at / (QD * QH * QW), at_d = at / (QH * QW) % QD, at_h = at / QW % QH, at_w = at % QW;
 #pragma unroll

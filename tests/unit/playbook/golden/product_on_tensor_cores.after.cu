@@ -15,7 +15,8 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool in
 
 // As high and low halves of TF32 precision. Not for more than 4e34, where the product by 2^13 + 1 (Veltkamp) is infinite.
 __device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : __uint_as_float(__float_as_uint(value) + 0x1000u);
+  // NaN is left as it is: the sum would carry into its sign.
+  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : value == value ? __uint_as_float(__float_as_uint(value) + 0x1000u) : value;
   high = __float_as_uint(rounded);
   low = __float_as_uint(value - rounded);
 }

@@ -18,7 +18,8 @@ __device__ __forceinline__ void copy_async(float* to, const float* from, bool in
 
 // As high and low halves of TF32 precision. Not for more than 4e34, where the product by 2^13 + 1 (Veltkamp) is infinite.
 __device__ __forceinline__ void halves(float value, unsigned& high, unsigned& low) {
-  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : __uint_as_float(__float_as_uint(value) + 0x1000u);
+  // NaN is left as it is: the sum would carry into its sign.
+  const float rounded = EXACT ? fmaf(value, -8192.0f, value * 8193.0f) : value == value ? __uint_as_float(__float_as_uint(value) + 0x1000u) : value;
   high = __float_as_uint(rounded);
   low = __float_as_uint(value - rounded);
 }
@@ -149,9 +150,9 @@ __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16
 
 __global__ void __launch_bounds__(256) arrange(const float* __restrict__ weight, float* __restrict__ S, int n2, int n3, int n4) {
   // For each group and residue a matrix of results by channels and taps.
-  const int first_w = (blockIdx.z / 2 % 2 + 1) % 2, TW = (3 - first_w + 1) / 2;
-  const int first_h = (blockIdx.z / 2 / 2 % 2 + 1) % 2, TH = (3 - first_h + 1) / 2;
-  const int first_d = (blockIdx.z / 2 / 2 / 2 % 1 + 0) % 1, TD = (1 - first_d + 0) / 1;
+  const int first_w = (blockIdx.z / 2 % 2 + 1) % 2, TW = (3 - first_w + 1) / 2, add_w = (blockIdx.z / 2 % 2 + 1) / 2;
+  const int first_h = (blockIdx.z / 2 / 2 % 2 + 1) % 2, TH = (3 - first_h + 1) / 2, add_h = (blockIdx.z / 2 / 2 % 2 + 1) / 2;
+  const int first_d = (blockIdx.z / 2 / 2 / 2 % 1 + 0) % 1, TD = (1 - first_d + 0) / 1, add_d = (blockIdx.z / 2 / 2 / 2 % 1 + 0) / 1;
   const int index = blockIdx.x * 256 + threadIdx.x, o = index / n4, k = index % n4, taps = TD * TH * TW;
   if (o >= n3) return;
   float value = 0;

@@ -1,8 +1,7 @@
 //@ of      warpgroup_convolution.before.cu sha256:7534b4cf86815598db3fc738ce5ce50e6f2f3a57587727d93985c6b83a37d81c
-//@ tune    TILE_P = 256
-//@ tune    TILE_O = 64
-//@ tune    TILE_P_2 = 128
-//@ tune    STEP = 16
+//@ tune    TILE_O = 64 | 32
+//@ tune    TILE_P = 128 | 64
+//@ tune    STEP = 16 | 8
 //@ scratch WH: float16[9, O, ceil_div(C, 8) * 8]
 //@ scratch WL: float16[9, O, ceil_div(C, 8) * 8]
 //@ scratch R: float32[O]
@@ -14,8 +13,8 @@
 //@ launch  split_inputs_measure<<<dim3(ceil_div(H * V, 32), B), 256>>>(X, S, C, H * V)
 //@ launch  split_inputs_scales<<<B, 128>>>(S, R_2, ceil_div(H * V, 32))
 //@ launch  split_inputs<<<dim3(ceil_div(H * V, 32), ceil_div(C, 64), B), 256>>>(X, R_2, XH, XL, C, H * V, ceil_div(C, 8) * 8)
-//@ launch  warpgroup_convolution<<<min(132, ceil_div(O, 64) * ceil_div(ceil_div((V - 1) * 2 + 1, 2), 32) * ceil_div(ceil_div((H - 1) * 2 + 1, 2), 1) * ceil_div(B, 8) * 1 * 4), 384, 218112>>>(tensor_map(WH, axes(C, O, 9), strides(ceil_div(C, 8) * 8, O * (ceil_div(C, 8) * 8)), box(64, 64, 1), swizzle(128)), tensor_map(WL, axes(C, O, 9), strides(ceil_div(C, 8) * 8, O * (ceil_div(C, 8) * 8)), box(64, 64, 1), swizzle(128)), tensor_map(XH, axes(C, V, H, 1, B), strides((ceil_div(C, 8) * 8), V * (ceil_div(C, 8) * 8), H * V * (ceil_div(C, 8) * 8), 1 * H * V * (ceil_div(C, 8) * 8)), box(64, 32, 1, 1, 8), swizzle(128)), tensor_map(XL, axes(C, V, H, 1, B), strides((ceil_div(C, 8) * 8), V * (ceil_div(C, 8) * 8), H * V * (ceil_div(C, 8) * 8), 1 * H * V * (ceil_div(C, 8) * 8)), box(64, 32, 1, 1, 8), swizzle(128)), bias, Y, R_2, R, C, O, B, (V - 1) * 2 + 1, (H - 1) * 2 + 1, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1))
-//@ launch  transposed_convolution<<<dim3(ceil_div((B * (ceil_div((H - 1) * 2 + 1, 2))) * (ceil_div((V - 1) * 2 + 1, 2)), TILE_P_2), ceil_div(O, TILE_O), 2 * 2), 256>>>(X, weight, bias, Y, V, (V - 1) * 2 + 1, H, (H - 1) * 2 + 1, C, O, B, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1), H * V, R_2, R)
+//@ launch  warpgroup_convolution<<<min(max(1, 132 / (ceil_div(O, 64) * 4)) * (ceil_div(O, 64) * 4), ceil_div(O, 64) * ceil_div(ceil_div((V - 1) * 2 + 1, 2), 63) * ceil_div(ceil_div((H - 1) * 2 + 1, 2), 2) * ceil_div(B, 1) * 1 * 4), 384, 218112>>>(tensor_map(WH, axes(C, O, 9), strides(ceil_div(C, 8) * 8, O * (ceil_div(C, 8) * 8)), box(32, 64, 1), swizzle(64)), tensor_map(WL, axes(C, O, 9), strides(ceil_div(C, 8) * 8, O * (ceil_div(C, 8) * 8)), box(32, 64, 1), swizzle(64)), tensor_map(XH, axes(C, V, H, 1, B), strides((ceil_div(C, 8) * 8), V * (ceil_div(C, 8) * 8), H * V * (ceil_div(C, 8) * 8), 1 * H * V * (ceil_div(C, 8) * 8)), box(32, 64, 3, 1, 1), swizzle(64)), tensor_map(XL, axes(C, V, H, 1, B), strides((ceil_div(C, 8) * 8), V * (ceil_div(C, 8) * 8), H * V * (ceil_div(C, 8) * 8), 1 * H * V * (ceil_div(C, 8) * 8)), box(32, 64, 3, 1, 1), swizzle(64)), bias, Y, R_2, R, C, O, B, (V - 1) * 2 + 1, (H - 1) * 2 + 1, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1))
+//@ launch  transposed_convolution<<<dim3(min(ceil_div((B * (ceil_div((H - 1) * 2 + 1, 2))) * (ceil_div((V - 1) * 2 + 1, 2)), TILE_P), ceil_div(264, ceil_div(O, TILE_O) * 2 * 2)), ceil_div(O, TILE_O), 2 * 2), 256>>>(X, weight, bias, Y, V, (V - 1) * 2 + 1, H, (H - 1) * 2 + 1, C, O, B, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1), H * V, R_2, R)
 // playbook: as written/warpgroups
 #include <cuda_fp16.h>
 #include <hopper.cuh>
@@ -170,119 +169,167 @@ __global__ void __launch_bounds__(256) split_inputs(const float* __restrict__ X,
 
 __global__ void __launch_bounds__(384, 1) warpgroup_convolution(const __grid_constant__ CUtensorMap weights_map, const __grid_constant__ CUtensorMap weights_low_map, const __grid_constant__ CUtensorMap inputs_map, const __grid_constant__ CUtensorMap inputs_low_map, const float* __restrict__ bias, float* __restrict__ Y, const float* __restrict__ R_2, const float* __restrict__ R, int C, int O, int B, int n11, int n12, int n13, int n14) {
   using namespace hopper;
-  // A slot holds 128 bytes of depth of each row and column, twice where a factor has two halves: left, then right. Of 128 rows each
-  // warpgroup has half, of 64 it has all, and half of the columns.
-  constexpr int ROWS = 64, COLUMNS = TILE_P, OWN = COLUMNS * ROWS / 128, HALVES = 2, STEP = 64, LEFT = ROWS * 128, RIGHT = COLUMNS * 128, SLOT = HALVES * (LEFT + RIGHT), SLOTS = 196608 / SLOT;
+  constexpr int ROWS = 64, COLUMNS = 128, HALVES = 2, SPAN = 64, PLACES = 208, COPIED = 192, LEFT = ROWS * SPAN, WINDOW = PLACES * SPAN;
+  constexpr int WINDOWS = 3, SLOTS = 4;
+  // Warpgroups take tiles in turns, so that one writes while the other multiplies. Where sums leave the tensor cores they share a tile: of 128
+  // rows each has half, of 64 it has all, and half of the columns. Each warp says when it is done with a slot: its wait is for its own products.
+  constexpr bool TURNS = HALVES == 1;
+  constexpr int OWN = TURNS ? COLUMNS : COLUMNS * ROWS / 128;
   extern __shared__ char warpgroup_memory[];
-  __shared__ __align__(8) u64 barriers[2 * SLOTS];
-  const u32 ring_start = aligned(shared_address(warpgroup_memory)), full = shared_address(barriers), empty = full + 8 * SLOTS;
+  __shared__ __align__(8) u64 barriers[2 * SLOTS + 2 * WINDOWS];
+  const u32 ring_start = aligned(shared_address(warpgroup_memory)), weights_start = ring_start + WINDOWS * HALVES * WINDOW;
+  const u32 full = shared_address(barriers), empty = full + 8 * SLOTS, inputs_full = empty + 8 * SLOTS, inputs_empty = inputs_full + 8 * WINDOWS;
+  char* const ring_memory = warpgroup_memory + (ring_start - shared_address(warpgroup_memory));
   if (threadIdx.x == 0) {
-    for (int slot = 0; slot < SLOTS; ++slot) barrier_init(full + 8 * slot, 1), barrier_init(empty + 8 * slot, 2);
+    for (int slot = 0; slot < SLOTS; ++slot) barrier_init(full + 8 * slot, 1), barrier_init(empty + 8 * slot, TURNS ? 4 : 8);
+    for (int slot = 0; slot < WINDOWS; ++slot) barrier_init(inputs_full + 8 * slot, 1), barrier_init(inputs_empty + 8 * slot, TURNS ? 4 : 8);
     barrier_init_done();
   }
+  // What no copy reaches is multiplied for places that are none.
+  for (int i = threadIdx.x * 16; i < WINDOWS * HALVES * WINDOW; i += 384 * 16)
+    if (i % WINDOW >= COPIED * SPAN) *reinterpret_cast<uint4*>(ring_memory + i) = make_uint4(0, 0, 0, 0);
+  fence_stores();
   __syncthreads();
   Ring<SLOTS> ring;
-  const int tiles = ((O + ROWS - 1) / ROWS) * 4 * ((((n11 + 1) / 2 + 31) / 32)) * ((((n12 + 1) / 2 + 0) / 1)) * ((((1 + 0) / 1))) * (((B + 7) / 8));
+  Ring<WINDOWS> windows;
+  const int tiles = ((O + ROWS - 1) / ROWS) * 4 * ((((n11 + 1) / 2 + 62) / 63)) * ((((n12 + 1) / 2 + 1) / 2)) * ((((1 + 0) / 1))) * (((B + 0) / 1));
+  // A block that meets the same taps in all of its tiles keeps their weights.
+  const bool kept = gridDim.x % ((O + 63) / 64 * 4) == 0 && (C + 31) / 32 * 4 <= SLOTS;
   if (warpgroup() == 0) {
     give_registers<40>();
     if (threadIdx.x == 0)
       for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
       const int down = (O + ROWS - 1) / ROWS, row_start = tile % down * ROWS;
       int rest = tile / down;
+      const int group = 0;
       const int r_w = rest % 2;
       rest /= 2;
       const int r_h = rest % 2;
       rest /= 2;
-      const int w_start = rest % ((((n11 + 1) / 2 + 31) / 32)) * 32;
-      rest /= (((n11 + 1) / 2 + 31) / 32);
-      const int h_start = rest % ((((n12 + 1) / 2 + 0) / 1));
-      rest /= (((n12 + 1) / 2 + 0) / 1);
+      const int w_start = rest % ((((n11 + 1) / 2 + 62) / 63)) * 63;
+      rest /= (((n11 + 1) / 2 + 62) / 63);
+      const int h_start = rest % ((((n12 + 1) / 2 + 1) / 2)) * 2;
+      rest /= (((n12 + 1) / 2 + 1) / 2);
       const int d_start = rest % ((((1 + 0) / 1)));
       rest /= (((1 + 0) / 1));
-      const int b_start = rest % (((B + 7) / 8)) * 8;
-      rest /= ((B + 7) / 8);
-      const int group = 0;
+      const int b_start = rest % (((B + 0) / 1));
+      rest /= ((B + 0) / 1);
       const int first_w = (r_w + 1) % 2, TW = (3 - first_w + 1) / 2, add_w = (r_w + 1) / 2;
       const int first_h = (r_h + 1) % 2, TH = (3 - first_h + 1) / 2, add_h = (r_h + 1) / 2;
-      constexpr int TD = 1;
-      const int column_start = 0, deep = (C + 63) / 64 * 64, begin = 0, end = TW * TH * TD * deep;
-        for (int k = begin; k < end; k += STEP, ring.next()) {
-          wait(empty + 8 * ring.slot, ring.parity ^ 1);
-          const u32 left = ring_start + ring.slot * SLOT, right = left + HALVES * LEFT, bar = full + 8 * ring.slot;
-          arrive_expect(bar, SLOT);
-          const int tap = k / deep, c = k % deep, tap_w = tap % TW, tap_h = tap / TW % TH, tap_d = tap / (TW * TH);
+      const int planes = 1, steps = (C + 31) / 32 * planes;
+        for (int step = 0; step < steps; ++step) {
+        int part = step;
+        const int tap_d = part % planes, c = part / planes * 32;
+        const int from_h = h_start + add_h - (TH - 1) * 1;
+        const int from_w = w_start + add_w - (TW - 1) * 1;
+          if (TH * TW == 0) continue;
+          wait(inputs_empty + 8 * windows.slot, windows.parity ^ 1);
+          const u32 right = ring_start + windows.slot * (HALVES * WINDOW), bar = inputs_full + 8 * windows.slot;
+          arrive_expect(bar, HALVES * COPIED * SPAN);
           const int from_d = d_start + 0 - tap_d * 1;
-          const int from_h = h_start + add_h - tap_h;
-          const int from_w = w_start + add_w - tap_w;
-          const int weights = group * 9 + (((0) * 1 + tap_d) * 3 + first_h + tap_h * 2) * 3 + first_w + tap_w * 2;
-          load_3d(left, weights_map, bar, c, row_start, weights);
           load_5d(right, inputs_map, bar, group * C + c, from_w, from_h, from_d, b_start);
-          load_3d(left + LEFT, weights_low_map, bar, c, row_start, weights);
-          load_5d(right + RIGHT, inputs_low_map, bar, group * C + c, from_w, from_h, from_d, b_start);
+          load_5d(right + WINDOW, inputs_low_map, bar, group * C + c, from_w, from_h, from_d, b_start);
+          windows.next();
+          for (int tap = 0; tap < TH * TW && !(kept && tile != blockIdx.x); ++tap, ring.next()) {
+            wait(empty + 8 * ring.slot, ring.parity ^ 1);
+            const u32 left = weights_start + ring.slot * (HALVES * LEFT), bar = full + 8 * ring.slot;
+            arrive_expect(bar, HALVES * LEFT);
+            const int weights = group * 9 + ((tap_d) * 3 + first_h + (TH - 1 - tap / TW) * 2) * 3 + first_w + (TW - 1 - tap % TW) * 2;
+            load_3d(left, weights_map, bar, c, row_start, weights);
+            load_3d(left + LEFT, weights_low_map, bar, c, row_start, weights);
+          }
         }
       }
   } else {
     take_registers<232>();
-    const int half = warpgroup() - 1, own_row = ROWS == 128 ? 64 * half : 0, own_column = ROWS == 128 ? 0 : OWN * half, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const int half = warpgroup() - 1, own_row = !TURNS && ROWS == 128 ? 64 * half : 0, own_column = !TURNS && ROWS == 64 ? OWN * half : 0, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     // Results go through shared memory, 16 rows by 32 columns of a warp at a time, so that neighbours are written together.
-    float* const staged = reinterpret_cast<float*>(warpgroup_memory + (ring_start - shared_address(warpgroup_memory)) + SLOTS * SLOT) + (half * 4 + warp) * (16 * 40);
-    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    float* const staged = reinterpret_cast<float*>(ring_memory + 196608) + (half * 4 + warp) * (16 * 40);
+    // The first turn is the first warpgroup's.
+    if (TURNS && half == 1) named_arrive(1, 256);
+    for (int tile = blockIdx.x, turn = 0; tile < tiles; tile += gridDim.x, turn ^= 1) {
       const int down = (O + ROWS - 1) / ROWS, row_start = tile % down * ROWS;
       int rest = tile / down;
+      const int group = 0;
       const int r_w = rest % 2;
       rest /= 2;
       const int r_h = rest % 2;
       rest /= 2;
-      const int w_start = rest % ((((n11 + 1) / 2 + 31) / 32)) * 32;
-      rest /= (((n11 + 1) / 2 + 31) / 32);
-      const int h_start = rest % ((((n12 + 1) / 2 + 0) / 1));
-      rest /= (((n12 + 1) / 2 + 0) / 1);
+      const int w_start = rest % ((((n11 + 1) / 2 + 62) / 63)) * 63;
+      rest /= (((n11 + 1) / 2 + 62) / 63);
+      const int h_start = rest % ((((n12 + 1) / 2 + 1) / 2)) * 2;
+      rest /= (((n12 + 1) / 2 + 1) / 2);
       const int d_start = rest % ((((1 + 0) / 1)));
       rest /= (((1 + 0) / 1));
-      const int b_start = rest % (((B + 7) / 8)) * 8;
-      rest /= ((B + 7) / 8);
-      const int group = 0;
+      const int b_start = rest % (((B + 0) / 1));
+      rest /= ((B + 0) / 1);
       const int first_w = (r_w + 1) % 2, TW = (3 - first_w + 1) / 2, add_w = (r_w + 1) / 2;
       const int first_h = (r_h + 1) % 2, TH = (3 - first_h + 1) / 2, add_h = (r_h + 1) / 2;
-      constexpr int TD = 1;
-      const int column_start = 0, deep = (C + 63) / 64 * 64, begin = 0, end = TW * TH * TD * deep;
-      float sum[OWN / 2] = {};
-      if (HALVES == 1) {
-        u32 before = 0;
-        for (int k = begin; k < end; k += STEP, ring.next()) {
-          wait(full + 8 * ring.slot, ring.parity);
-          const u32 left = ring_start + ring.slot * SLOT + own_row * 128, right = ring_start + ring.slot * SLOT + LEFT + own_column * 128;
-          product_fence();
-#pragma unroll
-          for (int part = 0; part < 4; ++part) multiply_f16<0, 0>(sum, descriptor(left + 32 * part), descriptor(right + 32 * part), 1);
-          product_commit();
-          product_wait<1>();
-          if (k > begin && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
-          before = ring.slot;
+      const int planes = 1, steps = (C + 31) / 32 * planes;
+      if (TURNS && turn != half) {
+        for (int step = 0; step < steps; ++step) {
+        int part = step;
+        const int tap_d = part % planes, c = part / planes * 32;
+        const int from_h = h_start + add_h - (TH - 1) * 1;
+        const int from_w = w_start + add_w - (TW - 1) * 1;
+          if (TH * TW > 0) windows.next();
+          for (int tap = 0; !kept && tap < TH * TW; ++tap) ring.next();
         }
-        product_wait<0>();
-        if (begin < end && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
-      } else {
-        // Sums of the large product leave the tensor cores every 64 of depth: those cut what they add. The corrections, 2^11 times too
-        // large, are so small that they may stay.
-        float large[OWN / 2], corrections[OWN / 2] = {};
-        for (int k = begin; k < end; k += STEP, ring.next()) {
+        continue;
+      }
+      if (kept) ring = {};
+      // A barrier tells a phase from the next one only: so a warpgroup begins when the other one has met all that comes before.
+      if (TURNS) named_wait(1 + half, 256);
+      float sum[OWN / 2] = {}, corrections[OWN / 2] = {};
+      u32 before = 0, before_window = 0;
+      for (int step = 0; step < steps; ++step) {
+        int part = step;
+        const int tap_d = part % planes, c = part / planes * 32;
+        const int from_h = h_start + add_h - (TH - 1) * 1;
+        const int from_w = w_start + add_w - (TW - 1) * 1;
+        if (TH * TW == 0) continue;
+        wait(inputs_full + 8 * windows.slot, windows.parity);
+        const u32 inputs = ring_start + windows.slot * (HALVES * WINDOW) + own_column * SPAN, done = inputs_empty + 8 * windows.slot;
+        for (int tap = 0; tap < TH * TW; ++tap, ring.next()) {
           wait(full + 8 * ring.slot, ring.parity);
-          const u32 left_high = ring_start + ring.slot * SLOT + own_row * 128, right_high = ring_start + ring.slot * SLOT + HALVES * LEFT + own_column * 128;
+          const u32 left_high = weights_start + ring.slot * (HALVES * LEFT) + own_row * SPAN, right_high = inputs + (tap / TW * (1 * 64) + tap % TW * 1) * SPAN;
           product_fence();
+          if (HALVES == 1) {
 #pragma unroll
-          for (int which = 0; which < 3; ++which) {
-            const u32 left = which == 1 ? left_high + LEFT : left_high, right = which == 0 ? right_high + RIGHT : right_high;
+            for (int part = 0; part < SPAN / 32; ++part) multiply_f16<0, 0>(sum, descriptor(left_high + 32 * part, SPAN), descriptor(right_high + 32 * part, SPAN), 1);
+            product_commit();
+            product_wait<1>();
+            if (!kept && before != 0 && lane == 0) arrive(before);
+            if (before_window != 0 && lane == 0) arrive(before_window);
+            before = empty + 8 * ring.slot, before_window = tap + 1 == TH * TW ? done : 0;
+          } else {
+            // Sums of the large product leave the tensor cores after each tap: those cut what they add. The corrections, 2^11 times too large,
+            // are so small that they may stay.
+            float large[OWN / 2];
 #pragma unroll
-            for (int part = 0; part < 4; ++part) multiply_f16<0, 0>(which < 2 ? corrections : large, descriptor(left + 32 * part), descriptor(right + 32 * part), which < 2 || part > 0);
+            for (int which = 0; which < 3; ++which) {
+              const u32 left = which == 1 ? left_high + LEFT : left_high, right = which == 0 ? right_high + WINDOW : right_high;
+#pragma unroll
+              for (int part = 0; part < SPAN / 32; ++part)
+                multiply_f16<0, 0>(which < 2 ? corrections : large, descriptor(left + 32 * part, SPAN), descriptor(right + 32 * part, SPAN), which < 2 || part > 0);
+            }
+            product_commit();
+            product_wait<0>();
+            hold(large);
+            if (!kept && lane == 0) arrive(empty + 8 * ring.slot);
+            if (tap + 1 == TH * TW && lane == 0) arrive(done);
+#pragma unroll
+            for (int i = 0; i < OWN / 2; ++i) sum[i] += large[i];
           }
-          product_commit();
-          product_wait<0>();
-          hold(large);
-          if (threadIdx.x % 128 == 0) arrive(empty + 8 * ring.slot);
-#pragma unroll
-          for (int i = 0; i < OWN / 2; ++i) sum[i] += large[i];
         }
+        windows.next();
+      }
+      if (TURNS && tile + gridDim.x < tiles) named_arrive(2 - half, 256);
+      if (HALVES == 1) {
+        product_wait<0>();
+        if (!kept && before != 0 && lane == 0) arrive(before);
+        if (before_window != 0 && lane == 0) arrive(before_window);
+      } else {
         hold(corrections);
 #pragma unroll
         for (int i = 0; i < OWN / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
@@ -294,15 +341,18 @@ __global__ void __launch_bounds__(384, 1) warpgroup_convolution(const __grid_con
         for (int i = 0; i < 16; i += 2)
           *reinterpret_cast<float2*>(staged + (lane / 4 + i / 2 % 2 * 8) * 40 + i / 4 * 8 + lane % 4 * 2) = make_float2(sum[16 * j + i], sum[16 * j + i + 1]);
         __syncwarp();
-        const int column = column_start + own_column + 32 * j + lane;
+        const int column = own_column + 32 * j + lane;
+        const int part_w = column % 64, part_h = column / 64, part_b = 0, at_b = b_start + part_b;
+        const int at_h = (h_start + part_h) * 2 + r_h, at_w = (w_start + part_w) * 2 + r_w, at_d = d_start;
+        const bool there = part_w < 63 && part_h < 2 && part_b < 1 && at_b < B && at_h < n12 && at_w < n11 && at_d < 1;
+        const float back = there ? R_2[at_b] : 1;
 #pragma unroll 4
         for (int i = 0; i < 16; ++i) {
           const int row = row_start + own_row + 16 * warp + i;
-          if (row >= O || column >= COLUMNS) continue;
+          if (row >= O || !there) continue;
           const float held = staged[i * 40 + lane];
-          const int at_b = b_start + column / 32, at_h = (h_start + column / 32 % 1) * 2 + r_h, at_w = (w_start + column % 32) * 2 + r_w, at_d = d_start, at_o = group * O + row;
-          if (at_b >= B || at_h >= n12 || at_w >= n11 || at_d >= 1) continue;
-          const float produced = held * fminf(R[at_o], R_2[at_b]) * fmaxf(R[at_o], R_2[at_b]);
+          const int at_o = group * O + row;
+          const float produced = held * fminf(R[at_o], back) * fmaxf(R[at_o], back);
           const float v1 = float(bias[at_o]);
           const float v2 = produced + v1;
           const float v3 = v2 < 0 ? 0 : v2;
@@ -316,9 +366,9 @@ __global__ void __launch_bounds__(384, 1) warpgroup_convolution(const __grid_con
 
 __global__ void __launch_bounds__(256) transposed_convolution(const float* __restrict__ X, const float* __restrict__ weight_, const float* __restrict__ bias, float* __restrict__ Y, int V, int n5, int H, int n7, int C, int O, int B, int n11, int n12, int n13, const float* __restrict__ R_2, const float* __restrict__ R) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.
-  constexpr int TO = TILE_O / 16, TP = TILE_P_2 / 16, NOWHERE = -(1 << 28);
+  constexpr int TO = TILE_O / 16, TP = TILE_P / 16, NOWHERE = -(1 << 28);
   struct Tap { int from, weight, d, h, w; };
-  __shared__ __align__(16) float inputs[STEP][TILE_P_2 + 4], weights[STEP][TILE_O + 4];
+  __shared__ __align__(16) float inputs[STEP][TILE_P + 4], weights[STEP][TILE_O + 4];
   __shared__ Tap taps[STEP];
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
   constexpr int group = 0;
@@ -335,7 +385,7 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
   for (int i = threadIdx.x; i < O; i += 256) held = held && R[i] > 0;
   if (!__syncthreads_or(!held)) return;
   const int depth = C * TD * TH * TW, positions = B * QD * QH * QW;
-  if (int(blockIdx.x) * TILE_P_2 >= positions) return;
+  for (int block = blockIdx.x; block * TILE_P < positions; block += gridDim.x) {
   const int o_start = blockIdx.y * TILE_O;
   const auto tap = [&](int k) {
     if (k >= depth) return Tap{0, -1, 0, 0, NOWHERE};
@@ -345,17 +395,17 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
                d * -1, h * -1, w * -1};
   };
   // The position that this thread gathers for; beyond the last one its results are dropped.
-  const int own = threadIdx.x % TILE_P_2, position = min(int(blockIdx.x) * TILE_P_2 + own, positions - 1);
+  const int own = threadIdx.x % TILE_P, position = min(block * TILE_P + own, positions - 1);
   const int d0 = position / (QH * QW) % QD * 1 + add_d, h0 = position / QW % QH * 1 + add_h;
   const int w0 = position % QW * 1 + add_w;
   const float* x = X + (size_t(position / (QD * QH * QW)) * C + group * C) * n13;
   const int base = (d0 * H + h0) * V + w0;
   const float* kernel = weight_ + size_t(group) * C * O * 9;
-  float input_held[TILE_P_2 * STEP / 256], weight_held[(TILE_O * STEP + 255) / 256];
+  float input_held[TILE_P * STEP / 256], weight_held[(TILE_O * STEP + 255) / 256];
   const auto fetch = [&]() {
 #pragma unroll
-    for (int i = 0; i < TILE_P_2 * STEP / 256; ++i) {
-      const Tap at = taps[i * (256 / TILE_P_2) + threadIdx.x / TILE_P_2];
+    for (int i = 0; i < TILE_P * STEP / 256; ++i) {
+      const Tap at = taps[i * (256 / TILE_P) + threadIdx.x / TILE_P];
       const int d = d0 + at.d, h = h0 + at.h, w = w0 + at.w;
       const bool there = unsigned(h) < unsigned(H) && unsigned(w) < unsigned(V);
       input_held[i] = there ? x[base + at.from] : 0.0f;
@@ -373,7 +423,7 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
   __syncthreads();
   for (int start = 0; start < depth; start += STEP) {
 #pragma unroll
-    for (int i = 0; i < TILE_P_2 * STEP / 256; ++i) inputs[i * (256 / TILE_P_2) + threadIdx.x / TILE_P_2][own] = input_held[i];
+    for (int i = 0; i < TILE_P * STEP / 256; ++i) inputs[i * (256 / TILE_P) + threadIdx.x / TILE_P][own] = input_held[i];
 #pragma unroll
     for (int i = 0; i < (TILE_O * STEP + 255) / 256; ++i)
       if (i * 256 + threadIdx.x < TILE_O * STEP) weights[threadIdx.x % STEP][(i * 256 + threadIdx.x) / STEP] = weight_held[i];
@@ -397,7 +447,7 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
   }
 #pragma unroll
   for (int j = 0; j < TP; ++j) {
-    const int at = blockIdx.x * TILE_P_2 + j / 4 * 64 + tx * 4 + j % 4;
+    const int at = block * TILE_P + j / 4 * 64 + tx * 4 + j % 4;
     if (at >= positions) break;
     const int at_b = at / (QD * QH * QW), at_d = at / (QH * QW) % QD, at_h = at / QW % QH * 2 + r_h, at_w = at % QW * 2 + r_w;
 #pragma unroll
@@ -410,5 +460,6 @@ __global__ void __launch_bounds__(256) transposed_convolution(const float* __res
       const float v3 = v2 < 0 ? 0 : v2;
       Y[size_t(at_b) * n11 + size_t(at_o) * n12 + size_t(at_h) * n5 + at_w] = v3;
     }
+  }
   }
 }
