@@ -124,7 +124,7 @@ bool write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& op
   if (kept.launches.empty()) refuse("no such launch was seen");
   std::vector<std::string> kernels;
   for (const auto& launch : kept.launches)
-    if (const std::string name = kernel::split_kernel_name(launch.kernel).name; std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
+    if (std::find(kernels.begin(), kernels.end(), launch.kernel) == kernels.end()) kernels.push_back(launch.kernel);
   const std::filesystem::path output = options.output.empty() ? bare_name(kept.launches.front().kernel) + ".task.cu" : options.output;
   require_place(options, output);
 

@@ -27,13 +27,12 @@ class Lexer {
 
  private:
   char peek(std::size_t ahead = 0) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
-  bool starts(std::string_view text) const { return source_.substr(at_, text.size()) == text; }
 
   void add(Kind kind, std::size_t end) {
     end = std::min(end, source_.size());
     const std::string_view text = source_.substr(at_, end - at_);
     tokens_.push_back({kind, text, at_, line_});
-    line_ += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    if (kind != Kind::identifier && kind != Kind::symbol && kind != Kind::number) line_ += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
     at_ = end;
   }
 
@@ -42,16 +41,16 @@ class Lexer {
   std::size_t logical_line_end(bool with_comments) const {
     std::size_t i = at_;
     while (i < source_.size() && source_[i] != '\n') {
-      if (with_comments && source_.substr(i, 2) == "//") break;
-      if (with_comments && source_.substr(i, 2) == "/*") {
+      const char next = i + 1 < source_.size() ? source_[i + 1] : '\0';
+      if (with_comments && source_[i] == '/' && next == '/') break;
+      if (with_comments && source_[i] == '/' && next == '*') {
         const std::size_t close = source_.find("*/", i + 2);
         i = close == std::string_view::npos ? source_.size() : close + 2;
         continue;
       }
       if (source_[i] == '\\') {
-        std::size_t next = i + 1;
-        if (next < source_.size() && source_[next] == '\r') ++next;
-        if (next < source_.size() && source_[next] == '\n') i = next;
+        const std::size_t newline = i + (next == '\r' ? 2 : 1);
+        if (newline < source_.size() && source_[newline] == '\n') i = newline;
       }
       ++i;
     }
@@ -87,11 +86,11 @@ class Lexer {
       return;
     }
     const bool first = line_start_;
-    if (starts("//")) {
+    if (c == '/' && peek(1) == '/') {
       add(Kind::line_comment, logical_line_end(false));
       return;
     }
-    if (starts("/*")) {
+    if (c == '/' && peek(1) == '*') {
       const std::size_t close = source_.find("*/", at_ + 2);
       add(Kind::block_comment, close == std::string_view::npos ? source_.size() : close + 2);
       return;
@@ -113,26 +112,31 @@ class Lexer {
       add(Kind::number, end);
     } else if (c == '"' || c == '\'') {
       add(Kind::string, quoted_end(c));
-    } else if (starts("<<<") || starts(">>>")) {
-      add(Kind::symbol, at_ + 3);
-    } else if (starts("::") || starts("->") || starts("==") || starts("!=") || starts("<=") || starts(">=") || starts("&&") ||
-               starts("||") || starts("++") || starts("--") || starts("+=") || starts("-=") || starts("*=") || starts("/=")) {
-      add(Kind::symbol, at_ + 2);
     } else {
-      add(Kind::symbol, at_ + 1);
+      add(Kind::symbol, at_ + symbol_length(c, peek(1), peek(2)));
     }
+  }
+
+  // `<<<`, `>>>`, `::`, `->`, `&&`, `||`, `++`, `--`, `==` and what ends in `=`; of others each byte is a symbol.
+  static std::size_t symbol_length(char c, char second, char third) {
+    if ((c == '<' || c == '>') && second == c && third == c) return 3;
+    const bool equal = second == '=' && (c == '=' || c == '!' || c == '<' || c == '>' || c == '+' || c == '-' || c == '*' || c == '/');
+    const bool twice = second == c && (c == ':' || c == '&' || c == '|' || c == '+' || c == '-');
+    return equal || twice || (c == '-' && second == '>') ? 2 : 1;
   }
 
   void word() {
     std::size_t end = at_;
     while (end < source_.size() && is_word(source_[end])) ++end;
-    const std::string_view text = source_.substr(at_, end - at_);
-    const bool prefix = text == "L" || text == "u" || text == "U" || text == "u8";
-    const bool raw = text == "R" || text == "LR" || text == "uR" || text == "UR" || text == "u8R";
-    if (end < source_.size() && source_[end] == '"' && (prefix || raw)) {
-      at_ = end;
-      add(Kind::string, raw ? raw_string_end() : quoted_end('"'));
-      return;
+    if (end < source_.size() && source_[end] == '"') {
+      const std::string_view text = source_.substr(at_, end - at_);
+      const bool prefix = text == "L" || text == "u" || text == "U" || text == "u8";
+      const bool raw = text == "R" || text == "LR" || text == "uR" || text == "UR" || text == "u8R";
+      if (prefix || raw) {
+        at_ = end;
+        add(Kind::string, raw ? raw_string_end() : quoted_end('"'));
+        return;
+      }
     }
     add(Kind::identifier, end);
   }

@@ -27,7 +27,8 @@ struct PreprocessOptions {
 // By the host's C++ compiler (CXX, or c++). The error is its first message, or says that there is no compiler.
 tl::expected<Preprocessed, std::string> preprocess(const std::filesystem::path& source, const PreprocessOptions& options);
 
-// What of a source is needed to compile kernels, in the order written: their definitions, and whatever these mention.
+// What of a source is needed to compile kernels, in the order written: their definitions, and whatever these or the template
+// arguments of their names ("ns::k<Traits<4>>") mention.
 struct DeviceSource {
   std::string text;
   std::set<std::string> missing;                       // kernels that it does not define

@@ -148,6 +148,8 @@ Ended record_observed(const RunningProgram& program, const std::filesystem::path
   if (const char* cupti = std::getenv("CUDAL1_CUPTI")) environment.emplace_back(wire::cupti_variable, cupti);
   environment.emplace_back(wire::task_variable, options.keep ? "1" : "0");
   if (options.choice.any()) environment.emplace_back(wire::times_variable, "0");  // the table alone shows times
+  // Where a library is injected the driver loads every kernel at once, those of PyTorch in seconds.
+  if (std::getenv("CUDA_MODULE_LOADING") == nullptr) environment.emplace_back("CUDA_MODULE_LOADING", "LAZY");
   // PyTorch takes memory in large pieces that hold many tensors. From the driver's pool each tensor has a piece of its own, and
   // nothing waits for the GPU, as it does where every tensor is an allocation.
   if (options.separate_tensors && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr) {

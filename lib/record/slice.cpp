@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "kernel/signature.hpp"
+#include "kernel/source_lexer.hpp"
 #include "record/declarations.hpp"
 #include "record/device_source.hpp"
 
@@ -52,9 +54,14 @@ class Slicer {
     const auto keep = [&](std::size_t i) {
       if (kept.insert(i).second) open.push_back(i);
     };
-    for (const std::string& kernel : kernels) {
+    for (const std::string& launched : kernels) {
+      const auto [kernel, template_arguments, templated] = kernel::split_kernel_name(launched);
       const std::size_t scope = kernel.rfind("::");
       const std::string name = scope == std::string::npos ? kernel : kernel.substr(scope + 2);
+      // What a launch gives a template stands in no kernel's text.
+      for (const std::string& argument : template_arguments)
+        for (const kernel::SourceToken& token : kernel::lex_code(argument))
+          for (auto [at, last] = by_name.equal_range(token.text); at != last; ++at) keep(at->second);
       bool found = false;
       for (auto [at, last] = by_name.equal_range(name); at != last; ++at)
         if (all_[at->second].sort == Declaration::Sort::function && all_[at->second].says_device && !all_[at->second].prototype) found = true, keep(at->second);
@@ -138,6 +145,8 @@ class Slicer {
         {"cub/", "cub"}, {"cooperative_groups", "cooperative_groups"}, {"cuda/", "cuda"}, {"mma.h", "wmma"}, {"cuda_pipeline", "cuda"}};
     for (const auto& [prefix, word] : wanted)
       if (name.starts_with(prefix) && !words.contains(word)) return false;
+    // Of Thrust, what NVRTC takes.
+    if (name == "thrust/pair.h" || name == "thrust/tuple.h" || name == "thrust/functional.h") return words.contains("thrust");
     if (name.starts_with("curand")) return std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("curand"); });
     static const std::set<std::string, std::less<>> known = {
         "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cooperative_groups.h", "cuda_pipeline.h", "curand_kernel.h", "cuComplex.h", "math_constants.h",

@@ -67,6 +67,7 @@ Cupti::Cupti() {
   find(library, "cuptiEnableCallback", enable_callback);
   find(library, "cuptiActivityRegisterCallbacks", register_activities);
   find(library, "cuptiActivityEnable", enable_activity);
+  find(library, "cuptiActivityDisable", disable_activity);
   find(library, "cuptiActivityGetNextRecord", next_record);
   find(library, "cuptiActivityFlushAll", flush);
   find(library, "cuptiGetResultString", result_string);

@@ -40,6 +40,7 @@ struct Cupti {
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   decltype(&cuptiActivityRegisterCallbacks) register_activities = nullptr;
   decltype(&cuptiActivityEnable) enable_activity = nullptr;
+  decltype(&cuptiActivityDisable) disable_activity = nullptr;
   decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
   decltype(&cuptiActivityFlushAll) flush = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;

@@ -135,6 +135,7 @@ void Recorder::entered(const ObservedCall& call, const char* symbol) {
   for (std::size_t i = 0; i < 3; ++i) threads *= static_cast<double>(call.grid[i]) * call.block[i];
   const bool asked = all_ || function.ask == wire::Ask::always || (function.ask == wire::Ask::larger && threads >= 1.5 * function.largest) ||
                      (number >= orders_.first && number <= orders_.last);
+  time(asked);
   if (!asked || !connect()) return;
   function.largest = std::max(function.largest, threads);
 
@@ -182,6 +183,19 @@ void Recorder::entered(const ObservedCall& call, const char* symbol) {
   function.ask = decision.again;
   all_ = decision.all != 0;
   if (decision.keep != 0) begin(function, call, targets, decision.fresh != 0);
+}
+
+// Times are taken of launches that are new and of those after them; others take as long as these did.
+void Recorder::time(bool fresh) {
+  constexpr std::uint64_t enough = 4096;
+  if (fresh) fresh_ = launches_, Times::go_on();
+  else if (launches_ == fresh_ + enough && !graphs_) Times::pause();
+}
+
+void Recorder::graph() {
+  const std::lock_guard lock(mutex_);
+  graphs_ = true;
+  Times::go_on();
 }
 
 void Recorder::begin(const Function& function, const ObservedCall& call, const std::vector<wire::Target>& targets, bool fresh) {
@@ -273,8 +287,9 @@ void Recorder::send_totals(bool wait) {
   for (auto& [handle, function] : functions_)
     if (function.launches > 0) totals[function.symbol].launches += std::exchange(function.launches, 0);
   for (const auto& [symbol, timed] : Times::take(wait)) {
-    totals[symbol].timed = timed.launches;
-    totals[symbol].ms = timed.ms;
+    wire::ObservedTotal& total = totals[symbol];
+    total.timed = timed.launches;
+    total.ms = timed.ms * static_cast<double>(std::max(total.launches, timed.launches)) / static_cast<double>(std::max<std::uint64_t>(timed.launches, 1));
   }
   if (totals.empty() || !connect()) return;
   if (kept_seconds_ > 0) socket_.message(wire::Kind::observed_kept, bytes_of(wire::ObservedKept{std::exchange(kept_seconds_, 0.0)}));

@@ -36,6 +36,7 @@ class Recorder {
   void add_module(std::string_view cubin);
   void entered(const ObservedCall& call, const char* symbol);
   void returned(bool success);
+  void graph();                               // one is launched: its kernels are seen in CUPTI's records alone
   void problem(const std::string& sentence);
   void finish();                              // the program's end
 
@@ -50,6 +51,7 @@ class Recorder {
   };
 
   bool connect();
+  void time(bool fresh);
   bool read_parameters(Function& function, CUfunction handle);
   bool read_values(const Function& function, const ObservedCall& call, std::string& values);
   void begin(const Function& function, const ObservedCall& call, const std::vector<wire::Target>& targets, bool fresh);
@@ -61,8 +63,8 @@ class Recorder {
   Socket socket_;
   enum class Link { none, open, closed } link_ = Link::none;
   wire::Orders orders_;
-  bool all_ = false;
-  std::uint64_t launches_ = 0;
+  bool all_ = false, graphs_ = false;
+  std::uint64_t launches_ = 0, fresh_ = 0;    // and the last one that was new: of another kernel, or larger
   std::unordered_map<CUfunction, Function> functions_;
   std::mutex modules_mutex_;                  // its own: modules come while the driver holds locks that calls of ours wait for
   Variables variables_;

@@ -14,7 +14,7 @@ constexpr std::size_t buffer_bytes = std::size_t{4} << 20, alignment = 8;
 struct State {
   std::mutex mutex;
   std::map<std::string, Times::Total> totals;
-  bool started = false;
+  bool started = false, paused = false;
 };
 State& state() {
   static auto* const all = new State;
@@ -53,6 +53,16 @@ std::string Times::start() {
   if (const CUptiResult result = library.enable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); result != CUPTI_SUCCESS) return library.text(result);
   state().started = true;
   return {};
+}
+
+void Times::pause() {
+  if (!state().started || state().paused || cupti().disable_activity == nullptr) return;
+  state().paused = cupti().disable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
+}
+
+void Times::go_on() {
+  if (!state().paused) return;
+  state().paused = cupti().enable_activity(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS;
 }
 
 std::map<std::string, Times::Total> Times::take(bool wait) {

@@ -19,6 +19,9 @@ class Times {
 
   // The reason why there are no times; empty when they come.
   static std::string start();
+  // Records of launches that hold nothing new cost more than they say. Both do nothing where times were not started.
+  static void pause();
+  static void go_on();
   // What has come since the last call, by symbol. `wait`: for everything that was launched.
   static std::map<std::string, Total> take(bool wait);
 };

@@ -10,9 +10,9 @@ LIST has a line for each program: repository | folder | sources | arguments | fu
 repositories lie as OWNER+NAME in FOLDER, checked out or as git directories. Nothing is edited by hand: the kernel with
 most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why.
 
---cost instead: seconds of the program by itself, as `cudal1 record -- PROGRAM`, and as `cudal1 record -o TASK`, of which what
-it says the program waited while memory was kept is taken off. The first two also with half the last number among the arguments:
-the difference is what further launches take. A LIST of commands (`! python3 …`) is run as it stands.
+--cost instead: seconds that the program runs by itself, for a table of its launches (`cudal1 record -- PROGRAM`), and for a task
+(`cudal1 record -o TASK`), of which what it says the program waited for the recorded launch's memory is taken off. The best of
+--rounds, one at a time, and their ratios. A LIST of commands (`! python3 …`) is run as it stands.
 """
 import argparse
 import concurrent.futures
@@ -79,37 +79,45 @@ def build(arguments, row, number, checkouts):
     return "" if built.returncode == 0 else last_line(built.stderr)
 
 
-def seconds(command, folder, limit):
+def hold_gpu():
+    """A context, as cudal1 has one while it records: without any the driver takes the GPU up anew for each program."""
+    import ctypes
+    driver = ctypes.CDLL("libcuda.so.1")
+    context = ctypes.c_void_p()
+    driver.cuInit(0)
+    driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+
+
+def alone_seconds(command, folder, limit):
     began = time.time()
     subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=limit)
     return time.time() - began
 
 
-def kept_seconds(command, folder, limit):
-    """Of the program's run, without what it waited for its memory."""
+def recorded_seconds(command, folder, limit):
+    """Of the program's run, without what it waited while the memory of recorded launches was kept."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=limit)
     said = re.search(r"the program ran for ([0-9.e+-]+) s(?:, ([0-9.e+-]+) s of them)?", done.stderr)
     return float(said.group(1)) - float(said.group(2) or 0) if said else float("nan")
 
 
 def cost(arguments, row, checkouts, out):
-    """Seconds by how it is run and of how many repetitions: the best of two, in turns."""
+    """Seconds of the program's run by how it is run: the best of the rounds, in turns."""
     if "command" in row:
         home, program, sources = pathlib.Path.cwd(), row["command"], ["extension.cu"]
     else:
         home = check_out(arguments.sources, row, checkouts) / row["folder"]
         program, sources = [str(arguments.built / file_of(row)), *shlex.split(row["arguments"])], row["sources"].split()
     record = [arguments.binary, "record", "--device", arguments.device]
-    commands = {}
-    for times in (1, 2):
-        words = program[:-1] + [str(int(program[-1]) * times)]
-        commands["alone", times] = words
-        commands["table", times] = [*record, "-q", "--", *words]
-    commands["kept", 2] = [*record, "--overwrite", "--source", ",".join(sources), "-o", str(out / "cost.cu"), "--", *words]
-    taken = {key: float("inf") for key in commands}
-    for _ in range(2):
-        for key, command in commands.items():
-            taken[key] = min(taken[key], (kept_seconds if key[0] == "kept" else seconds)(command, home, arguments.limit))
+    commands = {
+        "alone": program,
+        "table": [*record, "--", *program],
+        "task": [*record, "--overwrite", "--source", ",".join(sources), "-o", str(out / "cost.cu"), "--", *program],
+    }
+    taken = {how: float("inf") for how in commands}
+    for _ in range(arguments.rounds):
+        for how, command in commands.items():
+            taken[how] = min(taken[how], (alone_seconds if how == "alone" else recorded_seconds)(command, home, arguments.limit))
     return taken
 
 
@@ -172,6 +180,7 @@ def main():
     parser.add_argument("--built", type=folder, help="the programs lie here")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3, help="of --cost")
     parser.add_argument("--quick", action="store_true", help="verify without confirmation in fresh processes, counters and compute-sanitizer: with several at a time on one GPU these wait for each other")
     parser.add_argument("--until", type=float, default=float("inf"), help="programs begin no later than this many seconds after the start")
     arguments = parser.parse_args()
@@ -187,7 +196,10 @@ def main():
                 print(f"{name_of(row)}: {why or 'built'}", flush=True)
         return
     if arguments.cost:
-        print("| program | alone (s) | with a table (s) | for a task (s) | ratios | ratio of further launches |\n| --- | --- | --- | --- | --- | --- |")
+        print("| program | alone (s) | for a table (s) | for a task (s) | ratios |\n| --- | --- | --- | --- | --- |")
+        ratios = []
+        if arguments.device != "sim":
+            hold_gpu()
         for row in rows:
             if time.time() - began > arguments.until:
                 break
@@ -195,11 +207,12 @@ def main():
             try:
                 taken = cost(arguments, row, checkouts, arguments.out)
             except subprocess.TimeoutExpired:
-                print(f"| {what} | longer than {arguments.limit} s | | | | |", flush=True)
+                print(f"| {what} | longer than {arguments.limit} s | | | |", flush=True)
                 continue
-            alone, table, kept = taken["alone", 2], taken["table", 2], taken["kept", 2]
-            further = (table - taken["table", 1]) / max(alone - taken["alone", 1], 1e-3)
-            print(f"| {what} | {alone:.2f} | {table:.2f} | {kept:.2f} | {table / alone:.2f}, {kept / alone:.2f} | {further:.2f} |", flush=True)
+            ratios.append((taken["table"] / taken["alone"], taken["task"] / taken["alone"]))
+            print(f"| {what} | {taken['alone']:.2f} | {taken['table']:.2f} | {taken['task']:.2f} | {ratios[-1][0]:.2f}, {ratios[-1][1]:.2f} |", flush=True)
+        if ratios:
+            print(f"\nlargest ratios of {len(ratios)}: {max(table for table, _ in ratios):.2f} for a table, {max(task for _, task in ratios):.2f} for a task")
         return
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = []

@@ -61,6 +61,13 @@ TEST_CASE("the launches of a program on a GPU are counted and timed") {
   CHECK(watched.recording.kept_seconds == 0);
 }
 
+TEST_CASE("after some thousand launches without anything new the others count as long as these") {
+  const Watched watched = watch("many", {}, false);
+  CHECK(watched.recording.launches == 10'002);
+  CHECK(watched.recording.ms(total(watched.recording, "scale")) == Approx(20'000));
+  CHECK(watched.recording.ms(total(watched.recording, "ns::add<float>")) == Approx(8));  // a new kernel is timed again
+}
+
 TEST_CASE("a chosen launch on a GPU is kept with arguments, memory and variables") {
   record::Choice choice;
   choice.first = choice.last = 2;
@@ -123,6 +130,14 @@ TEST_CASE("a launch that becomes part of a graph is named") {
   record::Choice choice;
   choice.kernels = {"scale"};
   CHECK_THAT(watch("capture", choice).recording.kept.at("").why_not, containing("launch 1 of scale cannot be recorded: it becomes part of a CUDA graph"));
+}
+
+TEST_CASE("kernels are loaded when a program on a GPU needs them") {
+  ::unsetenv("CUDA_MODULE_LOADING");
+  CHECK(watch("eager", {}, false).end.exit_code == 0);
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);   // unless its user says otherwise
+  CHECK(watch("eager", {}, false).end.exit_code == 7);
+  ::unsetenv("CUDA_MODULE_LOADING");
 }
 
 TEST_CASE("a program on a GPU ends when what was chosen is recorded") {

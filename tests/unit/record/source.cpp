@@ -51,6 +51,15 @@ TEST_CASE("a source is cut down to what a kernel mentions") {
   CHECK(record::slice({program, {}}, {"absent"}).missing.contains("absent"));
 }
 
+TEST_CASE("what a launch gives a template is part of the source") {
+  const auto cut = record::slice({"namespace n { struct Traits { static constexpr int width = 4; }; }\nstruct Other {};\n"
+                                  "template <typename T, int W> __global__ void k(int* p) { *p = T::width; }\n", {"thrust/pair.h", "thrust/sort.h"}}, {"k<n::Traits, 2>"});
+  CHECK(cut.missing.empty());
+  CHECK_THAT(cut.text, containing("struct Traits") && !containing("Other") && !containing("thrust"));
+  const auto pair = record::slice({"__global__ void k(int* p) { *p = thrust::pair<int, int>(1, 2).first; }\n", {"thrust/pair.h", "thrust/sort.h"}}, {"k"});
+  CHECK_THAT(pair.text, containing("#include <thrust/pair.h>") && !containing("sort.h"));
+}
+
 TEST_CASE("a macro may stand for the words that make a function the device's") {
   const auto cut = record::slice({"#define HD __host__ __device__ inline\nHD int twice(int x) { return 2 * x; }\nint host(int x) { return x; }\n"
                                   "__global__ void k(int* p) { *p = twice(host(1)); }\n", {}}, {"k"});

@@ -6,6 +6,8 @@
 
 #include "catch.hpp"
 
+#include <cstring>
+
 using namespace cudal1;
 using outcome::Verdict;
 
@@ -139,4 +141,30 @@ TEST_CASE("a reference that is not what its torch line says is refused with the 
                                       {&wrong, &bench.plan}, bench.random, bench.options());
   REQUIRE_FALSE(made);
   CHECK_THAT(made.error(), containing("C[5]"));
+}
+
+TEST_CASE("shadows of doubles say what is right only where the kernel's own output is right by them") {
+  const task::Task task = task::from_source("//@ size N = 64\n//@ check N = 64\n//@ input A: float64[N] ~ uniform(1, 2)\n//@ output C: float64[N]\n"
+                                            "//@ launch k<<<1, 32>>>(A, C, N)\n__global__ void k(const double* A, double* C, int N) {}\n", "task.cu");
+  const kernel::Plan plan = *kernel::resolve(task.file, task.checks.at(0).environment);
+  HostDevice device;
+  base::Random random{5};
+  HostDevice::Code own;
+  own.kernel = [](const std::vector<std::byte*>& buffers) { std::memcpy(buffers[1], buffers[0], 64 * sizeof(double)); };
+  const auto refuted_by = [&](double relative) {
+    verify::CaseOptions options;
+    options.shadows = [&](const auto& workload, const auto&, const auto& inputs) {
+      auto expected = reference::outputs(task, workload);
+      expected[0].truth = reference::decode(tensor::Dtype::float64, inputs[0]);
+      for (double& value : expected[0].truth) value *= 1 + relative;
+      expected[0].sigma.assign(64, 1e-16);
+      return expected;
+    };
+    const auto made = verify::make_case(device, task, task.checks[0], {reference::Pattern::declared, 9}, {&own, &plan}, random, options);
+    if (!made) FAIL(made.error());
+    CHECK(made->shadowed == (made->refuted == 0));
+    return made->refuted;
+  };
+  CHECK(refuted_by(1e-16) == 0);
+  CHECK(refuted_by(5e-15) == 1);   // 50 times what is explained: sixteen times the bound would let it stand as the truth
 }
