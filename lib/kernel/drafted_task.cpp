@@ -47,15 +47,25 @@ int factors_of(const DraftedTask& task, const std::string& size) {
   return most;
 }
 
+// As one reads the buffers' shapes, then the launches, and not by name: rows before columns.
+void put_in_order(const DraftedTask& task, std::vector<std::string>& sizes) {
+  std::string text;
+  for (const DraftedBuffer& buffer : task.buffers) text += buffer.shape.value_or("") + "\n";
+  for (const auto& [launch, complete] : task.launches) text += launch + "\n";
+  const std::vector<SourceToken> words = lex_code(text);
+  const auto place = [&](const std::string& size) { return std::find_if(words.begin(), words.end(), [&](const SourceToken& word) { return word.is(size); }); };
+  std::stable_sort(sizes.begin(), sizes.end(), [&](const auto& left, const auto& right) { return place(left) < place(right); });
+}
+
 constexpr const char* guess_mark = "  // guessed";
 
 void write_sizes(DraftedTask& task, std::string& out) {
-  std::vector<std::string> known, guessed = task.unvalued_sizes;
-  for (const auto& [name, value] : task.sizes) {
-    if (!is_used(task, name)) continue;  // met in a host expression that came to nothing
-    if (value.empty()) guessed.push_back(name);
-    else known.push_back(fmt::format("{} = {}", name, value.text()));
-  }
+  std::vector<std::string> known, valued, guessed = task.unvalued_sizes;
+  for (const auto& [name, value] : task.sizes)
+    if (is_used(task, name)) (value.empty() ? guessed : valued).push_back(name);  // others were met in a host expression that came to nothing
+  put_in_order(task, valued);
+  put_in_order(task, guessed);
+  for (const std::string& name : valued) known.push_back(fmt::format("{} = {}", name, task.sizes.at(name).text()));
   if (!known.empty()) print_line(out, "size", fmt::format("{}", fmt::join(known, ", ")));
   if (guessed.empty()) return;
   std::vector<std::string> values, smaller;

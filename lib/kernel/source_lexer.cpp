@@ -21,6 +21,7 @@ class Lexer {
   explicit Lexer(std::string_view source) : source_(source) {}
 
   std::vector<SourceToken> run() {
+    tokens_.reserve(source_.size() / 5);
     while (at_ < source_.size()) step();
     return std::move(tokens_);
   }

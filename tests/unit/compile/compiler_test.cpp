@@ -151,7 +151,7 @@ TEST_CASE("headers that models habitually include are there") {
                              "cstring", "limits", "type_traits", "utility", "math.h", "stdint.h", "float.h", "cuda_runtime.h",
                              "device_launch_parameters.h", "vector_types.h", "cuda.h", "math_constants.h"})
     source += std::string("#include <") + header + ">\n";
-  source += "__global__ void k(float* a, uint32_t n) {\n  static_assert(std::is_same_v<std::int32_t, int>);\n  assert(n > 2);\n"
+  source += "__global__ void k(float* a, uint32_t n) {\n  static_assert(std::is_same_v<std::int32_t, int> && sizeof(std::aligned_storage_t<12, 8>) == 16);\n  assert(n > 2);\n"
             "  a[n] = std::max(std::sqrt(a[0]), -std::numeric_limits<float>::infinity()) + INFINITY + FLT_MAX + INT_MAX;\n"
             "  if (std::isnan(a[1])) printf(\"%f\", std::abs(a[1]));\n  std::swap(a[0], a[1]);\n}\n";
   const auto result = compiled(request(source));

@@ -421,3 +421,16 @@ __global__ void k(const float* x, float* y, int n) {
   for (const char* said : {"declaration of make", "host function pairs", "host function operator>", "host function operator<<"})
     CHECK(std::any_of(drafted.set_aside.begin(), drafted.set_aside.end(), [&](const std::string& what) { return what.starts_with(std::string(said) + " (line"); }));
 }
+
+TEST_CASE("sizes stand in the order of the shapes, not of their names") {
+  const Draft drafted = draft(R"(__global__ void total(float* y, const float* x, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  float s = 0;
+  for (int c = 0; c < cols; ++c) s += x[r * cols + c];
+  y[r] = s;
+}
+)", "total.cu");
+  CHECK(drafted.text.find("//@ size    rows = 256, cols = 256") != std::string::npos);
+  CHECK(drafted.text.find("//@ input   x: float32[rows, cols]") != std::string::npos);
+}
