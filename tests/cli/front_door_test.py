@@ -31,6 +31,23 @@ def npy(values, kind="<i4", code="i"):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{code}", *values)
 
 
+class Table(unittest.TestCase):
+    def test_every_row_names_tests_that_exist(self):
+        tests = pathlib.Path(__file__).resolve().parents[1]
+        cases = set()
+        for source in (tests / "unit").rglob("*.cpp"):
+            cases.update(re.findall(r'TEST_CASE\("([^"]*)"', source.read_text()))
+        rows = re.findall(r"^\| ([HML]\d+) \| [^|]+ \| ([^|]+) \|$", (tests / "front_door.md").read_text(), re.MULTILINE)
+        self.assertEqual([row for row, _ in rows], [f"{letter}{i}" for letter, count in (("H", 9), ("M", 17), ("L", 22)) for i in range(1, count + 1)])
+        for row, named in rows:
+            methods, words = re.findall(r"`(\w+)\.(\w+)`", named), re.findall(r'"([^"]+)"', named)
+            self.assertTrue(methods or words, row)
+            for suite, method in methods:
+                self.assertIn(f"    def {method}(", (tests / "cli" / f"{suite}_test.py").read_text(), row)
+            for case in words:
+                self.assertIn(case, cases, row)
+
+
 class Drafts(CliTest):
     def test_an_ordinary_file_is_drafted_on_the_fly(self):
         self.write("plain.cu", PLAIN)
