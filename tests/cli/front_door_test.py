@@ -23,6 +23,27 @@ __global__ void scale(const float* x, float* y, int n, float alpha) {
 }
 """
 GPU = pathlib.Path("/dev/nvidia0").exists()
+BODIES = """\
+//@ task    move
+//@ size    N = 1000
+//@ check   N = 37
+//@ struct  Body = position: float32[3], id: int32, mass: float64, marked: uint8
+//@ inout   bodies: Body[N] ~ id: randint(0, N), mass: uniform(1, 2)
+//@ input   by: float32[N]
+//@ output  far: Body[N]
+//@ launch  move<<<ceil_div(N, 128), 128>>>(bodies, by, far, N)
+struct Body { float position[3]; int id; double mass; unsigned char marked; };
+__global__ void move(Body* bodies, const float* by, Body* far, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  Body b = bodies[i];
+  for (int k = 0; k < 3; ++k) b.position[k] += by[i] * (float)b.mass;
+  b.id += 1;
+  bodies[i] = b;
+  for (int k = 0; k < 3; ++k) b.position[k] *= 2;
+  far[i] = b;
+}
+"""
 
 
 def npy(values, kind="<i4", code="i"):
@@ -138,6 +159,23 @@ __global__ void spmv(const int* rows, const int* cols, const float* values, cons
 }
 """)
         self.says(self.run_cli("verify", "spmv.cu", "spmv.cu", *SIM, "--quick"), "right in")
+
+    def test_structures_of_several_types(self):
+        self.write("task.cu", BODIES)
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick"), "right in", "SHADOW_ORACLE")
+        answer = "".join(line + "\n" for line in BODIES.splitlines() if not line.startswith("//@") or "launch" in line)
+        # What pads a structure is nobody's.
+        self.write("whole.cu", answer.replace("b.id += 1;", "b.id += 1; ((char*)&b)[25] = 9;"))
+        self.says(self.run_cli("verify", "task.cu", "whole.cu", *SIM, "--quick"), "right in")
+        for wrong, named in (("b.id += 2;", "bodies.id[0] is "), ("b.id += 1; b.mass *= 1.0000001;", "bodies.mass["), ("b.id += 1; b.position[1] = 0;", "bodies.position[0, 1] is 0"),
+                             ("b.id += 1; b.marked ^= 1;", "bodies.marked[")):
+            self.write("wrong.cu", answer.replace("b.id += 1;", wrong))
+            self.says(self.run_cli("verify", "task.cu", "wrong.cu", *SIM, "--quick", code=6), "WRONG_RESULT", named)
+        self.write("first.cu", answer.replace("if (i >= n) return;", "if (i >= n - 1) return;"))
+        self.says(self.run_cli("verify", "task.cu", "first.cu", *SIM, "--quick", code=6), "far.position[")
+        self.refuses("verify", "task.cu", "task.cu", *SIM, "--set", "N=-1", code=10)
+        self.write("unknown.cu", BODIES.replace("~ id:", "~ speed:"))
+        self.refuses("verify", "unknown.cu", "task.cu", *SIM, code=10, says=["Body has no member speed"])
 
     def test_sizes_of_a_file_are_not_varied(self):
         self.write("idx.npy", npy([i * 7 % 100 for i in range(1000)]))
