@@ -208,6 +208,18 @@ __global__ void copy(const float* A, float* C, int m) {
 }
 """)
         self.says(self.run_cli("verify", "tiles.cu", "tiles.cu", *SIM, "--quick"), "right in")
+        # Nor is a size varied that the code has as a constant, too.
+        self.write("fixed.cu", """\
+//@ size    N = 256
+//@ input   A: float32[N]
+//@ output  C: float32[N]
+//@ launch  copy<<<1, 32>>>(A, C)
+const int N = 1 << 8;
+__global__ void copy(const float* A, float* C) {
+  for (int i = threadIdx.x; i < N; i += 32) C[i] = A[i] + 1;
+}
+""")
+        self.says(self.run_cli("verify", "fixed.cu", "fixed.cu", *SIM, "--quick"), "right in")
 
     def test_right_without_an_oracle_says_so(self):
         self.write("task.cu", TASK.replace("C = A + 1", "C = torch.nothing_known(A)"))
