@@ -119,7 +119,7 @@ class Drafter {
       const auto [place, fresh] = known_.try_emplace(target->allocation, task_.buffers.size());
       if (fresh) {
         const Dtype dtype = type.value_or(likely_type(memory->second.after.empty() ? memory->second.before : memory->second.after));
-        task_.buffers.push_back({free_name(plain_name(declared.name)), dtype, Role::inout, memory->second.before.size(), std::nullopt, false, &memory->second});
+        task_.buffers.push_back({free_name(plain_name(declared.name)), dtype, Role::inout, memory->second.before.size(), false, &memory->second});
         said_[target->allocation] = type ? 1 : 0;
       }
       RecordedTask::Buffer& buffer = task_.buffers[place->second];
@@ -139,7 +139,7 @@ class Drafter {
       const auto type = element_type(declared.type, types.names, source_.text);
       const bool exact = kernel::scalar_type(declared.type, types.names).has_value();
       const auto [place, fresh] = known_.try_emplace(target.allocation, task_.buffers.size());
-      if (fresh) task_.buffers.push_back({free_name(plain_name(declared.name)), type.value_or(Dtype::int32), Role::inout, memory->second.before.size(), std::nullopt, true, &memory->second});
+      if (fresh) task_.buffers.push_back({free_name(plain_name(declared.name)), type.value_or(Dtype::int32), Role::inout, memory->second.before.size(), true, &memory->second});
       RecordedTask::Buffer& buffer = task_.buffers[place->second];
       buffer.constant = buffer.constant && declared.type.substr(0, declared.type.find('*')).find("const") != std::string::npos;
       const int says = !type ? 0 : exact ? 2 : 1;

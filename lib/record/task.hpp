@@ -25,9 +25,9 @@ struct RecordedTask {
     tensor::Dtype dtype = tensor::Dtype::float32;
     kernel::Buffer::Role role = kernel::Buffer::Role::inout;
     std::size_t bytes = 0;
-    std::optional<kernel::Structure> structure;   // of each element, instead of `dtype`
     bool constant = true;                // every parameter that leads to it points to const
     const Memory* memory = nullptr;
+    std::optional<kernel::Structure> structure = std::nullopt;   // of each element, instead of `dtype`
   };
   struct Scalar {
     std::string name, value;

@@ -171,7 +171,7 @@ __global__ void spmv(const int* rows, const int* cols, const float* values, cons
                              ("b.id += 1; b.marked ^= 1;", "bodies.marked[")):
             self.write("wrong.cu", answer.replace("b.id += 1;", wrong))
             self.says(self.run_cli("verify", "task.cu", "wrong.cu", *SIM, "--quick", code=6), "WRONG_RESULT", named)
-        self.write("first.cu", answer.replace("if (i >= n) return;", "if (i >= n - 1) return;"))
+        self.write("first.cu", answer.replace("far[i] = b;", "if (i < n - 1) far[i] = b;"))
         self.says(self.run_cli("verify", "task.cu", "first.cu", *SIM, "--quick", code=6), "far.position[")
         self.refuses("verify", "task.cu", "task.cu", *SIM, "--set", "N=-1", code=10)
         self.write("unknown.cu", BODIES.replace("~ id:", "~ speed:"))
