@@ -78,7 +78,8 @@ json buffers_json(const kernel::File& file, const kernel::Plan& plan) {
                     {"extents", extent_texts(file, buffer.name)},
                     {"shape", buffer.shape},
                     {"bytes", buffer.bytes},
-                    {"initial", buffer.initial ? json(*buffer.initial) : json()}});
+                    {"initial", buffer.initial ? json(*buffer.initial) : json()},
+                    {"within", buffer.stride == 0 ? json() : json{{"memory", buffer.memory}, {"offset", buffer.offset}, {"stride", buffer.stride}}}});
   return list;
 }
 

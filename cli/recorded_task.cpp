@@ -134,6 +134,7 @@ bool write_recorded_task(const record::Kept& kept, const RecordedTaskOptions& op
   task->origin = options.origin;
   compile::Compiler compiler(compiler_options(options.workbench));
   const bool simulated = choice.device == "sim";
+  if (simulated) console.note("running its kernel by itself, which tells what it reads and what it writes");
   auto device = simulated ? sim::open({.gpu = choice.gpu, .own = choice.own_gpu}) : cuda::open(gpu_index(choice.device));
   const auto settle = [&](record::RecordedTask& drafted) {
     Loaded loaded = load(drafted, output, compiler, *device);

@@ -111,7 +111,8 @@ json to(const kernel::PlanBuffer& buffer) {
           {"dtype", static_cast<int>(buffer.dtype)},
           {"shape", buffer.shape},
           {"bytes", buffer.bytes},
-          {"initial", buffer.initial ? json(*buffer.initial) : json()}};
+          {"initial", buffer.initial ? json(*buffer.initial) : json()},
+          {"within", {buffer.memory, buffer.offset, buffer.stride, buffer.width}}};
 }
 
 void from(const json& value, kernel::PlanBuffer& buffer) {
@@ -121,6 +122,11 @@ void from(const json& value, kernel::PlanBuffer& buffer) {
   value.at("shape").get_to(buffer.shape);
   value.at("bytes").get_to(buffer.bytes);
   if (!value.at("initial").is_null()) buffer.initial = value.at("initial").get<double>();
+  const json& within = value.at("within");
+  within.at(0).get_to(buffer.memory);
+  within.at(1).get_to(buffer.offset);
+  within.at(2).get_to(buffer.stride);
+  within.at(3).get_to(buffer.width);
 }
 
 json to(const outcome::ResourceFacts& facts) {

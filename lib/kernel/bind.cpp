@@ -27,7 +27,7 @@ bool equal(const std::vector<SizeLine>& a, const std::vector<SizeLine>& b) {
 }
 bool equal(const Scalar& a, const Scalar& b) { return a.dtype == b.dtype && a.value == b.value; }
 bool equal(const Buffer& a, const Buffer& b) {
-  return a.role == b.role && a.dtype == b.dtype && a.shape == b.shape && a.distribution == b.distribution;
+  return a.role == b.role && a.dtype == b.dtype && a.shape == b.shape && a.distribution == b.distribution && a.within == b.within;
 }
 bool equal(const Tolerance& a, const Tolerance& b) { return a.relative == b.relative && a.absolute == b.absolute; }
 
@@ -115,6 +115,7 @@ tl::expected<File, base::Diagnostics> bind(const File& task, const File& answer)
   whole.sizes = task.sizes;
   whole.checks = task.checks;
   whole.scalars = task.scalars;
+  whole.structures = task.structures;
   whole.buffers = task.buffers;
   whole.tolerances = task.tolerances;
   whole.includes = task.includes;

@@ -56,7 +56,12 @@ class Checker {
       for (const auto& [name, value] : line.values)
         if (!known_.contains(name)) declare(name, Noun::size, line.place);
     for (const Scalar& scalar : file_.scalars) declare(scalar.name, Noun::scalar, scalar.place);
-    for (const Buffer& buffer : file_.buffers) declare(buffer.name, Noun::buffer, buffer.place);
+    for (std::size_t i = 0; i < file_.buffers.size(); ++i) {
+      const Buffer& buffer = file_.buffers[i];
+      declare(buffer.name, Noun::buffer, buffer.place);
+      if (buffer.within.stride != 0 && (i == 0 || file_.buffers[i - 1].within.memory != buffer.within.memory || file_.buffers[i - 1].place.line != buffer.place.line))
+        declare(buffer.within.memory, Noun::buffer, buffer.place);
+    }
     for (const Tunable& tunable : file_.tunables) declare(tunable.name, Noun::tunable, tunable.place);
     for (const Scratch& scratch : file_.scratches) declare(scratch.name, Noun::scratch, scratch.place);
     std::set<std::string> seen;
@@ -217,13 +222,15 @@ class Checker {
       return;
     }
     for (const Buffer& buffer : file_.buffers)
-      if (buffer.name == memset.buffer && buffer.role == Buffer::Role::input)
+      if (buffer.memory() == memset.buffer && buffer.role == Buffer::Role::input) {
         add(memset.place, fmt::format("{} is an input: a plan must not write it", memset.buffer));
+        return;
+      }
   }
 
   // Nothing of an earlier execution is left in the variable when the first launch reads it.
   void check_copy(const CopyStep& copy) {
-    const auto input = std::find_if(file_.buffers.begin(), file_.buffers.end(), [&](const Buffer& b) { return b.name == copy.buffer; });
+    const auto input = std::find_if(file_.buffers.begin(), file_.buffers.end(), [&](const Buffer& b) { return b.memory() == copy.buffer; });
     if (input == file_.buffers.end()) add(copy.place, fmt::format("unknown buffer `{}`", copy.buffer), nearest_hint(copy.buffer, {Noun::buffer}));
     else if (input->role != Buffer::Role::input) add(copy.place, fmt::format("{} is no input: `copy` fills a variable with what an input holds", copy.buffer));
     const std::vector<std::string> variables = constant_variables(without_host_part(file_.source));

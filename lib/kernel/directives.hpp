@@ -46,6 +46,7 @@ const DirectiveKind* find_directive(std::string_view word);
 std::string parse_new_name(TokenStream& stream, std::string_view what);
 tensor::Dtype parse_dtype_word(TokenStream& stream);
 std::vector<Expression> parse_shape(TokenStream& stream);
+std::string parse_output_name(TokenStream& stream);   // "C", or "bodies.position"
 double parse_number(TokenStream& stream, std::string_view what);
 std::string shape_text(const std::vector<Expression>& shape);
 
@@ -64,6 +65,7 @@ void parse_torch(Directive&, File&, OpenPlan&);
 void parse_size(Directive&, File&, OpenPlan&);
 void parse_check(Directive&, File&, OpenPlan&);
 void parse_scalar(Directive&, File&, OpenPlan&);
+void parse_struct(Directive&, File&, OpenPlan&);
 void parse_buffer(Directive&, File&, OpenPlan&);
 void parse_tolerance(Directive&, File&, OpenPlan&);
 void parse_expect(Directive&, File&, OpenPlan&);
@@ -84,6 +86,7 @@ void print_torch(const File&, std::string&);
 void print_sizes(const File&, std::string&);
 void print_checks(const File&, std::string&);
 void print_scalars(const File&, std::string&);
+void print_structures(const File&, std::string&);
 void print_buffers(const File&, std::string&);
 void print_tolerances(const File&, std::string&);
 void print_expectations(const File&, std::string&);

@@ -44,11 +44,15 @@ DraftedBuffer* Drafter::buffer_for(const std::string& key, const Signature& sign
     buffer.dtype = elements->first;
     buffer.width = elements->second;
     remark(fmt::format("{} is {}: drafted as {} with {} to each element", buffer.name, parameter.type, tensor::name(buffer.dtype), buffer.width));
+  } else if (auto structure = structure_of(parameter.type, types, source_)) {
+    buffer.structure = structure->name;
+    if (std::none_of(task_.structures.begin(), task_.structures.end(), [&](const Structure& s) { return s.name == structure->name; })) task_.structures.push_back(*std::move(structure));
+    remark(fmt::format("{} is {}: its members have values of their own", buffer.name, parameter.type));
   } else if (plain_type(parameter.type, types) == "void") {
     note(fmt::format("type of {}: {} says no element type", buffer.name, parameter.type));
     return nullptr;
   } else {
-    note(fmt::format("type of {}: {} is not known to a plan; a structure of one plain type is float32[n, members]", buffer.name, parameter.type));
+    note(fmt::format("type of {}: {} is not known to a plan; a structure of plain members is said in a struct line", buffer.name, parameter.type));
     return nullptr;
   }
   task_.buffers.push_back(buffer);

@@ -83,6 +83,15 @@ void write_sizes(DraftedTask& task, std::string& out) {
   task.guessed.push_back(fmt::format("sizes {}: give those that matter", fmt::join(guessed, ", ")));
 }
 
+// What is said of all of a buffer holds for each member of its structures.
+std::string values_of_members(const DraftedTask& task, const DraftedBuffer& buffer) {
+  std::vector<std::string> parts;
+  for (const Structure& structure : task.structures)
+    if (structure.name == buffer.structure)
+      for (const Structure::Member& member : structure.members) parts.push_back(fmt::format("{}: {}", member.name, buffer.values));
+  return fmt::format(" ~ {}", fmt::join(parts, ", "));
+}
+
 void write_buffers(DraftedTask& task, std::string& out) {
   // With one size and no allocation in sight, an elementwise kernel is the likely case.
   std::vector<std::string> sizes = task.unvalued_sizes;
@@ -102,8 +111,9 @@ void write_buffers(DraftedTask& task, std::string& out) {
       continue;
     }
     if (buffer.width > 1) shape = fmt::format("{}, {}]", shape->substr(0, shape->size() - 1), buffer.width);
-    const std::string values = buffer.values.empty() || buffer.scratch || !buffer.input ? "" : " ~ " + buffer.values;
-    print_line(out, word, fmt::format("{}: {}{}{}{}", buffer.name, tensor::name(buffer.dtype), *shape, values, guessed ? guess_mark : ""));
+    std::string values = buffer.values.empty() || buffer.scratch || !buffer.input ? "" : " ~ " + buffer.values;
+    if (!values.empty() && !buffer.structure.empty()) values = values_of_members(task, buffer);
+    print_line(out, word, fmt::format("{}: {}{}{}{}", buffer.name, buffer.structure.empty() ? tensor::name(buffer.dtype) : std::string_view(buffer.structure), *shape, values, guessed ? guess_mark : ""));
     if (guessed) task.guessed.push_back(fmt::format("{}: {}", buffer.name, *shape));
   }
 }
@@ -129,6 +139,9 @@ std::string draft_directives(DraftedTask& task, const std::string& name) {
     print_line(out, "scalar", fmt::format("{}: {} = {}{}", scalar.name, tensor::name(scalar.dtype), scalar.value, scalar.guessed ? guess_mark : ""));
     if (scalar.guessed) task.guessed.push_back(fmt::format("scalar {}: {}", scalar.name, scalar.value));
   }
+  File structures;
+  structures.structures = task.structures;
+  print_structures(structures, out);
   write_buffers(task, out);
   for (const auto& [variable, buffer] : task.copies) print_line(out, "copy", fmt::format("{} = {}", variable, buffer));
   for (const auto& [text, complete] : task.launches) {

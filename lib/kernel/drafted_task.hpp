@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/expression.hpp"
+#include "kernel/file.hpp"
 #include "tensor/dtype.hpp"
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct DraftedBuffer {
   tensor::Dtype dtype = tensor::Dtype::float32;
   std::optional<std::string> shape;  // "[N * M]"
   std::int64_t width = 1;            // elements in one of a vector type or structure: the last extent
+  std::string structure;             // of members of several types, instead of `dtype`; one of DraftedTask::structures
   std::string values;                // "randint(0, V)"; empty: as its type has it
   bool guessed = false;              // the shape
   bool input = false, output = false, scratch = false;
@@ -33,6 +35,7 @@ struct DraftedScalar {
 // What an ordinary .cu says about a task, before it is written down as directives.
 struct DraftedTask {
   std::map<std::string, Expression> sizes;   // what the host code computes them from; an empty expression: to complete
+  std::vector<Structure> structures;
   std::vector<std::string> unvalued_sizes;   // named by a kernel only
   std::vector<DraftedBuffer> buffers;
   std::vector<DraftedScalar> scalars;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernel/file.hpp"
 #include "kernel/parameter_type.hpp"
 #include "kernel/source_lexer.hpp"
 #include "tensor/dtype.hpp"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,5 +21,8 @@ std::optional<tensor::Dtype> dtype_of(const std::string& type, const TypeNames& 
 // Element type and number of a vector type, or of a structure of the source whose members are all of one plain type.
 std::optional<std::pair<tensor::Dtype, std::int64_t>> elements_of(const std::string& type, const std::string& source,
                                                                   const std::vector<SourceToken>& tokens, const TypeNames& aliases);
+
+// The layout of a structure whose members are plain, of several types; empty where a member is none of these.
+std::optional<Structure> structure_of(std::string_view type, const TypeNames& names, std::string_view source);
 
 }  // namespace cudal1::kernel

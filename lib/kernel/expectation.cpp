@@ -14,7 +14,7 @@ namespace {
 Expectation read_expectation(TokenStream& stream, Place place) {
   Expectation expectation;
   expectation.place = place;
-  expectation.output = stream.expect_name("an output's name").text;
+  expectation.output = parse_output_name(stream);
   stream.expect("=", "and a file after the output's name");
   const Token word = stream.peek();
   const std::size_t from = stream.position();

@@ -38,6 +38,29 @@ struct Scalar {
   Place place;
 };
 
+// `struct Body = position: float32[3], id: int32`: elements whose members differ in type, laid out as C++ lays them out.
+struct Structure {
+  struct Member {
+    std::string name;
+    tensor::Dtype dtype = tensor::Dtype::float32;
+    std::int64_t count = 0;  // of an array; 0: none
+    std::size_t offset = 0;  // bytes from the element's beginning
+  };
+  std::string name;
+  std::vector<Member> members;
+  std::size_t bytes = 0;     // of an element, its padding included
+  Place place;
+};
+
+// Each member of a buffer of structures is a buffer of its own, "bodies.position", but for where it lies: in the memory of `memory`,
+// from `offset` on in every `stride` bytes.
+struct Within {
+  std::string memory, structure;
+  std::size_t offset = 0, stride = 0, width = 0;  // bytes, width those of the member; stride 0: memory of its own
+
+  bool operator==(const Within&) const = default;
+};
+
 // `input A: float32[N, M] ~ normal`, `inout …`, `output …`
 struct Buffer {
   enum class Role { input, output, inout };
@@ -47,6 +70,10 @@ struct Buffer {
   std::vector<Expression> shape;                       // empty: one element
   std::optional<tensor::Distribution> distribution;    // inputs and inouts only
   Place place;
+  Within within;
+
+  // What a launch calls it.
+  const std::string& memory() const { return within.stride == 0 ? name : within.memory; }
 };
 
 // `tolerance C = 1e-3` or `tolerance C: relative 1e-3 absolute 1e-5`
@@ -124,6 +151,7 @@ struct File {
   std::optional<std::pair<std::string, Place>> torch;   // the text after `torch`
   std::vector<SizeLine> sizes, checks;
   std::vector<Scalar> scalars;
+  std::vector<Structure> structures;
   std::vector<Buffer> buffers;                          // in order of appearance
   std::vector<Tolerance> tolerances;
   std::vector<std::string> includes, options;

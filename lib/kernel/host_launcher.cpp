@@ -103,7 +103,7 @@ class Writer {
     for (const Assignment& assignment : workloads(file_))
       for (const auto& [name, value] : assignment.values) ours.insert(name);
     for (const Scalar& scalar : file_.scalars) ours.insert(scalar.name);
-    for (const Buffer& buffer : file_.buffers) ours.insert(buffer.name);
+    for (const Buffer& buffer : file_.buffers) ours.insert(buffer.memory());
     for (const Scratch& scratch : file_.scratches) ours.insert(scratch.name);
     ours.insert(function_names().begin(), function_names().end());
     ours.insert(repeat_variables_.begin(), repeat_variables_.end());
@@ -118,8 +118,11 @@ class Writer {
 
   std::string parameter_list() const {
     std::vector<std::string> parameters;
-    for (const Buffer& buffer : file_.buffers)
-      parameters.push_back(fmt::format("{}{}* {}", buffer.role == Buffer::Role::input ? "const " : "", tensor::cuda_name(buffer.dtype), buffer.name));
+    for (std::size_t i = 0; i < file_.buffers.size(); ++i) {
+      const Buffer& buffer = file_.buffers[i];
+      if (buffer.within.stride != 0 && i > 0 && file_.buffers[i - 1].within.memory == buffer.within.memory) continue;
+      parameters.push_back(fmt::format("{}{}* {}", buffer.role == Buffer::Role::input ? "const " : "", buffer.within.stride != 0 ? "unsigned char" : tensor::cuda_name(buffer.dtype), buffer.memory()));
+    }
     for (const auto& [name, value] : sizes_.values)
       if (value.names().empty()) parameters.push_back("long long " + name);
     for (const Scalar& scalar : file_.scalars)
@@ -213,13 +216,17 @@ class Writer {
   void write_memset(const MemsetStep& memset) {
     const std::vector<Expression>* shape = nullptr;
     tensor::Dtype dtype = tensor::Dtype::float32;
+    std::size_t element = 0;
     for (const Buffer& buffer : file_.buffers)
-      if (buffer.name == memset.buffer) shape = &buffer.shape, dtype = buffer.dtype;
+      if (buffer.memory() == memset.buffer && shape == nullptr) {
+        shape = &buffer.shape, dtype = buffer.dtype;
+        if (buffer.within.stride != 0) element = buffer.within.stride * tensor::size_of(dtype) / buffer.within.width;
+      }
     for (const Scratch& scratch : file_.scratches)
       if (scratch.name == memset.buffer) shape = &scratch.shape, dtype = scratch.dtype;
     if (shape == nullptr) return;
     line(fmt::format("  if (cudal1_status == cudaSuccess) cudal1_status = cudaMemsetAsync({}, {}, ({}) * {}, stream);", memset.buffer,
-                     memset.value, count(*shape), tensor::size_of(dtype)));
+                     memset.value, count(*shape), element != 0 ? element : tensor::size_of(dtype)));
   }
 
   void write_copy(const CopyStep& copy) {
@@ -337,11 +344,23 @@ class Writer {
     return name;
   }
 
+  // `bodies + N`, counted in structures.
+  std::string structures_argument(const Node& root, const Within& within) {
+    needs_pointer_ = true;
+    std::string offset;
+    const Node* node = &root;
+    for (; node->kind == Node::Kind::binary; node = node->children[0].get()) offset = fmt::format(" {} ({})", node->text, text(Expression(node->children[1]))) + offset;
+    if (offset.empty()) return fmt::format("cudal1_host::pointer{{{}}}", within.memory);
+    return fmt::format("cudal1_host::pointer{{{} + {}LL * (0{})}}", within.memory, within.stride, offset);
+  }
+
   std::string argument(const LaunchStep& launch, std::size_t index, const Signature* signature) {
     const Expression& expression = launch.arguments[index];
     if (is_tensor_map(*expression.root())) return map_argument(*expression.root());
     const Node* node = expression.root();
     while (node->kind == Node::Kind::binary && (node->text == "+" || node->text == "-")) node = node->children[0].get();
+    for (const Buffer& buffer : file_.buffers)
+      if (node->kind == Node::Kind::name && buffer.within.stride != 0 && buffer.within.memory == node->text) return structures_argument(*expression.root(), buffer.within);
     std::optional<tensor::Dtype> dtype;
     bool input = false;
     for (const Buffer& buffer : file_.buffers)

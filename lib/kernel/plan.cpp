@@ -73,6 +73,7 @@ class Resolver {
                         : buffer.role == Buffer::Role::output ? PlanBuffer::Role::output
                                                               : PlanBuffer::Role::inout;
       add_buffer(role, buffer.name, buffer.dtype, buffer.shape, std::nullopt);
+      place_within(plan_.buffers.back(), buffer.within);
       if (buffer.role == Buffer::Role::output) continue;
       if (auto values = input_values(buffer, environment_); !values) {
         values.error().file = file_.name;
@@ -110,7 +111,7 @@ class Resolver {
 
   std::optional<std::size_t> buffer_index(const std::string& name) const {
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-      if (plan_.buffers[i].name == name) return i;
+      if (plan_.buffers[i].name == name || (plan_.buffers[i].stride != 0 && plan_.buffers[i].memory == name)) return i;
     return std::nullopt;
   }
 
@@ -259,8 +260,8 @@ class Resolver {
     const auto index = buffer_index(node->text);
     if (!index) return std::nullopt;
     const PlanBuffer& buffer = plan_.buffers[*index];
-    const auto element = static_cast<std::int64_t>(tensor::size_of(buffer.dtype));
-    const std::int64_t count = static_cast<std::int64_t>(buffer.bytes) / element;
+    const auto element = static_cast<std::int64_t>(buffer.stride == 0 ? tensor::size_of(buffer.dtype) : buffer.stride);
+    const std::int64_t count = static_cast<std::int64_t>(buffer.memory_bytes()) / element;
     std::int64_t offset = 0;
     for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
       const Value value = evaluate_node(*term->first, environment_);
@@ -295,7 +296,7 @@ class Resolver {
       if (!pointer) fail(at, fmt::format("{} is a buffer, but {} of {} is {}", name, named, kernel, parameter.type), "pass a size or scalar");
       const auto type = scalar_type(parameter.type, types);
       const tensor::Dtype dtype = plan_.buffers[buffer->buffer].dtype;
-      if (type && type->kind == ScalarType::Kind::floating && type->floating != dtype)
+      if (type && type->kind == ScalarType::Kind::floating && type->floating != dtype && plan_.buffers[buffer->buffer].stride == 0)
         fail(at, fmt::format("{} is {}, but {} of {} is {}", name, tensor::name(dtype), named, kernel, parameter.type),
              fmt::format("expected {}*", tensor::cuda_name(dtype)));
       return *buffer;
@@ -329,6 +330,19 @@ class Resolver {
 };
 
 }  // namespace
+
+std::size_t memory_of(const std::vector<PlanBuffer>& buffers, std::size_t buffer) {
+  if (buffers[buffer].stride == 0) return buffer;
+  return static_cast<std::size_t>(std::find_if(buffers.begin(), buffers.end(), [&](const PlanBuffer& b) { return b.stride != 0 && b.memory == buffers[buffer].memory; }) - buffers.begin());
+}
+
+void place_within(PlanBuffer& buffer, const Within& within) {
+  if (within.stride == 0) return;
+  buffer.memory = within.memory;
+  buffer.offset = within.offset;
+  buffer.stride = within.stride;
+  buffer.width = within.width;
+}
 
 std::vector<std::string> Plan::kernels() const {
   std::vector<std::string> names;

@@ -25,7 +25,23 @@ struct PlanBuffer {
   std::vector<std::int64_t> shape;
   std::size_t bytes = 0;
   std::optional<double> initial;  // scratch only: each element's value, written inside the timed plan
+  // A member of structures (file.hpp): its `width` bytes lie from `offset` on in every `stride` bytes of the memory that the first
+  // buffer with this `memory` stands for. Stride 0: memory of its own.
+  std::string memory;
+  std::size_t offset = 0, stride = 0, width = 0;
+
+  std::size_t memory_bytes() const { return stride == 0 || width == 0 ? bytes : bytes / width * stride; }
+  // Where in the memory an element of the buffer's own type begins.
+  std::size_t element_at(std::size_t element) const {
+    const std::size_t size = tensor::size_of(dtype);
+    if (stride == 0) return element * size;
+    const std::size_t together = width / size;
+    return element / together * stride + offset + element % together * size;
+  }
 };
+// The buffer whose memory this one lies in: itself, or the first member of the same structures.
+std::size_t memory_of(const std::vector<PlanBuffer>& buffers, std::size_t buffer);
+void place_within(PlanBuffer& buffer, const Within& within);
 
 struct BufferArgument {
   std::size_t buffer = 0;       // index into Plan::buffers

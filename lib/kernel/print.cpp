@@ -75,8 +75,42 @@ void print_scalars(const File& file, std::string& out) {
   for (const Scalar& scalar : file.scalars)
     print_line(out, "scalar", fmt::format("{}: {} = {}", scalar.name, tensor::name(scalar.dtype), scalar.value.text()));
 }
+void print_structures(const File& file, std::string& out) {
+  for (const Structure& structure : file.structures) {
+    std::vector<std::string> members;
+    for (const Structure::Member& member : structure.members)
+      members.push_back(fmt::format("{}: {}{} at {}", member.name, tensor::name(member.dtype), member.count > 0 ? fmt::format("[{}]", member.count) : "", member.offset));
+    print_line(out, "struct", fmt::format("{} = {} bytes {}", structure.name, fmt::join(members, ", "), structure.bytes));
+  }
+}
+
+namespace {
+
+// All members of one memory on one line, where the first of them stands.
+void print_members(std::string& out, const File& file, std::size_t first) {
+  const Buffer& buffer = file.buffers[first];
+  if (first > 0 && file.buffers[first - 1].within.stride != 0 && file.buffers[first - 1].within.memory == buffer.within.memory) return;
+  std::vector<Expression> shape = buffer.shape;
+  for (const Structure& structure : file.structures)
+    if (structure.name == buffer.within.structure && structure.members.front().count > 0) shape.pop_back();
+  std::vector<std::string> values;
+  for (const Buffer& member : file.buffers)
+    if (member.within.memory == buffer.within.memory && member.within.stride != 0 && member.distribution)
+      values.push_back(fmt::format("{}: {}", member.name.substr(buffer.within.memory.size() + 1), tensor::to_string(*member.distribution)));
+  std::string text = fmt::format("{}: {}{}", buffer.within.memory, buffer.within.structure, shape_text(shape));
+  if (!values.empty()) text += fmt::format(" ~ {}", fmt::join(values, ", "));
+  print_line(out, role_word(buffer.role), text);
+}
+
+}  // namespace
+
 void print_buffers(const File& file, std::string& out) {
-  for (const Buffer& buffer : file.buffers) {
+  for (std::size_t i = 0; i < file.buffers.size(); ++i) {
+    const Buffer& buffer = file.buffers[i];
+    if (buffer.within.stride != 0) {
+      print_members(out, file, i);
+      continue;
+    }
     std::string text = fmt::format("{}: {}{}", buffer.name, tensor::name(buffer.dtype), shape_text(buffer.shape));
     if (buffer.distribution) text += " ~ " + tensor::to_string(*buffer.distribution);
     print_line(out, role_word(buffer.role), text);
@@ -126,6 +160,7 @@ const std::vector<DirectiveKind>& directive_kinds() {
       {"size",      false, true,  parse_size,      print_sizes},
       {"check",     false, true,  parse_check,     print_checks},
       {"scalar",    false, true,  parse_scalar,    print_scalars},
+      {"struct",    false, true,  parse_struct,    print_structures},
       {"input",     false, true,  parse_buffer,    print_buffers},
       {"inout",     false, true,  parse_buffer,    nothing},
       {"output",    false, true,  parse_buffer,    nothing},

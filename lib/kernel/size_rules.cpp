@@ -3,6 +3,7 @@
 
 #include "kernel/expectation.hpp"
 #include "kernel/expression_node.hpp"
+#include "kernel/source_lexer.hpp"
 
 #include <numeric>
 
@@ -30,6 +31,7 @@ class Reader {
         keep_equal_to(buffer.distribution->high);
       if (buffer.distribution->kind == tensor::Distribution::Kind::offsets && buffer.distribution->low_text.empty()) keep_equal_to(buffer.distribution->low);
     }
+    constants();
     steps(file_.plan);
     return std::move(rules_);
   }
@@ -43,6 +45,30 @@ class Reader {
       if (found == definitions_.end()) continue;
       rules_.kept.insert(name);
       keep(*found->second, depth + 1);
+    }
+  }
+
+  // `const int N = 1 << 10;` or `#define N 1024`: the kernels have a value of their own.
+  void constants() {
+    const std::string code = without_host_part(file_.source);
+    for (const SourceToken& token : lex_source(code)) {
+      if (token.kind != SourceToken::Kind::preprocessor) continue;
+      const auto words = lex_code(token.text.substr(1));
+      if (words.size() > 2 && words[0].is("define")) keep_named(words[1].text);
+    }
+    const auto tokens = lex_code(code);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (!tokens[i].is("const") && !tokens[i].is("constexpr")) continue;
+      std::size_t k = i + 1;
+      while (k < tokens.size() && tokens[k].kind == SourceToken::Kind::identifier) ++k;
+      if (k < tokens.size() && tokens[k].is("=")) keep_named(tokens[k - 1].text);
+    }
+  }
+
+  void keep_named(std::string_view name) {
+    if (const auto found = definitions_.find(std::string(name)); found != definitions_.end()) {
+      rules_.kept.insert(found->first);
+      keep(*found->second);
     }
   }
 

@@ -68,6 +68,12 @@ std::string shape_text(const std::vector<Expression>& shape) {
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
+std::string parse_output_name(TokenStream& stream) {
+  std::string name = stream.expect_name("an output's name").text;
+  if (stream.accept(".")) name += "." + stream.expect_name("a member of the structure").text;
+  return name;
+}
+
 double parse_number(TokenStream& stream, std::string_view what) {
   const Token first = stream.peek();
   const bool negative = stream.accept("-");
@@ -142,6 +148,117 @@ void parse_scalar(Directive& directive, File& file, OpenPlan&) {
   file.scalars.push_back(std::move(scalar));
 }
 
+namespace {
+
+// What stands after `~`: the words up to the end, or to a comma outside of brackets.
+tensor::Distribution parse_values(TokenStream& stream, const File& file) {
+  static const std::vector<std::string> kinds = {"normal", "uniform", "randint", "zeros", "ones", "arange", "file", "constant", "sorted", "permutation", "offsets"};
+  const Token kind = stream.expect_name("a distribution such as normal");
+  if (std::find(kinds.begin(), kinds.end(), kind.text) == kinds.end()) {
+    const auto near = base::nearest(kind.text, kinds);
+    stream.fail_at(kind, fmt::format("unknown distribution `{}`", kind.text),
+                   near ? fmt::format("did you mean `{}`?", *near)
+                        : "known: normal[(mean, deviation)] uniform(lo, hi) randint(lo, hi) sorted(lo, hi) constant(x) permutation offsets(total) zeros ones arange file(\"x.npy\")");
+  }
+  const std::size_t from = stream.position();
+  int depth = 0;
+  while (!stream.at_end() && (depth > 0 || !stream.peek().is(","))) {
+    const Token token = stream.take();
+    depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
+  }
+  auto distribution = tensor::parse_distribution(kind.text + stream.text(from, stream.position()));
+  if (!distribution) stream.fail_at(kind, distribution.error());
+  for (std::string* bound : {&distribution->low_text, &distribution->high_text}) {
+    if (bound->empty()) continue;
+    const auto expression = Expression::parse(*bound, file.name, kind.line, kind.column);
+    if (!expression) stream.fail_at(kind, fmt::format("{} is neither a number nor an expression of sizes", *bound), expression.error().message);
+    *bound = expression->text();
+  }
+  return *std::move(distribution);
+}
+
+constexpr tensor::Distribution::Kind randint = tensor::Distribution::Kind::randint;
+
+// `bodies: Body[N] ~ position: normal, id: randint(0, 8)`, from the type on.
+void parse_members(TokenStream& stream, File& file, const Buffer& whole, const Structure& structure) {
+  const Token type = stream.take();
+  const std::vector<Expression> shape = parse_shape(stream);
+  const std::size_t first = file.buffers.size();
+  for (const Structure::Member& member : structure.members) {
+    Buffer buffer = whole;
+    buffer.name = whole.name + "." + member.name;
+    buffer.dtype = member.dtype;
+    buffer.shape = shape;
+    if (member.count > 0) buffer.shape.push_back(*Expression::parse(fmt::format("{}", member.count), file.name, type.line, type.column));
+    buffer.within = {whole.name, structure.name, member.offset, structure.bytes, tensor::size_of(member.dtype) * static_cast<std::size_t>(std::max<std::int64_t>(1, member.count))};
+    file.buffers.push_back(std::move(buffer));
+  }
+  if (!stream.accept("~")) return;
+  if (whole.role == Buffer::Role::output) stream.fail("an output has no distribution", "a buffer that is read and written is `inout`");
+  do {
+    const Token name = stream.expect_name("a member of the structure");
+    const std::string full = whole.name + "." + name.text;
+    const auto found = std::find_if(file.buffers.begin() + static_cast<std::ptrdiff_t>(first), file.buffers.end(), [&](const Buffer& b) { return b.name == full; });
+    if (found == file.buffers.end()) stream.fail_at(name, fmt::format("{} has no member {}", structure.name, name.text));
+    if (found->distribution) stream.fail_at(name, fmt::format("the values of {} are given twice", full));
+    stream.expect(":", "and a distribution after the member's name");
+    found->distribution = parse_values(stream, file);
+  } while (stream.accept(","));
+}
+
+}  // namespace
+
+void parse_struct(Directive& directive, File& file, OpenPlan&) {
+  TokenStream& stream = directive.tokens;
+  Structure structure;
+  structure.place = directive.place;
+  const Token name = stream.peek();
+  structure.name = parse_new_name(stream, "a structure");
+  for (const Structure& other : file.structures)
+    if (other.name == structure.name) stream.fail_at(name, fmt::format("a second structure {}", structure.name));
+  if (tensor::parse_dtype(structure.name)) stream.fail_at(name, fmt::format("{} is a type already", structure.name));
+  stream.expect("=", "and members after the structure's name");
+  std::size_t alignment = 1;
+  do {
+    const Token at = stream.peek();
+    Structure::Member member;
+    member.name = stream.expect_name("a member's name").text;
+    for (const auto& other : structure.members)
+      if (other.name == member.name) stream.fail_at(at, fmt::format("a second member {}", member.name));
+    stream.expect(":", "and a type after the member's name");
+    member.dtype = parse_dtype_word(stream);
+    if (stream.accept("[")) {
+      const Token count = stream.peek();
+      const double number = parse_number(stream, "a number of elements");
+      if (!(number >= 1 && number <= 65536) || number != std::floor(number)) stream.fail_at(count, "a member's extent is a whole number from 1 to 65536");
+      member.count = static_cast<std::int64_t>(number);
+      stream.expect("]", "after the extent");
+    }
+    const std::size_t size = tensor::size_of(member.dtype);
+    alignment = std::max(alignment, size);
+    member.offset = (structure.bytes + size - 1) / size * size;
+    if (stream.accept("at")) {
+      const Token place = stream.peek();
+      const double number = parse_number(stream, "the member's first byte");
+      if (!(number >= static_cast<double>(structure.bytes) && number <= 65536) || number != std::floor(number))
+        stream.fail_at(place, fmt::format("{} begins at byte {} at the earliest", member.name, structure.bytes));
+      member.offset = static_cast<std::size_t>(number);
+    }
+    structure.bytes = member.offset + size * static_cast<std::size_t>(std::max<std::int64_t>(1, member.count));
+    structure.members.push_back(std::move(member));
+  } while (stream.accept(","));
+  structure.bytes = (structure.bytes + alignment - 1) / alignment * alignment;
+  if (stream.accept("bytes")) {
+    const Token place = stream.peek();
+    const double number = parse_number(stream, "the structure's bytes");
+    if (!(number >= static_cast<double>(structure.members.back().offset) && number <= 1 << 20) || number != std::floor(number) ||
+        static_cast<std::size_t>(number) < structure.members.back().offset + tensor::size_of(structure.members.back().dtype) * static_cast<std::size_t>(std::max<std::int64_t>(1, structure.members.back().count)))
+      stream.fail_at(place, fmt::format("the members of {} take more bytes", structure.name));
+    structure.bytes = static_cast<std::size_t>(number);
+  }
+  file.structures.push_back(std::move(structure));
+}
+
 void parse_buffer(Directive& directive, File& file, OpenPlan&) {
   TokenStream& stream = directive.tokens;
   Buffer buffer;
@@ -149,32 +266,16 @@ void parse_buffer(Directive& directive, File& file, OpenPlan&) {
   buffer.role = directive.word == "input" ? Buffer::Role::input : directive.word == "output" ? Buffer::Role::output : Buffer::Role::inout;
   buffer.name = parse_new_name(stream, fmt::format("an {}", directive.word));
   stream.expect(":", "and a type after the buffer's name");
+  for (const Structure& structure : file.structures)
+    if (stream.peek().is(structure.name)) return parse_members(stream, file, buffer, structure);
   if (unsigned_dtype(stream.peek().text) && buffer.role != Buffer::Role::output)
-    buffer.distribution = tensor::Distribution{tensor::Distribution::Kind::randint, 0, 8, "", "", ""};
+    buffer.distribution = tensor::Distribution{randint, 0, 8, "", "", ""};
   buffer.dtype = parse_dtype_word(stream);
   buffer.shape = parse_shape(stream);
   if (stream.peek().is("~")) {
     if (buffer.role == Buffer::Role::output) stream.fail("an output has no distribution", "a buffer that is read and written is `inout`");
     stream.take();
-    static const std::vector<std::string> kinds = {"normal", "uniform", "randint", "zeros", "ones", "arange", "file", "constant", "sorted", "permutation", "offsets"};
-    const Token kind = stream.expect_name("a distribution such as normal");
-    if (std::find(kinds.begin(), kinds.end(), kind.text) == kinds.end()) {
-      const auto near = base::nearest(kind.text, kinds);
-      stream.fail_at(kind, fmt::format("unknown distribution `{}`", kind.text),
-                     near ? fmt::format("did you mean `{}`?", *near)
-                          : "known: normal[(mean, deviation)] uniform(lo, hi) randint(lo, hi) sorted(lo, hi) constant(x) permutation offsets(total) zeros ones arange file(\"x.npy\")");
-    }
-    const std::size_t from = stream.position();
-    while (!stream.at_end()) stream.take();
-    auto distribution = tensor::parse_distribution(kind.text + stream.text(from, stream.position()));
-    if (!distribution) stream.fail_at(kind, distribution.error());
-    for (std::string* bound : {&distribution->low_text, &distribution->high_text}) {
-      if (bound->empty()) continue;
-      const auto expression = Expression::parse(*bound, file.name, kind.line, kind.column);
-      if (!expression) stream.fail_at(kind, fmt::format("{} is neither a number nor an expression of sizes", *bound), expression.error().message);
-      *bound = expression->text();
-    }
-    buffer.distribution = *std::move(distribution);
+    buffer.distribution = parse_values(stream, file);
   }
   file.buffers.push_back(std::move(buffer));
 }
@@ -184,7 +285,7 @@ void parse_tolerance(Directive& directive, File& file, OpenPlan&) {
   Tolerance tolerance;
   tolerance.place = directive.place;
   if (stream.peek().kind == Token::Kind::identifier && !stream.peek().is("relative") && !stream.peek().is("absolute"))
-    tolerance.output = stream.take().text;
+    tolerance.output = parse_output_name(stream);
   if (stream.accept("=")) {
     tolerance.relative = tolerance.absolute = parse_number(stream, "a tolerance such as 1e-3");
   } else {

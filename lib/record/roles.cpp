@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 #include <fmt/format.h>
@@ -50,7 +51,9 @@ class Replay {
       else if (filling == Filling::ones) device_.write(region(i), ones(i));
       else device_.write(region(i), memory.after);
     }
-    device::BoundPlan bound{&module_, &plan_, {regions_.begin() + 1, regions_.end()}};
+    device::BoundPlan bound{&module_, &plan_, {}};
+    for (std::size_t i = 0; i < task_.buffers.size(); ++i)  // a plan's buffers are the members of structures
+      bound.buffers.insert(bound.buffers.end(), task_.buffers[i].structure ? task_.buffers[i].structure->members.size() : 1, region(i));
     device::RunResult result = device_.run(bound, {.checks = true, .instruction_budget = budget, .seconds = seconds_});
     lost_ = seconds_ > 0 && result.status == Status::timeout;
     return result;
@@ -67,9 +70,23 @@ class Replay {
   bool as_recorded(std::size_t i) {
     const Bytes got = read(i);
     const RecordedTask::Buffer& buffer = task_.buffers[i];
-    if (got == buffer.memory->after) return true;
-    if (!tensor::is_floating(buffer.dtype)) return false;
-    const auto ours = reference::decode(buffer.dtype, got), theirs = reference::decode(buffer.dtype, buffer.memory->after);
+    if (!buffer.structure) return close(buffer.dtype, got, buffer.memory->after);
+    for (std::size_t k = 0; k < buffer.structure->members.size(); ++k)
+      if (!close(buffer.structure->members[k].dtype, member_bytes(*buffer.structure, k, got), member_bytes(*buffer.structure, k, buffer.memory->after))) return false;
+    return true;
+  }
+  // The same to the bit; what pads structures is nobody's.
+  bool same_bits(std::size_t i, const Bytes& left, const Bytes& right) const {
+    const RecordedTask::Buffer& buffer = task_.buffers[i];
+    if (!buffer.structure) return left == right;
+    for (std::size_t k = 0; k < buffer.structure->members.size(); ++k)
+      if (member_bytes(*buffer.structure, k, left) != member_bytes(*buffer.structure, k, right)) return false;
+    return true;
+  }
+  static bool close(tensor::Dtype dtype, const Bytes& got, const Bytes& after) {
+    if (got == after) return true;
+    if (!tensor::is_floating(dtype)) return false;
+    const auto ours = reference::decode(dtype, got), theirs = reference::decode(dtype, after);
     double squares = 0, difference = 0;
     for (std::size_t k = 0; k < ours.size(); ++k) {
       if (std::isnan(ours[k]) && std::isnan(theirs[k])) continue;
@@ -85,10 +102,12 @@ class Replay {
   bool kept_ones(std::size_t i) {
     const Bytes got = read(i), filled = ones(i);
     const Bytes& after = task_.buffers[i].memory->after;
-    const auto size = static_cast<std::ptrdiff_t>(tensor::size_of(task_.buffers[i].dtype));
-    for (std::ptrdiff_t k = 0; k + size <= static_cast<std::ptrdiff_t>(got.size()); k += size)
-      if (std::equal(got.begin() + k, got.begin() + k + size, filled.begin() + k) && !std::equal(got.begin() + k, got.begin() + k + size, after.begin() + k)) return true;
-    return false;
+    bool kept = false;
+    for_each_element(i, [&](std::size_t at, tensor::Dtype dtype) {
+      const std::size_t size = tensor::size_of(dtype);
+      kept = kept || (std::memcmp(got.data() + at, filled.data() + at, size) == 0 && std::memcmp(got.data() + at, after.data() + at, size) != 0);
+    });
+    return kept;
   }
   bool untouched(std::size_t i, Filling filling) {
     const std::uint32_t word = filling == Filling::poison ? garbage : 0;
@@ -102,9 +121,19 @@ class Replay {
   const device::Region& region(std::size_t buffer) const { return regions_[buffer + 1]; }
   Bytes ones(std::size_t i) const {
     Bytes bytes(task_.buffers[i].memory->before.size());
-    const std::size_t size = tensor::size_of(task_.buffers[i].dtype);
-    for (std::size_t k = 0; k + size <= bytes.size(); k += size) tensor::store(task_.buffers[i].dtype, 1, bytes.data() + k);
+    for_each_element(i, [&](std::size_t at, tensor::Dtype dtype) { tensor::store(dtype, 1, bytes.data() + at); });
     return bytes;
+  }
+  template <typename Visit>
+  void for_each_element(std::size_t i, Visit visit) const {
+    const RecordedTask::Buffer& buffer = task_.buffers[i];
+    const std::size_t bytes = buffer.memory->before.size();
+    if (!buffer.structure)
+      for (std::size_t at = 0, size = tensor::size_of(buffer.dtype); at + size <= bytes; at += size) visit(at, buffer.dtype);
+    else
+      for (std::size_t from = 0; from + buffer.structure->bytes <= bytes; from += buffer.structure->bytes)
+        for (const auto& member : buffer.structure->members)
+          for (std::int64_t k = 0; k < std::max<std::int64_t>(1, member.count); ++k) visit(from + member.offset + static_cast<std::size_t>(k) * tensor::size_of(member.dtype), member.dtype);
   }
 
   const RecordedTask& task_;
@@ -137,12 +166,12 @@ tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device&
   bool same = true;
   for (std::size_t i = 0; i < task.buffers.size(); ++i) {
     first.push_back(replay.read(i));
-    same = same && first.back() == task.buffers[i].memory->after;
+    same = same && replay.same_bits(i, first.back(), task.buffers[i].memory->after);
     if (differs.empty() && !replay.as_recorded(i)) differs = task.buffers[i].name;
   }
   if (!same) {
     bool again = replay.run({}, Filling::zeros, 0).status == Status::ok;
-    for (std::size_t i = 0; i < task.buffers.size(); ++i) again = again && replay.read(i) == first[i];
+    for (std::size_t i = 0; i < task.buffers.size(); ++i) again = again && replay.same_bits(i, replay.read(i), first[i]);
     task.replayed = again ? RecordedTask::Replayed::rounded : RecordedTask::Replayed::varying;
     if (!differs.empty())
       return tl::unexpected(again ? fmt::format("the kernel by itself does not give what was recorded in {}", differs) : fmt::format("the kernel does not give the same in {} twice", differs));

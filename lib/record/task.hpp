@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct RecordedTask {
     std::size_t bytes = 0;
     bool constant = true;                // every parameter that leads to it points to const
     const Memory* memory = nullptr;
+    std::optional<kernel::Structure> structure = std::nullopt;   // of each element, instead of `dtype`
   };
   struct Scalar {
     std::string name, value;
@@ -43,6 +46,9 @@ struct RecordedTask {
   std::string text() const;
   std::map<std::string, std::string> arrays() const;   // by file name
 };
+
+// What one member of a buffer of structures holds, all elements' one after the other.
+Bytes member_bytes(const kernel::Structure& structure, std::size_t member, std::span<const std::byte> bytes);
 
 // What source and recording say together; which buffers are only read or only written is not settled yet. The error is
 // one sentence: what such a task would need. `kept` must outlive the result.

@@ -62,6 +62,12 @@ class Buffers {
     std::uint64_t digest = 0, front_digest = 0, behind_digest = 0;  // of an input's bytes, of the guard zones
   };
   Place place_for(const kernel::PlanBuffer& buffer);
+  // Members of structures lie in each other's memory.
+  bool leads(std::size_t buffer) const { return kernel::memory_of(plan_.buffers, buffer) == buffer; }
+  template <typename Element>
+  Bytes laid_out(std::size_t buffer, Element byte_of) const;
+  Bytes structures(std::size_t buffer, const std::vector<Bytes>& inputs) const;
+  const std::string& name_of(std::size_t buffer) const { return plan_.buffers[buffer].stride == 0 ? plan_.buffers[buffer].name : plan_.buffers[buffer].memory; }
   static std::size_t behind_bytes(const Place& place);
   std::string guard_damage(std::size_t buffer) const;
 

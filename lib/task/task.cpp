@@ -253,6 +253,7 @@ kernel::Plan interface_plan(const Task& task, const Workload& workload) {
     placed.shape = value_or_refuse(kernel::extents(buffer.shape, workload.environment));
     placed.bytes = tensor::size_of(buffer.dtype);
     for (const auto extent : placed.shape) placed.bytes *= static_cast<std::size_t>(extent);
+    kernel::place_within(placed, buffer.within);
   }
   return plan;
 }

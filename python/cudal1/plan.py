@@ -6,7 +6,7 @@ import tempfile
 from typing import Any, Dict, List, Sequence, Tuple
 
 from .driver import CLUSTER_DIMENSION, COOPERATIVE, MAX_DYNAMIC_SHARED_SIZE_BYTES, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, PORTABLE_CLUSTER, Attribute, Config, Driver, Functions
-from .program import Path, ask
+from .program import Error, Path, ask
 
 TENSOR_MAP_BYTES = TENSOR_MAP_ALIGNMENT = 128
 
@@ -16,7 +16,11 @@ def plan(path: Path, sizes: Dict[str, int]) -> Dict[str, Any]:
     words: List[str] = []
     for name, value in sizes.items():
         words += ["--set", f"{name}={value}"]
-    return ask(["plan", path, *words])
+    found = ask(["plan", path, *words])
+    for buffer in found["buffers"]:
+        if buffer["within"] is not None:
+            raise Error(f"{buffer['within']['memory']} is an array of structures, which an operator cannot take; call the host function of the output instead", 2)
+    return found
 
 
 def compiled(path: Path, architecture: str) -> Tuple[bytes, Dict[str, str], List[str]]:

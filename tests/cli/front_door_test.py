@@ -23,6 +23,27 @@ __global__ void scale(const float* x, float* y, int n, float alpha) {
 }
 """
 GPU = pathlib.Path("/dev/nvidia0").exists()
+BODIES = """\
+//@ task    move
+//@ size    N = 1000
+//@ check   N = 37
+//@ struct  Body = position: float32[3], id: int32, mass: float64, marked: uint8
+//@ inout   bodies: Body[N] ~ id: randint(0, N), mass: uniform(1, 2)
+//@ input   by: float32[N]
+//@ output  far: Body[N]
+//@ launch  move<<<ceil_div(N, 128), 128>>>(bodies, by, far, N)
+struct Body { float position[3]; int id; double mass; unsigned char marked; };
+__global__ void move(Body* bodies, const float* by, Body* far, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  Body b = bodies[i];
+  for (int k = 0; k < 3; ++k) b.position[k] += by[i] * (float)b.mass;
+  b.id += 1;
+  bodies[i] = b;
+  for (int k = 0; k < 3; ++k) b.position[k] *= 2;
+  far[i] = b;
+}
+"""
 
 
 def npy(values, kind="<i4", code="i"):
@@ -139,6 +160,23 @@ __global__ void spmv(const int* rows, const int* cols, const float* values, cons
 """)
         self.says(self.run_cli("verify", "spmv.cu", "spmv.cu", *SIM, "--quick"), "right in")
 
+    def test_structures_of_several_types(self):
+        self.write("task.cu", BODIES)
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--quick"), "right in", "SHADOW_ORACLE")
+        answer = "".join(line + "\n" for line in BODIES.splitlines() if not line.startswith("//@") or "launch" in line)
+        # What pads a structure is nobody's.
+        self.write("whole.cu", answer.replace("b.id += 1;", "b.id += 1; ((char*)&b)[25] = 9;"))
+        self.says(self.run_cli("verify", "task.cu", "whole.cu", *SIM, "--quick"), "right in")
+        for wrong, named in (("b.id += 2;", "bodies.id[0] is "), ("b.id += 1; b.mass *= 1.0000001;", "bodies.mass["), ("b.id += 1; b.position[1] = 0;", "bodies.position[0, 1] is 0"),
+                             ("b.id += 1; b.marked ^= 1;", "bodies.marked[")):
+            self.write("wrong.cu", answer.replace("b.id += 1;", wrong))
+            self.says(self.run_cli("verify", "task.cu", "wrong.cu", *SIM, "--quick", code=6), "WRONG_RESULT", named)
+        self.write("first.cu", answer.replace("far[i] = b;", "if (i < n - 1) far[i] = b;"))
+        self.says(self.run_cli("verify", "task.cu", "first.cu", *SIM, "--quick", code=6), "far.position[")
+        self.refuses("verify", "task.cu", "task.cu", *SIM, "--set", "N=-1", code=10)
+        self.write("unknown.cu", BODIES.replace("~ id:", "~ speed:"))
+        self.refuses("verify", "unknown.cu", "task.cu", *SIM, code=10, says=["Body has no member speed"])
+
     def test_sizes_of_a_file_are_not_varied(self):
         self.write("idx.npy", npy([i * 7 % 100 for i in range(1000)]))
         self.write("gather.cu", """\
@@ -170,6 +208,18 @@ __global__ void copy(const float* A, float* C, int m) {
 }
 """)
         self.says(self.run_cli("verify", "tiles.cu", "tiles.cu", *SIM, "--quick"), "right in")
+        # Nor is a size varied that the code has as a constant, too.
+        self.write("fixed.cu", """\
+//@ size    N = 256
+//@ input   A: float32[N]
+//@ output  C: float32[N]
+//@ launch  copy<<<1, 32>>>(A, C)
+const int N = 1 << 8;
+__global__ void copy(const float* A, float* C) {
+  for (int i = threadIdx.x; i < N; i += 32) C[i] = A[i] + 1;
+}
+""")
+        self.says(self.run_cli("verify", "fixed.cu", "fixed.cu", *SIM, "--quick"), "right in")
 
     def test_right_without_an_oracle_says_so(self):
         self.write("task.cu", TASK.replace("C = A + 1", "C = torch.nothing_known(A)"))

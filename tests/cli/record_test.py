@@ -86,6 +86,18 @@ class Record(CliTest):
             self.assertIn(line, text)
         self.run_cli("verify", "task.cu", "task.cu", "--device", "sim")
 
+    def test_members_of_structures_are_arrays_of_their_own(self):
+        self.says(self.record("bodies.cu", "-o", "task.cu"), "body 5: 5.38095 106", "replayed: its kernel gives the recorded bytes")
+        text = (self.work / "task.cu").read_text()
+        for line in ("//@ struct  Body = position: float32[3] at 0, id: int32 at 12, mass: float64 at 16, marked: uint8 at 24 bytes 32",
+                     '//@ inout   bodies: Body[40] ~ position: file("task.bodies.position.npy"), id: file("task.bodies.id.npy")',
+                     '//@ expect  bodies.id = file("task.bodies.id.expected.npy")', "//@ launch  advance<<<1, 64>>>(bodies + 4, by, n)"):
+            self.assertIn(line, text)
+        self.run_cli("verify", "task.cu", "task.cu", "--device", "sim")
+        answer = "\n".join(line for line in text.splitlines() if not line.startswith("//@") or "launch" in line)
+        self.write("wrong.cu", answer.replace("b.id += b.marked", "b.id += 1"))
+        self.refuses("verify", "task.cu", "wrong.cu", "--device", "sim", code=6, says=["WRONG_RESULT", "bodies.id["])
+
     def test_init_runs_a_file_that_has_a_main(self):
         table = self.run_cli("init", "--device", "sim", "blend.cu", "--run", "200", code=None)
         if "addresses of the simulated device's memory are taken" in table.err:

@@ -340,7 +340,7 @@ ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode
   for (std::size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].role == Role::input || buffers[i].role == Role::inout)
       for (std::size_t k = 0; k < elements(i); ++k)
-        note_element(allocation(plan.buffers[i]), plan.buffers[i].offset + k * tensor::size_of(buffers[i].dtype), buffers[i].dtype, mode);
+        note_element(allocation(plan.buffers[i]), plan.buffers[i].offset + buffers[i].element_at(k), buffers[i].dtype, mode);
   shadows_ = &shadows;
   device::RunOptions options;
   options.checks = false;
@@ -355,7 +355,7 @@ ShadowRun SimDevice::run_shadowed(const device::BoundPlan& plan, ShadowMode mode
     const Allocation& memory = allocation(plan.buffers[i]);
     for (std::size_t k = 0; k < elements(i); ++k) {
       bool known = false;
-      const double value = element_of(memory, plan.buffers[i].offset + k * tensor::size_of(buffers[i].dtype), buffers[i].dtype, known);
+      const double value = element_of(memory, plan.buffers[i].offset + buffers[i].element_at(k), buffers[i].dtype, known);
       run.outputs[i].values.push_back(known || mode != ShadowMode::terms ? value : leaf(mode, value));
       run.outputs[i].shadowed += known;
     }

@@ -230,6 +230,23 @@ __global__ void merge(const float4* a, const MD* b, float* y, int n) {
   whole(drafted);
 }
 
+TEST_CASE("a structure of members of several types becomes a struct line") {
+  const Draft drafted = draft(R"(
+typedef struct { float3 position; int id; double mass; unsigned char marked; } Body;
+__global__ void move(Body* bodies, const float* by, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  bodies[i].position.x += by[i];
+  bodies[i].id += 1;
+}
+)", "move.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("//@ struct  Body = position: float32[3] at 0, id: int32 at 12, mass: float64 at 16, marked: uint8 at 24 bytes 32\n") != std::string::npos);
+  CHECK(drafted.text.find("bodies: Body[n]") != std::string::npos);
+  const File file = whole(drafted);
+  CHECK(file.buffers.front().name == "bodies.position");
+}
+
 TEST_CASE("the buffers of an array of pointers are told apart, and a null pointer is passed as one") {
   const Draft drafted = draft(R"(
 __global__ void step(const float* in, float* out, const float* mask, int n) {

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "example_files.hpp"
+#include "kernel/output.hpp"
 #include "kernel/workload.hpp"
 
 #include <cstring>
@@ -219,4 +220,47 @@ TEST_CASE("directives in block comments and raw strings are none, CRLF and a byt
   CHECK(file.task == "t");
   CHECK(file.buffers.at(0).name == "C");
   CHECK(file.source.starts_with("//@ task t"));  // a compiler would stumble over the mark behind tunables
+}
+
+TEST_CASE("members of structures are buffers that share a memory") {
+  const std::string text = R"(//@ task    move
+//@ size    N = 5
+//@ struct  Body = position: float32[3], id: int32, mass: float64, marked: uint8
+//@ inout   bodies: Body[N] ~ id: randint(0, N), mass: uniform(1, 2)
+//@ input   by: float32[N]
+//@ output  far: Body[N]
+//@ tolerance bodies.mass = 1e-3
+//@ launch  move<<<1, 32>>>(bodies + 2, by, far, N)
+struct Body { float position[3]; int id; double mass; unsigned char marked; };
+__global__ void move(Body* bodies, const float* by, Body* far, int n) {}
+)";
+  const auto file = parse(text, "move.cu");
+  if (!file) FAIL(base::render(file.error()));
+  REQUIRE(file->buffers.size() == 9);
+  CHECK(file->buffers[2].name == "bodies.mass");
+  CHECK(file->buffers[2].distribution);
+  CHECK_FALSE(file->buffers[0].distribution);
+  CHECK(file->structures.front().bytes == 32);
+  const auto plan = resolve(*file, *environment(*file, workloads(*file).front()));
+  if (!plan) FAIL(base::render(plan.error()));
+  const PlanBuffer& mass = plan->buffers[2];
+  CHECK(mass.bytes == 40);
+  CHECK(mass.memory_bytes() == 160);
+  CHECK(mass.element_at(3) == 3 * 32 + 16);
+  CHECK(plan->buffers[0].element_at(4) == 32 + 4);
+  CHECK(memory_of(plan->buffers, 3) == 0);
+  CHECK(memory_of(plan->buffers, 4) == 4);
+  CHECK(memory_of(plan->buffers, 8) == 5);
+  const auto& arguments = std::get<Launch>(plan->steps.front()).arguments;
+  CHECK(std::get<BufferArgument>(arguments[0]).buffer == 0);
+  CHECK(std::get<BufferArgument>(arguments[0]).byte_offset == 64);
+  CHECK(std::get<BufferArgument>(arguments[2]).buffer == 5);
+
+  const std::string printed = print(*file);
+  CHECK(printed.find("//@ struct  Body = position: float32[3] at 0, id: int32 at 12, mass: float64 at 16, marked: uint8 at 24 bytes 32\n") != std::string::npos);
+  CHECK(printed.find("//@ inout   bodies: Body[N] ~ id: randint(0, N), mass: uniform(1, 2)\n") != std::string::npos);
+  const auto again = parse(printed + text.substr(text.find("struct Body {")), "move.cu");
+  if (!again) FAIL(base::render(again.error()));
+  CHECK(print(*again) == printed);
+  CHECK(output_file(*file, *file, {}).find("cudaError_t move(unsigned char* bodies, const float* by, unsigned char* far, long long N, cudaStream_t stream)") != std::string::npos);
 }
