@@ -127,6 +127,8 @@ void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<p
 }
 
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm) {
+  if (!choice.host.empty() && pytorch::is_module(options.task))
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: a PyTorch module needs PyTorch beside its device; run cudal1 on {} itself", options.task, choice.host));
   const bool simulated = choice.device == "sim";
   // On the simulator what is right, in double precision, lies beside the buffers.
   const std::size_t memory_bytes = simulated ? host_memory_bytes() / (pytorch::is_module(options.task) ? 1 : 2) : choice.facts.memory_bytes;

@@ -51,6 +51,47 @@ _registry = _Registry()
 class _Threads(threading.local):
     def __init__(self) -> None:
         self.launches: Dict[Any, List[Any]] = {}
+        self.quick: Optional["_Quick"] = None
+
+
+class _Quick:
+    """The last call of a thread that ran a kernel: what its tensors were like, and all that a call with tensors like these needs."""
+
+    def __init__(self, operator: "Operator", found: Dict[str, Any], device: torch.device, steps_: List[Any], tensors: Sequence[torch.Tensor]):
+        buffers = found["buffers"]
+        self.device, self.steps = device, steps_
+        self.wanted = [(index, tensor.shape, tensor.dtype) for index, tensor in zip(operator.arguments, tensors)]
+        self.made = [(index, buffer["shape"], operator.dtypes[index]) for index, buffer in enumerate(buffers) if index not in operator.arguments]
+        self.outputs, self.count = operator.outputs, len(buffers)
+
+    def run(self, tensors: Sequence[torch.Tensor]) -> Any:
+        """None where it does not fit: the tensors are other ones, or not as a kernel needs them."""
+        if len(tensors) != len(self.wanted):
+            return None
+        device, addresses = self.device, [0] * self.count
+        for tensor, (index, shape, dtype) in zip(tensors, self.wanted):
+            if type(tensor) is not torch.Tensor or tensor.shape != shape or tensor.dtype is not dtype or tensor.device != device or not tensor.is_contiguous():
+                return None
+            address = addresses[index] = tensor.data_ptr()
+            if address % ALIGNMENT:
+                return None
+        held: Dict[int, torch.Tensor] = {}
+        for index, shape, dtype in self.made:
+            made = held[index] = torch.empty(shape, dtype=dtype, device=device)
+            addresses[index] = made.data_ptr()
+        stream = _raw_stream(device.index)
+        for step in self.steps:
+            step(addresses, stream)
+        return held[self.outputs[0]] if len(self.outputs) == 1 else tuple(held[index] for index in self.outputs)
+
+
+def _transformed() -> bool:
+    """Whether a call must go through PyTorch's dispatcher, because a mode or a transform looks at every operator."""
+    return torch._C._len_torch_dispatch_stack() > 0 or torch._C._are_functorch_transforms_active()
+
+
+_raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+_HAS_QUICK = all(hasattr(torch._C, name) for name in ("_len_torch_dispatch_stack", "_are_functorch_transforms_active", "_cuda_getCurrentRawStream")) and hasattr(getattr(torch, "compiler", None), "is_compiling")
 
 
 def _architecture(device: torch.device) -> str:
@@ -96,6 +137,8 @@ class Operator:
         self.outputs = [index for index, buffer in enumerate(buffers) if buffer["role"] == "output"]
         self.dtypes = [getattr(torch, buffer["dtype"]) for buffer in buffers]
         seen = {extent for index in self.arguments for extent in buffers[index]["extents"]}
+        # Inouts count versions, and scratch memory with a value is filled: both by PyTorch's own operators.
+        self._may_be_quick = _HAS_QUICK and bool(self.arguments) and all(buffer["role"] != "inout" and buffer["initial"] is None for buffer in buffers)
         self.keywords = {name: value for name, value in self.declared["sizes"].items() if name not in seen}
 
     def _schema(self, name: str) -> str:
@@ -133,8 +176,14 @@ class Operator:
         return f"<cudal1 operator {self._schema(self.name)}>"
 
     def __call__(self, *tensors: torch.Tensor, **sizes: int) -> Any:
-        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        if torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors]):
             raise RuntimeError(f"{self.name} has no derivative; call it under torch.no_grad() or with tensors that need none")
+        # In plain eager code a call like the last one goes around PyTorch's dispatcher, which takes longer than all else.
+        if self._may_be_quick and not sizes and not torch.compiler.is_compiling() and not _transformed():
+            quick = self._threads.quick
+            result = None if quick is None else quick.run(tensors)
+            if result is not None:
+                return result
         return self.op(*tensors, **sizes)
 
     # Sizes and shapes.
@@ -209,7 +258,10 @@ class Operator:
             if self.fallback is not None:
                 return self.fallback(*tensors, **keywords)
             raise ShapeError(f"{self.name} was not verified at {', '.join(f'{name}={value}' for name, value in key)}; load it with shapes=\"any\" or a fallback")
-        return self._run(key, found, device, tensors)
+        result = self._run(key, found, device, tensors)
+        if self._may_be_quick and not keywords:
+            self._threads.quick = _Quick(self, found, device, self._launches(key, found, device), tensors)
+        return result
 
     def _launches(self, key: Any, found: Dict[str, Any], device: torch.device) -> List[Any]:
         place = (device.index, key)

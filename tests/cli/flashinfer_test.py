@@ -4,6 +4,7 @@ import json
 import shutil
 import struct
 import subprocess
+import tempfile
 import unittest
 
 from fixture import CliTest
@@ -72,6 +73,16 @@ def safetensors(values):
 
 
 class FlashInfer(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="cudal1-test-")   # of what is compiled, for all tests
+        cls.addClassCleanup(folder.cleanup)
+        cls.cache = folder.name
+
+    def setUp(self):
+        super().setUp()
+        self.environment["XDG_CACHE_HOME"] = self.cache
+
     def put(self, name, change=None, workloads=None):
         """Writes a definition and its workloads; returns its path."""
         made, works = DEFINITIONS[name]
@@ -110,7 +121,7 @@ class FlashInfer(CliTest):
 
     def test_a_wrong_variant_is_refused(self):
         path = self.put("silu_mul")
-        self.run_cli("optimize", path, *SIM, "--rounds", "1", "--samples", "1", "--allow-no-improvement", "--out", "run", "-o", "best.cu")
+        self.run_cli("optimize", path, *SIM, "--rounds", "1", "--samples", "1", "--confirmations", "1", "--allow-no-improvement", "--out", "run", "-o", "best.cu")
         good = (self.work / "best.cu").read_text()
         self.run_cli("verify", path, "best.cu", *SIM)
         wrong = good.replace("expf(-", "expf(-1.1f * ").replace("exp(-", "exp(-1.1f * ")
@@ -153,12 +164,12 @@ class FlashInfer(CliTest):
 
     @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not installed")
     def test_a_solution_for_pytorch_and_its_kernels_are_cuda(self):
-        self.run_cli("optimize", self.put("gemm"), *SIM, "--rounds", "1", "--samples", "1", "--allow-no-improvement", "-o", "gemm.sol.json")
+        self.run_cli("optimize", self.put("gemm"), *SIM, "--rounds", "1", "--samples", "1", "--confirmations", "1", "--allow-no-improvement", "-o", "gemm.sol.json")
         solution = json.loads((self.work / "gemm.sol.json").read_text())
         self.assertEqual((solution["spec"]["languages"], solution["spec"]["target_hardware"], solution["spec"]["binding"]), (["cuda_cpp"], ["LOCAL"], "torch"))
         source = solution["sources"][0]["content"]
         self.write("kernel.cu", source[:source.index("#include <ATen/")])
-        subprocess.run(["nvcc", "-arch=sm_80", "-std=c++17", "-c", "kernel.cu", "-o", "kernel.o"], cwd=self.work, check=True, capture_output=True)
+        subprocess.run(["nvcc", "-arch=sm_80", "-std=c++17", "-ptx", "kernel.cu", "-o", "kernel.ptx"], cwd=self.work, check=True, capture_output=True)
 
 
 if __name__ == "__main__":

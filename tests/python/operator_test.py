@@ -118,6 +118,26 @@ class OnFakeGpu(unittest.TestCase):
         self.run_here(op, a[:3, :5], b[:5])   # not contiguous, and other sizes
         self.assertIn("grid 1 3 1", self.launches()[1])
 
+    def test_a_call_like_the_last_one_takes_the_short_way(self):
+        for name, stand_in in (("_HAS_QUICK", True), ("_raw_stream", lambda index: 43), ("ALIGNMENT", 1)):
+            self.addCleanup(setattr, operator, name, getattr(operator, name))
+            setattr(operator, name, stand_in)
+        op = self.load(ADD.replace("int32[2] = 7", "int32[2]"))
+        a, b = torch.zeros(4, 100), torch.zeros(100)
+        self.assertIsNone(op._threads.quick)
+        self.run_here(op, a, b)
+        first, quick = self.launches(), op._threads.quick
+        other = torch.ones(4, 100)
+        c = quick.run((other, b))
+        self.assertEqual((list(c.shape), c.dtype), ([4, 100], torch.float32))
+        launch = next(line for line in self.launches() if line.startswith("launch"))
+        words, before = launch.split(" argument "), next(line for line in first if line.startswith("launch")).split(" argument ")
+        self.assertEqual(words[0], before[0].replace("stream 42", "stream 43"))
+        self.assertEqual((int(words[1], 16), words[4:6]), (other.data_ptr(), before[4:6]))
+        for unfit in ((a[:3], b), (a.double(), b), (a.t().contiguous().t(), b), (torch.nn.Parameter(a), b), (a,)):
+            self.assertIsNone(quick.run(unfit))
+        self.assertFalse(self.book.exists())
+
     def test_an_input_is_copied_into_constant_memory(self):
         self.run_here(self.load(WEIGHTED, shapes="any"), torch.zeros(64), torch.zeros(3), arguments=2)
         copy, launch = self.launches()

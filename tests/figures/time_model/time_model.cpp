@@ -6,7 +6,8 @@
 //   time_model fit PROFILES TIMES         the error with the tested family left out; the constants fitted to all
 //   time_model compare PROFILES TIMES     the error with the constants as they stand in the sources
 //   time_model unfitted PROFILES TIMES    the error with documented round numbers: what to expect of a GPU that nothing was fitted to
-// Families are the kernel files of kernels/, or of the folder that TIME_MODEL_KERNELS names.
+// Families are the kernel files of kernels/, or of the folder that TIME_MODEL_KERNELS names; counts and predictions are for the GPU that TIME_MODEL_GPU
+// names, an H200 unless it does.
 #include "fit.hpp"
 #include "members.hpp"
 
@@ -34,6 +35,7 @@ namespace cudal1::time_model {
 namespace {
 
 std::filesystem::path data_folder;  // of the kernel files
+std::string gpu_name = "H200";      // that predictions are for
 
 using reference::Buffers;
 
@@ -140,7 +142,7 @@ int measure(const std::string& path, const std::vector<std::string>& only) {
 int count(const std::string& path, const std::vector<std::string>& only) {
   std::ofstream file(path);
   file << profile_header();
-  sim::SimDevice device({});
+  sim::SimDevice device({gpu_name});
   base::Random random(1);
   for (const Family& family : families(data_folder, only)) {
     const auto inputs = reference::inputs(family.task, family.task.workloads.front(), {reference::Pattern::declared, 1});
@@ -225,6 +227,10 @@ void report(const std::vector<Pair>& pairs, const std::vector<std::vector<double
     fmt::print("{}: order right in {:.1f} % of {} pairs; pick within 10 % of the best in {} of {} families\n",
                std::array{"model", "bytes only", "instructions only"}[r], 100.0 * static_cast<double>(all[r].ordered) / static_cast<double>(all[r].pairs),
                all[r].pairs, good[r], names.size());
+  // The interval of a prediction is meant for nine of ten: that of a ratio has two of them in it.
+  const double half_width = std::hypot(1, 1) * (sim::fitted(sim::gpu(gpu_name)) ? sim::fitted_log_error : sim::unfitted_log_error);
+  const auto inside = std::count_if(ratio_errors.begin(), ratio_errors.end(), [&](double error) { return std::abs(error) <= half_width; });
+  fmt::print("intervals of ratios, a factor of exp({:.2f}), hold {:.1f} % of {} measured ones\n", half_width, 100.0 * static_cast<double>(inside) / static_cast<double>(ratio_errors.size()), ratio_errors.size());
   const auto [middle, most] = spread(ratio_errors);
   fmt::print("error of log ratios within a family: median {:.3f}, nine of ten below {:.3f}; of log times: {:.3f}, {:.3f}\n", middle, most,
              spread(time_errors).first, spread(time_errors).second);
@@ -235,7 +241,7 @@ void report(const std::vector<Pair>& pairs, const std::vector<std::vector<double
 int held_against(const std::string& how, const std::string& profiles, const std::string& times) {
   const bool fitting = how == "fit";
   const std::vector<Pair> pairs = read_pairs(profiles, times);
-  const outcome::DeviceFacts& gpu = sim::gpu("H200");
+  const outcome::DeviceFacts& gpu = sim::gpu(gpu_name);
   const auto names = family_names(pairs);
   std::vector<std::vector<double>> guessed(names.size());
   base::in_parallel(names.size(), [&](std::size_t f) {
@@ -266,6 +272,7 @@ int run(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   try {
     const char* folder = std::getenv("TIME_MODEL_KERNELS");
+    if (const char* gpu = std::getenv("TIME_MODEL_GPU")) cudal1::time_model::gpu_name = gpu;
     cudal1::time_model::data_folder = folder ? folder : CUDAL1_TIME_MODEL "/kernels";
     return cudal1::time_model::run({argv + 1, argv + argc});
   } catch (const cudal1::base::Error& error) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """On a GPU: does flashinfer-bench's own runner accept the solutions that cudal1 wrote?
 
-  python3 tests/figures/flashinfer_bench.py DATASET     # definitions/, workloads/ and solutions/ below it
-  python3 tests/figures/flashinfer_bench.py DATASET --make CUDAL1   # writes definitions and workloads, and solutions with the simulator
+  python3 tests/figures/flashinfer_runner.py DATASET     # definitions/, workloads/ and solutions/ below it
+  python3 tests/figures/flashinfer_runner.py DATASET --make CUDAL1   # writes definitions and workloads, and solutions with the simulator
 
 The runner needs flashinfer-bench, apache-tvm-ffi, pydantic and docstring-parser from PyPI, PyTorch and nvcc. A line for each workload: what the runner
 says of the solution, its largest errors, its time and that of the definition's reference in PyTorch. Exits with 1 where one does not pass.
