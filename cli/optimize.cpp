@@ -15,6 +15,7 @@
 #include "kernel/output.hpp"
 #include "model/service.hpp"
 #include "report/report.hpp"
+#include "reviewer/reviewer.hpp"
 #include "search/search.hpp"
 #include "store/run.hpp"
 #include "store/run_folder.hpp"
@@ -34,7 +35,8 @@ using json = nlohmann::ordered_json;
 
 struct Options {
   RunOptions run;
-  std::string output, folder;
+  std::string output, folder, reviewer;
+  double review_jump = reviewer::preset_jump;
   double time_limit = 0, target = 0, share_of_limit = 0, cost_limit = 0;
   int stagnation = 0;
   long long token_limit = 0;
@@ -132,8 +134,28 @@ int execute(const Options& options, Plan& plan, const Models& models, store::Run
   Workbench workbench(plan.open, plan.choice, bench);
   search::JudgeReferee referee(workbench.judges());
   search::Observers observers({&folder, progress.get()});
+  const auto starter = cli::starter(options.run, plan.open.task);
+  plan.search.starter = starter.get();
   search::run(plan.open.task, referee, asked, plan.templates, plan.search, observers, folder, interruption.token());
   return interruption.signal();
+}
+
+// A second model's remark on the winner, once.
+void review_winner(const Options& options, const Plan& plan, store::RunFolder& folder, const Console& console) {
+  if (options.reviewer.empty()) return;
+  const auto run = store::load(plan.folder);
+  const auto* best = run.result.best();
+  if (search::resumable(run.result.stopped_because) || best == nullptr || folder.reviewed(best->id)) return;
+  if (const double jump = search::jump(run.result); jump < options.review_jump)
+    return console.note(fmt::format("no review: the winner's score is {:.2f}x that of the next best, and --review-jump is {:.2f}", jump, options.review_jump));
+  ModelOptions asked = options.run.model;
+  asked.models = {options.reviewer};
+  const auto models = open_models(asked, plan.open.task, precision_of(options.run.workbench, plan.open.task), console, Purpose::asking);
+  console.note(fmt::format("{} reviews {}", models.front()->name(), best->id));
+  Interruption interruption(console);
+  const auto review = reviewer::review(plan.open.task, run.result, *models.front(), plan.templates, interruption.token());
+  if (review) folder.note(*review);
+  else console.warn(fmt::format("no review: {}\nthe same command asks again", review.error()));
 }
 
 // The run again in the formats that are files.
@@ -224,6 +246,7 @@ ExitCode run(const Options& options, const store::Command& command, const Consol
       store::write_command(folder.path(), command);
       signal = execute(options, plan, models, folder, console);
     }
+    if (signal == 0) review_winner(options, plan, folder, console);
   }
   const auto run = store::load(plan.folder);
   write_reports(run);
@@ -253,6 +276,13 @@ void add_optimize(CommandLine& line) {
   app.add_flag("--force", options->force, "Go on with a run although driver, version or device differ");
   app.add_flag("--allow-no-improvement", options->allow_no_improvement, "When nothing faster was found, exit with 0 and write the task's own kernel to -o");
   add_run_options(app, options->run);
+  app.add_option("--review", options->reviewer, "Ask a second model whether a winner that is far ahead is a cheat; its answer is a remark in the report")
+      ->option_text("MODEL")
+      ->group("Search");
+  app.add_option("--review-jump", options->review_jump, "How many times the next best score a winner has that is reviewed")
+      ->option_text("RATIO")
+      ->check(Check::positive())
+      ->group("Search");
   app.add_option("--confirmations", options->run.search.confirmations, "Most variants that a final verdict is asked for")
       ->option_text("N")
       ->check(Check::between(1, 1000))

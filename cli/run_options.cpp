@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "model/service.hpp"
+#include "playbook/playbook.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,9 @@ constexpr std::pair<const char*, search::Sampling> samplings[] = {
     {"random", search::Sampling::random},
     {"none", search::Sampling::none},
 };
+
+constexpr const char* builtin = "builtin";  // --start-from; a file of this name is ./builtin
+bool starts_from_builtin(const RunOptions& options) { return options.start_from == builtin; }
 
 }  // namespace
 
@@ -58,9 +62,10 @@ void add_search_options(Arguments app, RunOptions& options) {
       ->group("Search");
   app.add_flag("--no-repair", options.no_repair, "Do not ask once more for an answer that failed")->group("Search");
   app.add_option("--hint", search.hint, "A sentence of yours for every prompt")->option_text("TEXT")->group("Search");
-  app.add_option("--start-from", options.start_from, "A kernel file that enters the search as the first variant")
-      ->option_text("FILE")
+  app.add_option("--start-from", options.start_from, "A kernel file that enters the search as the first variant, or `builtin`: answers of the built-in model do, as many as a round has")
+      ->option_text("FILE|builtin")
       ->group("Search");
+  app.add_flag("--hide-scores", options.hide_scores, "A control: prompts show earlier variants in a random order, without their scores")->group("Search");
   app.add_option("--prompts", options.prompts, "A folder whose files replace the built-in prompts of the same name")
       ->option_text("DIR")
       ->group("Search");
@@ -73,7 +78,8 @@ search::Options search_options(const RunOptions& options) {
   result.repair = !options.no_repair;
   for (const auto& [name, sampling] : samplings)
     if (options.sampling == name) result.sampling = sampling;
-  if (!options.start_from.empty()) result.start_from = base::read_file(options.start_from);
+  result.show_scores = !options.hide_scores;
+  if (!options.start_from.empty() && !starts_from_builtin(options)) result.start_from = base::read_file(options.start_from);
   return result;
 }
 
@@ -85,8 +91,13 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
                             const prompt::Templates& templates) {
   auto identity = store::identity(task, search, options.model.models, choice.identity(), choice.facts.driver, CUDAL1_VERSION,
                                   templates.digest());
+  if (starts_from_builtin(options)) identity.start_from_digest = builtin;
   identity.precision = std::string(outcome::name(precision_of(options.workbench, task)));
   return identity;
+}
+
+std::unique_ptr<model::Model> starter(const RunOptions& options, const task::Task& task) {
+  return starts_from_builtin(options) ? playbook::open(task, precision_of(options.workbench, task)) : nullptr;
 }
 
 Models models_to_ask(const RunOptions& options, const task::Task& task, const search::Options& search, const Console& console) {

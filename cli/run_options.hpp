@@ -25,7 +25,7 @@ struct RunOptions {
   WorkbenchOptions workbench;
   search::Options search;
   std::string sampling = "buckets", start_from, prompts;
-  bool no_repair = false;
+  bool no_repair = false, hide_scores = false;
 };
 void add_run_options(Arguments app, RunOptions& options);
 void add_search_options(Arguments app, RunOptions& options);  // all but task, model and device
@@ -37,6 +37,9 @@ prompt::Templates prompt_templates(const RunOptions& options);
 // What makes a run this one and no other.
 store::Identity identity_of(const RunOptions& options, const task::Task& task, const search::Options& search, const DeviceChoice& choice,
                             const prompt::Templates& templates);
+
+// The model whose answers the search starts from, with --start-from builtin; else null. The task must outlive it.
+std::unique_ptr<model::Model> starter(const RunOptions& options, const task::Task& task);
 
 // The models, opened to be asked. Throws base::Error(usage) for a limit of cost where a price is not known.
 using Models = std::vector<std::unique_ptr<model::Model>>;

@@ -73,7 +73,7 @@ class TextProgress final : public search::Observer {
   }
   void asked(const model::Question& question, const std::string& model) override {
     show("asking " + model, question.undo.empty()
-                                ? fmt::format("round {}/{} · sample {}/{}", question.key.round, rounds_, question.key.sample, samples_)
+                                ? fmt::format("{} · sample {}/{}", question.key.round == 0 ? "start" : fmt::format("round {}/{}", question.key.round, rounds_), question.key.sample, samples_)
                                 : fmt::format("{} without {}", question.exemplars.front().id, fmt::join(question.undo, " and ")));
   }
   void judging(const search::Variant& variant) override { show("judging " + variant.id, where_); }

@@ -112,6 +112,8 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
   const auto place = sweep.folder / "tasks" / task.folder();
   const base::Seconds judged = base::now();
   {
+    const auto start_model = starter(run, open.task);
+    search.starter = start_model.get();
     const auto models = models_to_ask(run, open.task, search, console);
     std::vector<model::Model*> asked;
     for (const auto& model : models) asked.push_back(model.get());
@@ -157,11 +159,11 @@ std::string judging_text(const WorkbenchOptions& options) {
 
 std::string options_text(const SweepSearch& options) {
   const auto& search = options.run.search;
-  return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; bucket width {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}; "
+  return fmt::format("rounds {}; samples {}; seed {}; exemplars {}; sampling {}; tau {}; bucket width {}; repair {}; ablate {}; hint {}; set {}; precision {}; baselines {}; start from {}{}; "
                      "prompts {}; time limit {}; cost limit {}{}",
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau, search.bucket_width,
                      !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
-                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.prompts, options.time_limit, options.cost_limit,
+                     fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.hide_scores ? "; scores hidden" : "", options.run.prompts, options.time_limit, options.cost_limit,
                      judging_text(options.run.workbench));
 }
 

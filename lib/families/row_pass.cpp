@@ -121,8 +121,8 @@ void RowWriter::walk_rest(int phase, const std::vector<int>& wanted, const std::
 }
 
 void RowWriter::load_packs(const std::set<int>& leaves) {
-  for (int id : leaves) {
-    line(fmt::format("Pack<{}, VEC> {}_pack;", tensor::cuda_name(node(id).dtype),
+  for (int id : leaves) {  // zero: behind a row's end nothing is loaded, though values are computed from it and dropped
+    line(fmt::format("Pack<{}, VEC> {}_pack = {{}};", tensor::cuda_name(node(id).dtype),
                      names_[static_cast<std::size_t>(id)]));
     load(id, names_[static_cast<std::size_t>(id)] + "_pack", "column");
   }

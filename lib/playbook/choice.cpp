@@ -47,7 +47,7 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
       if (hinted || expected_seconds(candidate, question.device) <= limit) open.push_back(i);
     }
   // Where nothing is known of earlier rounds, the order alone keeps answers apart.
-  const int before = question.earlier.empty() ? (question.key.round - 1) * std::max(question.samples, question.key.sample) : 0;
+  const int before = question.earlier.empty() ? std::max(question.key.round - 1, 0) * std::max(question.samples, question.key.sample) : 0;
   const auto turn = static_cast<std::size_t>(before + question.key.sample - 1);
   return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
 }

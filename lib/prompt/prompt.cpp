@@ -99,24 +99,32 @@ std::string setting_text(const Templates& templates, const Setting& setting) {
                                        {"times", block(times_text(setting))}});
 }
 
-std::string exemplars_text(const Templates& templates, const std::vector<model::Exemplar>& exemplars, const Fit& fit) {
+std::string exemplars_text(const Templates& templates, const Request& request, const Fit& fit) {
   std::string text;
   int number = 0;
-  for (const auto& exemplar : exemplars) {
-    if (!fit.exemplars && &exemplar != &exemplars.back()) continue;
+  for (const auto& exemplar : request.exemplars) {
+    if (!fit.exemplars && &exemplar != &request.exemplars.back()) continue;
     const auto& judgement = exemplar.judgement;
-    const bool reference = exemplar.id == "reference";
+    const std::string source =
+        exemplar.id == "reference" ? "It is the reference given above." : block(fenced(exemplar.source, "cuda"));
     std::string analysis;
     if (fit.analyses && !exemplar.analysis.empty())
       analysis = "What its author expected:\n\n" + fenced(exemplar.analysis, "text") + '\n';
+    if (!request.scores) {
+      text += templates.fill("unscored_exemplar.md", {{"number", std::to_string(++number)},
+                                                      {"id", exemplar.id},
+                                                      {"analysis", analysis},
+                                                      {"source", source}});
+      text += '\n';
+      continue;
+    }
     const auto facts = fit.counters ? describe_success(judgement, exemplar.source) : describe_facts(judgement);
     text += templates.fill("exemplar.md", {{"number", std::to_string(++number)},
                                            {"id", exemplar.id},
                                            {"score", fmt::format("{:.2f}×", judgement.score())},
                                            {"facts", block(facts)},
                                            {"analysis", analysis},
-                                           {"source", reference ? "It is the reference given above."
-                                                                : block(fenced(exemplar.source, "cuda"))}});
+                                           {"source", source}});
     text += '\n';
   }
   return text;
@@ -185,7 +193,8 @@ std::string user_text(const Templates& templates, const Setting& setting, const 
     values["reference_facts"] = block(describe_success(setting.reference, setting.task->file.source));
     return templates.fill("first_round.md", values);
   }
-  values["exemplars"] = exemplars_text(templates, request.exemplars, fit);
+  values["exemplars"] = exemplars_text(templates, request, fit);
+  if (!request.scores) return templates.fill("unscored_round.md", values);
   values["lessons"] = "";
   if (fit.lessons && !request.lessons.empty()) {
     std::string list;

@@ -27,7 +27,8 @@ std::vector<std::string> template_names() {
   return {"system.md",         "kernel_file_card.md", "setting.md",      "first_round.md",
           "contrast_round.md", "exemplar.md",         "failure.md",      "repair_compile.md",
           "repair_wrong.md",   "repair_run.md",       "repair_forbidden.md", "repair_format.md",
-          "ablation.md",       "hopper.md"};
+          "ablation.md",       "hopper.md",           "unscored_round.md", "unscored_exemplar.md",
+          "review_system.md",  "review.md"};
 }
 
 Templates::Templates(const std::filesystem::path& folder) {

@@ -261,6 +261,18 @@ void winner(const store::Run& run, const search::Variant& best, Document& out) {
     out.push_back(Paragraph{fmt::format("The whole kernel, ready for nvcc: {}", run.best_file)});
 }
 
+// What a second model said. Never more than a remark.
+void review(const store::Run& run, Document& out) {
+  if (!run.result.review) return;
+  const search::Review& review = *run.result.review;
+  out.push_back(Heading{2, "A reviewer's remark"});
+  const std::string where = fmt::format("{} is {} the score of the next best. {} was shown it beside the known cheats most like it ({})", review.id, ratio(review.jump),
+                                        review.model, fmt::join(review.shown, ", "));
+  if (!review.answered) return out.push_back(Paragraph{fmt::format("{}, and gave no opinion: {}", where, base::printable(review.remark))});
+  out.push_back(Paragraph{fmt::format("{}, and finds it {}. That changes no verdict.", where, review.suspicious ? "suspicious" : "clean")});
+  if (!review.remark.empty()) out.push_back(Quotation{base::printable(review.remark)});
+}
+
 // The exemplars that the winner's author had seen, back to the first round.
 void lineage(const store::Run& run, const search::Variant& best, Document& out) {
   std::vector<const search::Variant*> chain, open{&best};
@@ -313,6 +325,7 @@ Document document(const store::Run& run, Detail detail) {
   }
   variants(run, detail, out);
   const auto* best = run.result.best();
+  if (detail == Detail::full || (run.result.review && (run.result.review->suspicious || !run.result.review->answered))) review(run, out);
   if (detail == Detail::full && best) {
     winner(run, *best, out);
     lineage(run, *best, out);

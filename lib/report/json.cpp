@@ -110,6 +110,17 @@ json_value ablation_value(const search::Result& result) {
   return value;
 }
 
+json_value review_value(const std::optional<search::Review>& review) {
+  if (!review) return nullptr;
+  return {{"id", review->id},
+          {"model", review->model},
+          {"jump", review->jump},
+          {"answered", review->answered},
+          {"suspicious", review->answered ? json_value(review->suspicious) : json_value(nullptr)},
+          {"remark", review->remark},
+          {"shown", review->shown}};
+}
+
 }  // namespace
 
 std::string json(const store::Run& run, const Style&) {
@@ -140,6 +151,7 @@ std::string json(const store::Run& run, const Style&) {
   value["races"] = json_value::array();
   for (const auto& race : result.races) value["races"].push_back(race_value(race));
   value["ablation"] = ablation_value(result);
+  value["review"] = review_value(result.review);
   value["judged"] = result.judged();
   value["stopped_because"] = run.complete ? json_value(search::name(result.stopped_because)) : json_value(nullptr);
   value["stop_reason"] = result.reason;

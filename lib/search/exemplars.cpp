@@ -13,10 +13,11 @@ namespace {
 
 constexpr int islands = 4;
 
-// Streams of one seed must not meet; this one is the exemplars'.
+// Streams of one seed must not meet; these are the exemplars'.
 std::uint64_t stream(const model::Key& key) {
   return (std::uint64_t{1} << 56) | (static_cast<std::uint64_t>(key.round) << 24) | static_cast<std::uint64_t>(key.sample);
 }
+std::uint64_t order_stream(const model::Key& key) { return (std::uint64_t{1} << 57) | stream(key); }
 
 std::vector<std::size_t> draw_uniformly(std::vector<std::size_t> pool, std::size_t count, base::Random& random) {
   std::vector<std::size_t> drawn;
@@ -75,11 +76,16 @@ std::vector<model::Exemplar> shown_exemplars(const std::vector<Variant>& variant
   std::vector<model::Exemplar> shown;
   for (const auto index : choose_exemplars(variants, options, key)) shown.push_back(exemplar(variants[index]));
   const auto wanted = static_cast<std::size_t>(std::max(options.exemplars, 0));
-  if (shown.empty() || shown.size() >= wanted || task::is_module(task)) return shown;
-  model::Exemplar own{"reference", task.file.source, "", reference};
-  if (!own.judgement.speedup) own.judgement.speedup = outcome::Speedup{};
-  const auto slower = std::find_if(shown.begin(), shown.end(), [](const model::Exemplar& other) { return other.judgement.score() > 1; });
-  shown.insert(slower, std::move(own));
+  if (!shown.empty() && shown.size() < wanted && !task::is_module(task)) {
+    model::Exemplar own{"reference", task.file.source, "", reference};
+    if (!own.judgement.speedup) own.judgement.speedup = outcome::Speedup{};
+    const auto slower = std::find_if(shown.begin(), shown.end(), [](const model::Exemplar& other) { return other.judgement.score() > 1; });
+    shown.insert(slower, std::move(own));
+  }
+  if (options.show_scores) return shown;
+  // The same variants, in an order that says nothing.
+  base::Random random(options.seed, order_stream(key));
+  for (std::size_t left = shown.size(); left > 1; --left) std::swap(shown[left - 1], shown[random.below(left)]);
   return shown;
 }
 

@@ -15,7 +15,8 @@ namespace cudal1::search {
 std::vector<std::size_t> choose_exemplars(const std::vector<Variant>& variants, const Options& options,
                                           const model::Key& key);
 
-// These with what a prompt shows of them; the reference among them where there are too few.
+// These with what a prompt shows of them; the reference among them where there are too few. In a random order where the
+// options hide the scores.
 std::vector<model::Exemplar> shown_exemplars(const std::vector<Variant>& variants, const task::Task& task, const outcome::Judgement& reference,
                                              const Options& options, const model::Key& key);
 

@@ -7,6 +7,10 @@
 #include <optional>
 #include <string>
 
+namespace cudal1::model {
+class Model;
+}
+
 namespace cudal1::search {
 
 // How exemplars are chosen among the variants that are right.
@@ -30,11 +34,15 @@ struct Options {
   // Of a bucket, in log score: 0.15 puts scores that differ by less than 16 % together, so that what is contrasted
   // differs by more than a screening interval.
   double bucket_width = 0.15;
+  // Controls of an experiment: without scores a prompt shows the same variants in a random order, and nothing that was
+  // measured of them.
+  bool show_scores = true;
   bool repair = true;                    // one repair of an answer that failed; counts as no round
   int confirmations = 5;                 // most variants that a final verdict is asked for
   bool ablate = false;                   // take the winner's techniques out again, one at a time and in pairs
   std::string hint;
   std::string start_from;                // source of a kernel file that enters as the variant "start"; may be empty
+  model::Model* starter = nullptr;       // answers a round 0 of as many samples, which the first prompts show; outlives the run
 
   // Reasons to stop before the rounds are used up; empty: no such limit. Checked between variants.
   std::optional<base::Seconds> wall_limit;

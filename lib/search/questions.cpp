@@ -50,20 +50,23 @@ void Questions::replied(const Asked& asked) {
 
 void Questions::malformed(const std::string& id, std::string reply) { malformed_[id] = std::move(reply); }
 
-Asked Questions::next(const model::Key& key) {
+Asked Questions::next(const model::Key& key, model::Model* model) {
   Asked asked;
   asked.question.key = key;
-  const auto chosen = choose_model(records_);
-  ++records_[chosen].asked;
-  asked.model = models_[chosen];
+  asked.model = model;
+  if (model == nullptr) {
+    const auto chosen = choose_model(records_);
+    ++records_[chosen].asked;
+    asked.model = models_[chosen];
+  }
   prompt::Request request;
   request.exemplars = exemplars(key);
   if (const auto* failure = latest_failure(key.round)) {
     request.failure = exemplar(*failure);
     request.failure_format = failure->status == Variant::Status::malformed ? failure->reason : "";
   }
-  if (options_.sampling != Sampling::none) request.lessons = lessons(result_.variants);
-  request.technique = suggest_technique(result_.variants, key.sample);
+  if (options_.sampling != Sampling::none && options_.show_scores) request.lessons = lessons(result_.variants);
+  request.technique = suggest_technique(options_.show_scores ? result_.variants : std::vector<Variant>(), key.sample);
   render(asked, std::move(request));
   return asked;
 }
@@ -130,6 +133,7 @@ std::vector<ModelRecord> Questions::model_records(int before_round) const {
 void Questions::render(Asked& asked, prompt::Request request) {
   auto& question = asked.question;
   request.key = question.key;
+  request.scores = options_.show_scores;
   auto rendered = prompt::render(templates_, setting_, request, prompt_limit(*asked.model));
   question.system = std::move(rendered.system);
   question.user = std::move(rendered.user);

@@ -25,7 +25,7 @@ class Questions {
   void begin();                // the result's start is there
   void begin_round(int round);
 
-  Asked next(const model::Key& key);
+  Asked next(const model::Key& key, model::Model* model = nullptr);  // null: the search chooses whom to ask
   Asked repair(const Variant& failed);
   // The winner again without the techniques in `undone`; `number` counts these questions from 1.
   Asked without(const Variant& winner, const std::vector<std::string>& undone, int number);

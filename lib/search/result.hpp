@@ -3,6 +3,7 @@
 
 #include "judge/judge.hpp"
 #include "search/race.hpp"
+#include "search/review.hpp"
 #include "search/variant.hpp"
 
 #include <cstddef>
@@ -53,6 +54,7 @@ struct Result {
   Stop stopped_because = Stop::rounds;
   std::string reason;                     // one sentence: why it stopped, and how to go on
   model::Usage usage;                     // of all replies
+  std::optional<Review> review;           // of the winner, where one was asked for
 
   const Variant* best() const { return best_index ? &variants[*best_index] : nullptr; }
   int judged() const;                     // variants that the judge saw

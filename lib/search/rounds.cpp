@@ -88,13 +88,24 @@ void Rounds::begin() {
   questions_.begin();
   observer_.started(result_.start);
   check_limits();
-  if (options_.start_from.empty() || stopped_) return;
-  Variant variant;
-  variant.id = "start";
-  variant.key = {0, 0, 0};
-  variant.source = options_.start_from;
-  enter(std::move(variant));
-  settle(0);
+  if (!options_.start_from.empty() && !stopped_) {
+    Variant variant;
+    variant.id = "start";
+    variant.key = {0, 0, 0};
+    variant.source = options_.start_from;
+    enter(std::move(variant));
+    settle(0);
+  }
+  if (options_.starter != nullptr && !stopped_) play_start();
+}
+
+void Rounds::play_start() {
+  const std::size_t first = result_.variants.size();
+  std::vector<Asked> batch;
+  questions_.begin_round(0);
+  for (int sample = 1; sample <= options_.samples; ++sample) batch.push_back(questions_.next({0, sample, 0}, options_.starter));
+  process(batch);
+  if (!stopped_) race(0, first);
 }
 
 void Rounds::play(int round) {

@@ -24,6 +24,7 @@ class Rounds {
 
  private:
   void begin();
+  void play_start();  // round 0, by the model that the search starts from
   void play(int round);
   // Waits for the replies of one batch and judges them in order. Returns the answers that deserve a repair.
   std::vector<std::size_t> process(std::vector<Asked>& batch);

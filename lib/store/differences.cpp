@@ -35,6 +35,7 @@ const Field fields[] = {
     {"repair", false, [](const Identity& identity) { return std::string(identity.repair ? "on" : "off"); }},
     {"hint", false, [](const Identity& identity) { return identity.hint; }},
     {"precision", false, [](const Identity& identity) { return identity.precision; }},
+    {"scores", false, [](const Identity& identity) { return std::string(identity.show_scores ? "shown" : "hidden"); }},
     {"start", false, [](const Identity& identity) { return identity.start_from_digest.substr(0, 8); }},
 };
 

@@ -74,6 +74,7 @@ json body_json(const Identity& identity) {
           {"repair", identity.repair},
           {"hint", identity.hint},
           {"start_from_sha256", identity.start_from_digest},
+          {"show_scores", identity.show_scores},
           {"precision", identity.precision}};
 }
 
@@ -97,6 +98,7 @@ Identity identity_from(const json& value) {
   identity.repair = value.at("repair");
   identity.hint = value.at("hint");
   identity.start_from_digest = value.at("start_from_sha256");
+  identity.show_scores = value.value("show_scores", true);
   identity.precision = value.value("precision", identity.precision);
   return identity;
 }
@@ -308,6 +310,26 @@ StopEvent stop_from(const json& value) {
   return {*because, value.at("reason"), value.at("best"), usage_from(value.at("usage"))};
 }
 
+// --- review
+
+json body_json(const search::Review& review) {
+  return {{"event", "review"}, {"id", review.id},   {"model", review.model}, {"answered", review.answered}, {"suspicious", review.suspicious},
+          {"remark", review.remark}, {"jump", review.jump}, {"shown", review.shown}, {"usage", usage_json(review.usage)}};
+}
+
+search::Review review_from(const json& value) {
+  search::Review review;
+  review.id = value.at("id");
+  review.model = value.at("model");
+  review.answered = value.at("answered");
+  review.suspicious = value.at("suspicious");
+  review.remark = value.at("remark");
+  review.jump = value.at("jump");
+  review.shown = texts(value, "shown");
+  review.usage = usage_from(value.at("usage"));
+  return review;
+}
+
 Event from(const json& value) {
   if (value.at("schema") != schema)
     throw base::Error(base::Fault::bad_task, fmt::format("a journal of schema {} was found, this cudal1 reads schema {}",
@@ -324,6 +346,7 @@ Event from(const json& value) {
   else if (kind == "round") event.body = round_from(value);
   else if (kind == "confirmation") event.body = ConfirmationEvent{value.at("id"), judgement_from(value.at("judgement"))};
   else if (kind == "stop") event.body = stop_from(value);
+  else if (kind == "review") event.body = review_from(value);
   else damaged("no event is called " + kind);
   return event;
 }
@@ -338,6 +361,7 @@ struct Namer {
   std::string operator()(const search::Round& round) const { return fmt::format("round {}", round.round); }
   std::string operator()(const ConfirmationEvent& event) const { return "confirmation " + event.id; }
   std::string operator()(const StopEvent&) const { return "stop"; }
+  std::string operator()(const search::Review& review) const { return "review " + review.id; }
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ struct StopEvent {
 // One line of the journal.
 struct Event {
   std::string at;  // UTC
-  std::variant<Identity, search::Start, AskedEvent, ReplyEvent, search::Variant, search::Race, search::Round, ConfirmationEvent, StopEvent>
+  std::variant<Identity, search::Start, AskedEvent, ReplyEvent, search::Variant, search::Race, search::Round, ConfirmationEvent, StopEvent, search::Review>
       body;
 
   // "reply r01-s02": what happens once in a run has a name of its own.

@@ -38,6 +38,7 @@ std::string Identity::digest() const {
   add(hint);
   add(start_from_digest);
   if (precision != "fp32") add(precision);
+  if (!show_scores) add("no scores");
   return base::sha256(all);
 }
 
@@ -62,6 +63,7 @@ Identity identity(const task::Task& task, const search::Options& options, std::v
   identity.repair = options.repair;
   identity.hint = options.hint;
   if (!options.start_from.empty()) identity.start_from_digest = base::sha256(options.start_from);
+  identity.show_scores = options.show_scores;
   return identity;
 }
 

@@ -28,7 +28,8 @@ struct Identity {
   std::string sampling = "buckets";
   bool repair = true;
   std::string hint;
-  std::string start_from_digest;    // empty: none
+  std::string start_from_digest;    // of a file, or a model's name; empty: none
+  bool show_scores = true;
   std::string precision = "fp32";   // the class that variants are held to
 
   std::string digest() const;       // 64 hexadecimal digits over everything but path, version and driver

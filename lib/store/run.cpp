@@ -46,6 +46,10 @@ class Reader {
     for (auto& variant : run_.result.variants)
       if (variant.id == event.id) variant.confirmation = std::move(event.judgement);
   }
+  void operator()(search::Review& review) {
+    run_.result.usage += review.usage;
+    run_.result.review = std::move(review);
+  }
   void operator()(StopEvent& event) {
     run_.result.stopped_because = event.because;
     run_.result.reason = std::move(event.reason);
@@ -83,7 +87,7 @@ Run load(const fs::path& folder) {
   for (const auto& line : journal.lines) {
     auto event = parse_line(line);
     if (run.begun.empty()) run.begun = event.at;
-    run.complete = std::holds_alternative<StopEvent>(event.body);
+    if (!std::holds_alternative<search::Review>(event.body)) run.complete = std::holds_alternative<StopEvent>(event.body);
     if (run.complete) run.ended = event.at;
     std::visit(reader, event.body);
   }
@@ -95,6 +99,7 @@ Run load(const fs::path& folder) {
     run.result.reason = "it has not ended";
   }
   reader.choose_best();
+  if (auto& review = run.result.review; review && (!run.result.best() || run.result.best()->id != review->id)) review.reset();  // of an earlier winner
   if (fs::exists(folder / "best.cu", none)) run.best_file = (folder / "best.cu").string();
   return run;
 }

@@ -92,6 +92,7 @@ struct RunFolder::State {
 
   void remember(Event event) {
     written.insert(event.name());
+    if (std::holds_alternative<search::Review>(event.body)) return;
     ended.reset();
     if (auto* from = std::get_if<search::Start>(&event.body)) start = std::move(*from);
     if (auto* reply = std::get_if<ReplyEvent>(&event.body)) replies.insert_or_assign(reply->key, std::move(*reply));
@@ -205,6 +206,8 @@ fs::path RunFolder::best_file() const { return state_->folder / "best.cu"; }
 bool RunFolder::resumed() const { return state_->resumed; }
 std::optional<search::Stop> RunFolder::ended() const { return state_->ended; }
 int RunFolder::finished_rounds() const { return state_->rounds; }
+bool RunFolder::reviewed(const std::string& id) const { return state_->written.contains("review " + id); }
+void RunFolder::note(const search::Review& review) { state_->append({"", review}); }
 bool RunFolder::ablated() const { return state_->ablated; }
 
 void RunFolder::started(const search::Start& start) { state_->append({"", start}); }

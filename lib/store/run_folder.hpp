@@ -41,6 +41,8 @@ class RunFolder final : public search::Observer, public search::Recall {
   // `rounds` rounds or more has nothing left to do.
   std::optional<search::Stop> ended() const;
   int finished_rounds() const;
+  bool reviewed(const std::string& id) const;  // that variant, by this or an earlier execution
+  void note(const search::Review& review);
   bool ablated() const;                              // some winner's techniques were taken out again
 
   void started(const search::Start& start) override;

@@ -104,6 +104,37 @@ class Optimize(CliTest):
         self.assertEqual(run["variants"][0]["id"], "start")
         self.assertIn("Think of warps.", (self.work / "run/prompts/r01-s01.md").read_text())
 
+    def test_the_built_in_models_answers_can_be_the_start(self):
+        run = self.run_cli(*self.short, *SIM, "--start-from", "builtin", "--json", "--out", "run").json()
+        start = [variant for variant in run["variants"] if variant["round"] == 0]
+        self.assertEqual({variant["model"] for variant in start}, {"builtin"})
+        self.assertIn(start[0]["id"], (self.work / "run/prompts/r01-s01.md").read_text())
+        again = self.run_cli(*self.short, *SIM, "--start-from", "builtin", "--json", "--out", "run").json()
+        self.assertEqual([variant["id"] for variant in again["variants"]], [variant["id"] for variant in run["variants"]])
+        self.says(self.run_cli(*self.short, *SIM, "--out", "run", code=2), "start: «builtin» there")
+
+    def test_scores_can_be_hidden_from_the_model(self):
+        self.run_cli(*self.short, *SIM, "--start-from", "builtin", "--hide-scores", "--out", "run")
+        prompt = (self.work / "run/prompts/r01-s01.md").read_text()
+        self.assertIn("# Earlier variants\n", prompt)
+        self.assertNotIn(", score", prompt)
+
+    def test_a_second_model_may_review_a_winner_that_is_far_ahead(self):
+        command = (*self.short, *SIM, "--out", "run", "--review", "exchange:desk")
+        self.says(self.run_cli(*command, "--review-jump", "1000"), "no review")
+        self.says(self.run_cli(*command), "no review", "asks again")
+        question = (self.work / "desk/r00-s00.prompt.md").read_text()
+        self.assertIn("Known cheats", question)
+        self.assertIn("r01-s02", question)
+        self.write("desk/r00-s00.md", "Verdict: suspicious\nLine 3 writes half of the result.\n")
+        self.says(self.run_cli(*command), "suspicious", "Line 3 writes half")
+        self.write("desk/r00-s00.md", "Verdict: clean\n")
+        run = self.run_cli(*command, "--json").json()  # asked once
+        self.assertTrue(run["review"]["suspicious"])
+        self.assertEqual((run["review"]["id"], len(run["review"]["shown"])), ("r01-s02", 5))
+        self.assertEqual(run["best"]["verdict"], "PREDICTED_FASTER")
+        self.assertIn("Line 3 writes half", (self.work / "run/report.html").read_text())
+
     def test_an_exchange_waits_for_replies_and_goes_on(self):
         command = ("optimize", "task.cu", *SIM, "--model", "exchange:desk", "--rounds", "1", "--samples", "2", "--no-repair")
         self.says(self.run_cli(*command, code=75), "desk", "go on with")

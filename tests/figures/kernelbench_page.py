@@ -125,14 +125,14 @@ def sets_section(path, name, sweeps):
     tasks = list(dict.fromkeys(key for identity, _ in sweeps for key in identity["tasks"]))
     commits = sorted({row.get("commit", "unknown") for row in rows})
     text = f"## {name}: {SETS.get(name, name)}, {sweeps[0][0]['device']}\n\n"
-    text += (f"{len(rows)} of {len(tasks)} tasks have a row, {sum(row['status'] == 'verified' for row in rows)} of them a verified answer, by {sweeps[0][0]['models']}. "
-             f"{len({row['key'] for row in rows if row['defects']})} are no sound measure. Measured at commit {', '.join(commits)}. Rows: `tests/figures/kernelbench_results/{path.name}`.\n\n")
+    text += (f"{len(rows)} of {len(tasks)} tasks have a row, and {sum(row['status'] == 'verified' for row in rows)} of these have a verified answer. The model was {sweeps[0][0]['models']}. "
+             f"{len({row['key'] for row in rows if row['defects']})} tasks are not sound. Measured at commit {', '.join(commits)}. Rows: `tests/figures/kernelbench_results/{path.name}`.\n\n")
     for identity, found in sweeps:
         text += f"- {len(found)} rows with {identity['options']}\n"
         text += f"  ({identity['note']})\n" if identity.get("note") else ""
-    text += "\n" + by_level(rows) + "\nBy family, all tasks, geometric means:\n\n" + by_family(rows)
-    text += "\nNot answered, and what the sweep said of it:\n\n" + why_not(rows, tasks)
-    return text + "\nSeconds a task with an answer took, medians:\n\n" + seconds(rows) + "\n"
+    text += "\n" + by_level(rows) + "\nGeometric means by family of operations, over all tasks:\n\n" + by_family(rows)
+    text += "\nTasks without an answer, and what the sweep said:\n\n" + why_not(rows, tasks)
+    return text + "\nMedian seconds for a task with an answer, and the parts of that time:\n\n" + seconds(rows) + "\n"
 
 
 def claims_section(path, sweeps):
@@ -148,7 +148,7 @@ def claims_section(path, sweeps):
                       sum(bool(each.get("accepts_at_1e-4")) for each in said), len(both), times(geomean([claim for claim, _ in both])), times(geomean([mine for _, mine in both]))])
     text = f"## {sweeps[0][0]['models'][0].upper()}{sweeps[0][0]['models'][1:]}, {sweeps[0][0]['device']}\n\nRows: `tests/figures/kernelbench_results/{path.name}`.\n\n"
     text += piped(["level", "entries", "no code", "not judged", "failed", "wrong", "right", "at 1e-2", "at 1e-4", "timed", "claimed", "measured"], lines)
-    text += "\n`right` is by this program's rule, `at 1e-2` and `at 1e-4` by KernelBench's comparison; claimed and measured are geometric means against eager.\n\n"
+    text += "\n`right` is by cudal1's rule, `at 1e-2` and `at 1e-4` by KernelBench's comparison. `claimed` and `measured` are geometric means of speed-ups over eager PyTorch.\n\n"
     tasks = [[short(row["key"]), row["verdict"] or row["status"], times(row.get("claimed", {}).get("eager")), times(ratio(row, "eager")), times(ratio(row, "compile")),
               ", ".join([*row["defects"], *row.get("remarks", [])]).replace("|", "\\|") or (row["message"] if row["status"] != "verified" else "")[:120].replace("|", "\\|")] for row in in_order(rows)]
     return text + piped(["task", "verdict", "claimed", "eager", "compile", "defects and remarks"], tasks) + "\n"
@@ -156,11 +156,14 @@ def claims_section(path, sweeps):
 
 def page():
     text = "# KernelBench\n\n"
-    text += ("What `cudal1` does on the tasks of [KernelBench](https://github.com/ScalingIntelligence/KernelBench), made from the rows in `tests/figures/kernelbench_results` by\n"
-             "`python3 tests/figures/kernelbench_page.py`. A ratio is a baseline's time over the answer's, paired on one GPU. `tried` counts tasks with a row, `timed` those with a\n"
-             "right answer and a time of this baseline; `fast_p` is the share of all tried that is right and more than p times as fast. *Best of these* is the fastest of a task's\n"
-             "baselines. Sound tasks are those in which `cudal1`'s task gate finds no defect (`man cudal1-kernelbench`). Only the odd-numbered tasks are here: the others are kept to\n"
-             "verify what these were used to build.\n\n")
+    text += ("This page has the results of `cudal1` on the tasks of [KernelBench](https://github.com/ScalingIntelligence/KernelBench). It is made from the rows in\n"
+             "`tests/figures/kernelbench_results` by `python3 tests/figures/kernelbench_page.py`.\n\n"
+             "- A ratio is a baseline's time divided by the answer's time, measured in pairs on one GPU.\n"
+             "- `tried` is the number of tasks with a row. `timed` is the number of tasks with a right answer and a time of this baseline.\n"
+             "- `fast_p` is the share of the tried tasks whose answer is right and more than p times as fast as the baseline.\n"
+             "- *Best of these* is the fastest of a task's baselines.\n"
+             "- Sound tasks are those in which `cudal1`'s task gate finds no defect (`man cudal1-kernelbench`).\n"
+             "- Only odd-numbered tasks are here. The even-numbered ones are kept for verification, because `cudal1` was built with the odd ones in view.\n\n")
     for path in sorted((HERE / "kernelbench_results").glob("*.jsonl")):
         sweeps = read(path)
         name = path.stem.split("-")[0]

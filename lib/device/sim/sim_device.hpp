@@ -50,6 +50,8 @@ struct PlanPart {
   bool dependent = false;
 };
 
+constexpr std::uint64_t default_budget = 4'000'000'000;  // warp instructions of a launch: some ten seconds a core
+
 class SimDevice : public device::Device {
  public:
   explicit SimDevice(const Options& options);

@@ -313,6 +313,52 @@ TEST_CASE("a kernel to start from is judged first and shown") {
   CHECK(result.best()->id == "start");
 }
 
+TEST_CASE("a model to start from answers before the first round, whose prompts show its answers") {
+  Scene scene;
+  scene.options.rounds = 1;
+  scene.options.samples = 2;
+  fakes::Model rules([](const model::Question& question, std::stop_token) {
+    model::Reply none;
+    none.status = Status::exhausted;
+    if (question.key.sample > 1) return none;
+    return said(reply_text(variant_source(4)));
+  });
+  scene.options.starter = &rules;
+  fakes::Model model([](const model::Question& question, std::stop_token) { return said(reply_text(variant_source(1.0 + question.key.sample))); });
+  const auto result = scene.run(model);
+  REQUIRE(result.variants.size() == 3);
+  CHECK(result.variants.front().id == "r00-s01");
+  REQUIRE(model.questions["r01-s01"].exemplars.size() == 2);
+  CHECK(model.questions["r01-s01"].exemplars[1].id == "r00-s01");
+  CHECK(result.stopped_because == search::Stop::rounds);
+  CHECK(result.rounds.size() == 1);
+  CHECK(result.best()->id == "r00-s01");
+}
+
+TEST_CASE("hidden scores are nowhere in a prompt, and the order of variants says nothing") {
+  int rising = 0, asked = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Scene scene;
+    scene.options.seed = seed;
+    scene.options.rounds = 3;
+    scene.options.samples = 2;
+    scene.options.show_scores = false;
+    fakes::Model model([](const model::Question& question, std::stop_token) {
+      return said(reply_text(variant_source(question.key.round * 2.0 + question.key.sample)));
+    });
+    scene.run(model);
+    for (const char* key : {"r02-s01", "r03-s01", "r03-s02"}) {
+      const model::Question& question = model.questions[key];
+      REQUIRE(question.exemplars.size() == 2);
+      CHECK_THAT(question.user, !containing(", score") && !containing("×") && !containing("What has been tried"));
+      CHECK_THAT(question.user, containing(question.exemplars[0].id) && containing(question.exemplars[1].id));
+      rising += question.exemplars[0].judgement.score() < question.exemplars[1].judgement.score() ? 1 : 0, ++asked;
+    }
+  }
+  CHECK(rising > 0);
+  CHECK(rising < asked);
+}
+
 TEST_CASE("equal seeds tell equal stories, other seeds others") {
   std::vector<std::vector<std::string>> stories;
   std::vector<std::string> winners;
