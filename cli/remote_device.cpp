@@ -5,7 +5,7 @@
 #include "cuda/cuda.hpp"
 #include "kernel/checker.hpp"
 #include "remote/ssh.hpp"
-#include "store/device_json.hpp"
+#include "store/device_text.hpp"
 #include "task/module.hpp"
 
 #include <charconv>
@@ -68,7 +68,7 @@ DeviceChoice remote_device(const DeviceOptions& options) {
     const auto problem = found.at("problem").get<std::string>();
     throw base::Error(base::Fault::no_device, problem.empty() ? fmt::format("{} has no GPU cuda:{}; it has {}", host.name(), *name.gpu, gpus.size()) : fmt::format("{}: {}", host.name(), problem));
   }
-  DeviceChoice choice{fmt::format("cuda:{}", *name.gpu), "", store::device_from(gpus.at(*name.gpu)), false, ""};
+  DeviceChoice choice{fmt::format("cuda:{}", *name.gpu), "", store::device_from_text(gpus.at(*name.gpu).get<std::string>()), false, ""};
   choice.host = host.name();
   choice.statement = fmt::format("measuring on {} ({} of {})", choice.facts.name, choice.device, host.name());
   return choice;
@@ -92,7 +92,7 @@ void require_here(const DeviceChoice& choice) {
 int print_inventory() {
   const auto inventory = cuda::inventory();
   json gpus = json::array();
-  for (const auto& facts : inventory.devices) gpus.push_back(store::device_json(facts));
+  for (const auto& facts : inventory.devices) gpus.push_back(store::device_text(facts));
   std::fputs((json{{"problem", inventory.problem}, {"gpus", gpus}}.dump(-1, ' ', false, json::error_handler_t::replace) + "\n").c_str(), stdout);
   return 0;
 }

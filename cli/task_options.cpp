@@ -25,7 +25,7 @@ namespace cudal1::cli {
 
 namespace {
 
-constexpr std::string_view plan_words[] = {"launch", "memset", "copy ", "for ", "}", "tune", "scratch"};
+constexpr std::string_view plan_words[] = {"launch", "memset", "copy ", "for ", "when ", "}", "tune", "scratch"};
 constexpr std::size_t simulated_bytes = std::size_t{64} << 20;  // of a module's inputs and weights: seconds per variant
 
 }  // namespace
