@@ -64,7 +64,7 @@ class Remote(CliTest):
         return found
 
     def optimize(self, device, out):
-        return self.run_cli("optimize", "task.cu", "--device", device, "--model", "builtin", "--rounds", "2", "--samples", "2", "--seed", "1", "--out", out, "--json",
+        return self.run_cli("optimize", "task.cu", "--device", device, "--model", "builtin", "--rounds", "3", "--samples", "2", "--seed", "1", "--out", out, "--json",
                             "--allow-no-improvement", "-q").out
 
     def test_verdicts_are_those_of_this_machine_and_the_program_is_copied_once(self):
@@ -98,7 +98,7 @@ class Remote(CliTest):
         done, killed = threading.Event(), []
 
         def breaker():
-            while not done.wait(0.6) and len(killed) < 3:
+            while not done.wait(0.35) and len(killed) < 3:
                 for pid in self.connections():
                     os.kill(pid, signal.SIGKILL)
                     killed.append(pid)
@@ -118,8 +118,9 @@ class Remote(CliTest):
         self.refuses("verify", "task.cu", "task.cu", "--device", "ssh:-oProxyCommand=x", code=2, says=["expected ssh:HOST"])
         self.refuses("verify", "task.cu", "task.cu", "--device", "ssh:box:cuda:97", code=5, says=["box"])
         self.refuses("verify", "task.cu", "task.cu", "--device", "ssh:box:sim,sim", code=2, says=["one device"])
-        self.write("file.cu", TASK.replace("A: float32[N, M]", 'A: float32[N, M] ~ file("a.npy")'))
-        self.refuses("verify", "file.cu", "file.cu", "--device", "ssh:box:sim", code=6)
+        self.write("check.py", "def check(inputs, outputs, sizes):\n    return None\n")
+        self.write("checked.cu", TASK.replace("//@ torch   C = A + 1", '//@ checker "check.py"'))
+        self.refuses("verify", "checked.cu", "checked.cu", "--device", "ssh:box:sim", code=10, says=["the task's own checker cannot be had over ssh"])
 
 
 if __name__ == "__main__":
