@@ -17,6 +17,7 @@
   command(compile)               \
   command(plan)                  \
   command(tune)                  \
+  command(dispatch)              \
   command(mcp)                   \
   command(serve)                 \
   command(tasks)                 \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_options.hpp"
 
+#include "remote_device.hpp"
 #include "suggestion.hpp"
 
 #include "base/digest.hpp"
@@ -55,7 +56,7 @@ std::string digest_of(const outcome::DeviceFacts& facts) {
 
 void add_device_options(Arguments app, DeviceOptions& options) {
   app.add_option("--device", options.device, "Where kernels run: a GPU, or the simulator")
-      ->option_text("auto|cuda:N[,cuda:N…]|sim")
+      ->option_text("auto|cuda:N[,cuda:N…]|sim|ssh:HOST[:cuda:N]")
       ->group("Device");
   app.add_option("--gpu", options.gpu, "The GPU whose times the simulator predicts, from `cudal1 devices` or FILE.toml; `bench` takes several, or all")
       ->option_text("NAME")
@@ -74,7 +75,7 @@ DeviceChoice choose_one(const DeviceOptions& options) {
   if (const auto index = gpu_index(options.device)) return real_gpu(cuda::inventory(), *index);
   if (options.device != "auto")
     throw base::Error(base::Fault::usage,
-                      fmt::format("--device {}: expected auto, cuda:N or sim{}", options.device,
+                      fmt::format("--device {}: expected auto, cuda:N, sim or ssh:HOST{}", options.device,
                                   did_you_mean(options.device, {"auto", "cuda:0", "sim"})));
   const auto inventory = cuda::inventory();
   if (inventory.problem.empty() && !inventory.devices.empty()) return real_gpu(inventory, 0);
@@ -95,6 +96,7 @@ DeviceChoice predicting_for(const GpuRecord& record) {
 }
 
 DeviceChoice choose_device(const DeviceOptions& options) {
+  if (names_another_machine(options.device)) return remote_device(options);
   std::istringstream names(options.device);
   DeviceOptions one = options;
   if (!std::getline(names, one.device, ',')) one.device = options.device;
@@ -120,6 +122,7 @@ std::vector<DeviceChoice> choose_devices(const DeviceOptions& options, int jobs)
   const auto named = choose_device(options);
   const auto count = static_cast<std::size_t>(jobs);
   if (jobs == 1) return {named};
+  if (!named.host.empty()) throw base::Error(base::Fault::usage, fmt::format("--device {}: over ssh one task is judged at a time", options.device));
   std::vector<std::string> devices = {named.device};
   devices.insert(devices.end(), named.others.begin(), named.others.end());
   if (const auto first = gpu_index(named.device); first && options.device == "auto")

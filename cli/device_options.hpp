@@ -15,20 +15,21 @@ namespace cudal1::cli {
 
 // Where kernels run.
 struct DeviceOptions {
-  std::string device = "auto";  // auto, cuda, cuda:N, sim; several with commas
+  std::string device = "auto";  // auto, cuda, cuda:N, sim, ssh:HOST…; several with commas
   std::string gpu = "H200";     // sim: the GPU whose times are predicted
 };
 void add_device_options(Arguments app, DeviceOptions& options);
 
 // The device that the options mean on this machine.
 struct DeviceChoice {
-  std::string device;            // "cuda:0" or "sim"
+  std::string device;            // "cuda:0" or "sim", on `host`
   std::string gpu;
   outcome::DeviceFacts facts;
   bool fallback = false;         // the simulator stands in because `auto` found no GPU
   std::string statement;         // one line: what is used, and why
   std::vector<std::string> others{};  // further devices that serve the same run: "cuda:1"
   int sharers = 1;               // tasks at a time on this device
+  std::string host{};            // another machine, that ssh reaches; empty: this one
   std::optional<outcome::DeviceFacts> own_gpu{};  // of a record that is the user's: `facts` again
 
   // "sim:H200", "NVIDIA H200": a run may go on on another GPU of the same name. Behind a record of the user's stands its digest.

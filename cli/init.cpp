@@ -4,6 +4,7 @@
 #include "output_file.hpp"
 #include "recorded_program.hpp"
 #include "recorded_task.hpp"
+#include "remote_device.hpp"
 #include "task_options.hpp"
 
 #include "base/error.hpp"
@@ -42,7 +43,9 @@ ExitCode record(const Options& options, const Console& console) {
   RecordedTaskOptions task;
   task.output = options.output;
   task.overwrite = options.overwrite;
-  return record_and_write(program, task, choose_device(options.device), console);
+  const DeviceChoice choice = choose_device(options.device);
+  require_here(choice);
+  return record_and_write(program, task, choice, console);
 }
 
 // The interface that a variant of the module has; its kernels are the user's to write.

@@ -3,6 +3,7 @@
 #include "device_options.hpp"
 #include "recorded_program.hpp"
 #include "recorded_task.hpp"
+#include "remote_device.hpp"
 
 #include "base/error.hpp"
 
@@ -44,6 +45,7 @@ ExitCode run(Options options, const Console& console) {
   auto& words = options.program.words;
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   const DeviceChoice choice = choose_device(options.device);
+  require_here(choice);
   return record_and_write(options.program, options.task, choice, console);
 }
 

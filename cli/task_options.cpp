@@ -25,7 +25,7 @@ namespace cudal1::cli {
 
 namespace {
 
-constexpr std::string_view plan_words[] = {"launch", "memset", "copy ", "for ", "}", "tune", "scratch"};
+constexpr std::string_view plan_words[] = {"launch", "memset", "copy ", "for ", "when ", "}", "tune", "scratch"};
 constexpr std::size_t simulated_bytes = std::size_t{64} << 20;  // of a module's inputs and weights: seconds per variant
 
 }  // namespace
@@ -127,6 +127,8 @@ void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<p
 }
 
 OpenTask open_task(const TaskOptions& options, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>&& warm) {
+  if (!choice.host.empty() && pytorch::is_module(options.task))
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: a PyTorch module needs PyTorch beside its device; run cudal1 on {} itself", options.task, choice.host));
   const bool simulated = choice.device == "sim";
   // On the simulator what is right, in double precision, lies beside the buffers.
   const std::size_t memory_bytes = simulated ? host_memory_bytes() / (pytorch::is_module(options.task) ? 1 : 2) : choice.facts.memory_bytes;

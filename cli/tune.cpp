@@ -37,9 +37,10 @@ struct Options {
   WorkbenchOptions workbench;
   int budget = 1000;
   double time_limit = 0;
-  bool again = false, as_json = false;
+  bool again = false, as_json = false, energy = false;
 };
 
+constexpr base::Seconds energy_time{0.5};   // of running each combination
 constexpr std::size_t most_racers = 16;
 constexpr std::size_t shown = 10;
 
@@ -103,7 +104,8 @@ class Tuner {
       : options_(options), tuned_(tuned), workbench_(workbench), cache_(cache), console_(console),
         order_(tuned.family, static_cast<std::size_t>(options.budget), options.workbench.seed) {
     if (options.again) cache_.forget();
-    for (auto& one : cache_.read()) known_.emplace(label(one.tunables), std::move(one));
+    // A later line knows more: the energy too.
+    for (auto& one : cache_.read()) known_.insert_or_assign(label(one.tunables), std::move(one));
   }
 
   std::string run() {
@@ -150,6 +152,21 @@ class Tuner {
     return fmt::format("{} combinations that one measurement could not tell apart were timed in turns: {} is the fastest", racers.size(), label(configurations[best].tunables));
   }
 
+  // Of the right ones whose energy is not known yet. Why it cannot be had; empty: it can.
+  std::string measure_energy() {
+    StatusLine status(console_);
+    std::size_t done = 0;
+    for (auto& one : configurations) {
+      status.show(fmt::format("energy of {} of {} combinations", ++done, configurations.size()));
+      if (one.ms() == 0 || one.judgement.energy_mj > 0) continue;
+      const auto measured = workbench_.judge.energy_mj({tuned_.source, options_.file, one.tunables}, energy_time);
+      if (!measured) return "energy was not measured: the device has no meter that NVML reads";
+      one.judgement.energy_mj = *measured;
+      cache_.add(one);
+    }
+    return "";
+  }
+
   std::vector<TunedConfiguration> configurations;
 
  private:
@@ -184,7 +201,9 @@ std::string table(const TuningSummary& summary, const report::Style& style) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return summary.configurations[a].judgement.score() > summary.configurations[b].judgement.score();
   });
+  const bool energy = std::any_of(summary.configurations.begin(), summary.configurations.end(), [](const auto& one) { return one.judgement.energy_mj > 0; });
   report::Table best{{"combination", "verdict", "speed-up", "time", "registers", "limited by"}, {}, {false, false, true, true, true, false}};
+  if (energy) best.columns.insert(best.columns.begin() + 4, "energy"), best.numeric.insert(best.numeric.begin() + 4, true);
   std::size_t wrong = 0;
   for (const auto& one : summary.configurations) wrong += outcome::is_right(one.judgement.verdict) ? 0 : 1;
   for (std::size_t i = 0; i < std::min(order.size(), shown); ++i) {
@@ -193,6 +212,7 @@ std::string table(const TuningSummary& summary, const report::Style& style) {
     for (const auto& kernel : one.judgement.resources) registers = std::max(registers, kernel.registers);
     best.rows.push_back({label(one.tunables), report::verdict(one.judgement), one.judgement.speedup ? report::text(*one.judgement.speedup) : "", one.ms() > 0 ? report::milliseconds(one.ms()) : "",
                          registers > 0 ? std::to_string(registers) : "", one.judgement.workloads.empty() ? one.judgement.message : one.judgement.workloads.front().limited_by});
+    if (energy) best.rows.back().insert(best.rows.back().begin() + 4, one.judgement.energy_mj > 0 ? fmt::format("{:.3g} mJ", one.judgement.energy_mj) : "");
   }
   document.push_back(std::move(best));
   // What each value is good for: the best time that any combination with it has.
@@ -244,6 +264,8 @@ ExitCode run(const Options& options, const Console& console) {
   auto best = tuner.best();
   if (best) {
     summary.race = tuner.race(*best);
+    if (options.energy)
+      if (const std::string problem = tuner.measure_energy(); !problem.empty()) console.note(problem);
     summary.final_judgement = workbench.judge.confirm(tuned.source, options.file, tuner.configurations[*best].tunables);
   }
   summary.configurations = std::move(tuner.configurations);
@@ -268,6 +290,7 @@ void add_tune(CommandLine& line) {
   app.add_option("--budget", options->budget, "Most combinations to judge; above it neighbours of the best come first")->option_text("N")->check(Check::between(1, 4096));
   app.add_option("--time-limit", options->time_limit, "Most seconds; the same command goes on")->option_text("SECONDS")->default_str("")->check(Check::positive());
   app.add_option("--where", options->where, "A further condition on combinations, such as \"BLOCK * VEC <= 1024\"")->option_text("CONDITION")->one_value();
+  app.add_flag("--energy", options->energy, "Measure the energy of each right combination, too, by NVML: a second column");
   app.add_option("--t4", options->t4, "Write all combinations as a results file of the T4 format")->option_text("FILE");
   app.add_option("--set", options->set, "Another value for one of the file's sizes")->option_text("NAME=VALUE")->one_value();
   app.add_flag("--again", options->again, "Judge also what an earlier run judged");

@@ -120,6 +120,7 @@ std::string t4_results(const TuningSummary& summary) {
     json measurements = json::array(), runtimes = json::array();
     for (const auto& timing : one.judgement.workloads) runtimes.push_back(timing.variant_ms);
     if (one.ms() > 0) measurements.push_back({{"name", "time"}, {"value", one.ms()}, {"unit", "ms"}});
+    if (one.judgement.energy_mj > 0) measurements.push_back({{"name", "energy"}, {"value", one.judgement.energy_mj}, {"unit", "mJ"}});
     measurements.push_back({{"name", "time_from"}, {"value", summary.predicted ? "prediction" : "measurement"}, {"unit", ""}});
     for (const auto& kernel : one.judgement.resources)
       measurements.push_back({{"name", "registers " + kernel.kernel}, {"value", kernel.registers}, {"unit", ""}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workbench.hpp"
 
+#include "remote_device.hpp"
 #include "worker.hpp"
 
 #include "base/error.hpp"
@@ -41,7 +42,9 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   require_known_torch_line(options, open.task);
   result.gpu = choice.gpu;
   result.own_gpu = choice.own_gpu;
-  result.worker = worker_program("device");
+  require_portable(open.task, choice);
+  result.worker = choice.host.empty() ? worker_program("device") : relay_program(choice.host);
+  result.remote = !choice.host.empty();
   // On the simulator equal seeds give equal runs. On a GPU inputs that nobody could have known are worth more.
   if (choice.device == "sim") result.seed = options.seed;
   result.run_limit = base::Seconds(options.run_limit);
@@ -56,7 +59,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.baselines = baselines(options, open.task);
   result.trials = options.trials;
   result.final_pairs = options.final_pairs;
-  if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
+  if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && choice.host.empty() && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
   using Oracle = judge::Options::Oracle;
   result.least_oracle = options.require_oracle == "torch" ? Oracle::torch : options.require_oracle == "shadow" ? Oracle::shadow : Oracle::none;
@@ -68,6 +71,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
 
 void say_device(const DeviceChoice& choice, const WorkbenchOptions& options, const Console& console) {
   console.note(choice.statement);
+  if (!choice.host.empty() && choice.device != "sim" && !options.baselines.empty()) console.note("--baseline is left out: PyTorch is not timed over ssh");
   if (choice.device == "sim" && !options.baselines.empty()) console.note("--baseline is left out: PyTorch is timed on a GPU only");
 }
 

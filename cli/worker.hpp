@@ -15,4 +15,7 @@ std::optional<int> worker_main(int argc, char** argv);
 // This program started as the worker of that kind.
 base::Program worker_program(const std::string& kind);
 
+// … as what stands for a device worker on another machine.
+base::Program relay_program(const std::string& host);
+
 }  // namespace cudal1::cli

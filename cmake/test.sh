@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 sh cmake/install_dependencies.sh g++ cmake ninja-build pkg-config ccache scdoc libcli11-dev nlohmann-json3-dev \
   libfmt-dev libcurl4-openssl-dev libtomlplusplus-dev libexpected-dev libssl-dev libseccomp-dev libcpp-httplib-dev catch2 python3 openssl \
-  bash-completion python3-torch python3-venv
+  bash-completion python3-torch python3-venv openssh-client openssh-server
 sh cmake/install_python_packages.sh
 
 cmake --preset gate -Wno-dev

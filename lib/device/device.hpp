@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.hpp"
 #include "kernel/plan.hpp"
 #include "outcome/binary.hpp"
 #include "outcome/counters.hpp"
@@ -168,6 +169,9 @@ class Device {
 
   // Counts a plan, which runs several times, each after `prepare` as TimingRequest has it. A measuring device only.
   virtual Counted read_counters(const BoundPlan&, const std::function<void()>&) { return {{}, {}, "this device does not count"}; }
+
+  // Millijoules of one execution with warm caches, of many in a row for about this time, after `prepare` now and then. Empty: no meter.
+  virtual std::optional<double> energy_mj(const BoundPlan&, const std::function<void()>&, base::Seconds) { return std::nullopt; }
 
   // A predicted time, counters only; empty optional where this device measures instead.
   virtual std::optional<tl::expected<Prediction, RunResult>> predict(const BoundPlan& plan) = 0;

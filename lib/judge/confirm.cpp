@@ -29,7 +29,7 @@ outcome::Judgement Judge::State::confirm(const Candidate& candidate, const kerne
   const std::string key = candidate_key(source, tunables);
   if (const auto remembered = remembered_hang(key)) return with_fault(std::move(judgement), *remembered);
   if (!facts.simulated) return confirm_measured(std::move(judgement), *executable, key);
-  DeviceHost fresh(options.worker);
+  DeviceHost fresh(options.worker, options.remote);
   return confirm_predicted(fresh, std::move(judgement), *executable, key);
 }
 
@@ -71,7 +71,7 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     const auto& b = results.back().estimate;
     return std::fabs(a.mean - b.mean) > a.half_width + b.half_width + agreement;
   };
-  DeviceHost fresh(options.worker);
+  DeviceHost fresh(options.worker, options.remote);
   for (int process = 0; process < 3; ++process) {
     fresh.stop();
     start(fresh);

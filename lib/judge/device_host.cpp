@@ -73,6 +73,7 @@ base::WorkerEnd DeviceHost::finish() {
 }
 
 void DeviceHost::stop() {
+  if (worker_ && elsewhere_ && worker_->channel().send(encode(Job(EndJob{})))) worker_->end();
   if (worker_) worker_->kill();
   worker_.reset();
 }

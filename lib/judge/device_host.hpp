@@ -15,7 +15,11 @@ namespace cudal1::judge {
 // a time.
 class DeviceHost {
  public:
-  explicit DeviceHost(base::Program worker) : program_(std::move(worker)) {}
+  // One that stands for a worker `elsewhere` is told that it is not wanted before it is killed, because it has to pass that on.
+  explicit DeviceHost(base::Program worker, bool elsewhere = false) : program_(std::move(worker)), elsewhere_(elsewhere) {}
+  ~DeviceHost() { stop(); }
+  DeviceHost(const DeviceHost&) = delete;
+  DeviceHost& operator=(const DeviceHost&) = delete;
 
   struct Answer {
     std::optional<Reply> reply;   // empty: no answer came
@@ -34,6 +38,7 @@ class DeviceHost {
  private:
   base::Program program_;
   std::unique_ptr<base::Worker> worker_;
+  bool elsewhere_;
   int started_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include "judge/state.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <utility>
 
 namespace cudal1::judge {
@@ -113,6 +115,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
 
   prepare(chosen);
   std::optional<std::size_t> best;
+  std::map<std::size_t, double> relative_times;   // over the fastest, of members that raced
   if (candidate.family.size() == 1 || facts.simulated) {
     const auto consider = [&](const std::vector<std::size_t>& indices) {
       prepare(indices);
@@ -148,11 +151,22 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
     auto raced = race(runners, members.at(indices.front()).key, race_rounds);
     if (!raced) return raced.error();
     best = indices[raced->best()];
+    for (std::size_t i = 0; i < indices.size(); ++i) relative_times[indices[i]] = i == raced->best() ? 1 : std::exp(-raced->over(i, raced->best()).mean);
     timed(members.at(*best));
     if (!members.at(*best).timed) best.reset();
   }
   if (!best) return *first_fault;
 
+  const double unit_ms = members.at(*best).timed->workloads.front().variant_ms;
+  std::vector<outcome::TriedMember> tried;
+  for (const auto& [index, subject] : members) {
+    outcome::TriedMember one{integers(subject.tunables), 0, ""};
+    if (!subject.executable) one.problem = subject.executable.error().message;
+    else if (subject.checked && subject.checked->verdict != Verdict::inconclusive) one.problem = subject.checked->message;
+    else if (const auto raced = relative_times.find(index); raced != relative_times.end()) one.ms = unit_ms * raced->second;
+    else if (subject.timed) one.ms = subject.timed->workloads.front().variant_ms;
+    tried.push_back(std::move(one));
+  }
   Member& winner = members.at(*best);
   if (facts.simulated && reference_predictions.empty()) {
     reference_predictions = winner.timed->predictions;
@@ -163,6 +177,7 @@ outcome::Judgement Judge::State::judge(const Candidate& candidate, const std::st
   outcome::Judgement judgement = describe(*winner.executable, winner.tunables);
   judgement.errors = winner.checked->errors;
   judgement.sanitizer = winner.checked->sanitizer;
+  if (tried.size() > 1) judgement.members = std::move(tried);
   apply(*winner.timed, judgement);
   if (judgement.verdict != Verdict::dropped) count(host, judgement, *winner.executable);
   return judgement;

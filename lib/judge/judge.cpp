@@ -26,9 +26,10 @@ using outcome::Verdict;
 
 Judge::State::State(const task::Task& the_task, compile::Compiler& the_compiler, Options the_options)
     : task(the_task), compiler(the_compiler), options(std::move(the_options)), nearby(task::neighbours(task)),
-      host(options.worker), counter(options.worker),
+      host(options.worker, options.remote), counter(options.worker, options.remote),
       seed(options.seed ? *options.seed : base::secret_seed()), random(seed, 2) {
-  if (options.device != "sim") watch_gpu();
+  if (options.device != "sim" && !options.remote) watch_gpu();
+  if (options.device != "sim" && options.remote) warnings.emplace_back("NVML is not asked over ssh, so other programs on the GPU and held-down clocks go unseen");
   open(host, seed);
   if (options.beside && !gpu_uuid.empty()) start_beside();
   arch = facts.arch();
@@ -54,6 +55,7 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   job.neighbours = nearby;
   job.precision = options.precision;
   job.seed = with_seed;
+  job.takes_turns = options.remote;
   job.bare = bare;
   const auto hold = hold_gpu(GpuTurn::Use::shared);
   DeviceHost::Answer answer = where.ask(job, base::Seconds{60}, base::Seconds{120});

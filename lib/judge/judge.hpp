@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/process.hpp"
 #include "compile/compiler.hpp"
 #include "outcome/device_facts.hpp"
@@ -26,7 +27,8 @@ struct Options {
   std::string device = "sim";         // "sim" or "cuda:N"
   std::string gpu = "H200";           // sim: the GPU whose times are predicted
   std::optional<outcome::DeviceFacts> own_gpu;  // its record where it is the user's
-  base::Program worker;               // this program started as `worker device`
+  base::Program worker;               // this program started as `worker device`, or as what stands for one on another machine
+  bool remote = false;                // it is one: told to end rather than killed, and it waits for its turn at the GPU itself
   std::optional<std::uint64_t> seed;  // of inputs and order; empty: secret
   base::Seconds run_limit{10};        // one execution of a plan, before it counts as TIMEOUT
   double gpu_budget_ms = 250;         // device time per candidate for a screening interval
@@ -127,6 +129,9 @@ class Judge {
   // Times variants in turns of all that may still be the fastest. Empty on the simulator, which measures nothing.
   std::optional<Race> race(const std::vector<Entrant>& entrants);
 
+  // Millijoules of one execution of a variant that is right, at the first workload; empty where the device has no meter, and for modules.
+  std::optional<double> energy_mj(const Entrant& entrant, base::Seconds at_least);
+
   // A final verdict: fresh processes, fresh inputs, full checks, for the family member `tunables`.
   outcome::Judgement confirm(const std::string& source, const std::string& name,
                              const std::map<std::string, std::int64_t>& tunables);
@@ -137,6 +142,11 @@ class Judge {
   outcome::Judgement examine(const std::string& source, const std::string& name, Depth depth);
   std::unique_ptr<State> state_;
 };
+
+// What somebody who only carries the messages of a device worker must know of them.
+bool ends_worker(const std::string& job);
+bool is_answer(const std::string& reply);                  // rather than word of an execution on the way
+std::string still_at_it(const std::string& last_reply);    // that word, again
 
 // The device worker's main loop (`cudal1 worker device`). Returns the exit code.
 int worker_main();

@@ -2,6 +2,7 @@
 #include "judge/messages.hpp"
 
 #include "base/error.hpp"
+#include "judge/judge.hpp"
 #include "judge/values.hpp"
 
 namespace cudal1::judge {
@@ -36,7 +37,7 @@ static json to(const OpenJob& job) {
   return {{"device", job.device}, {"gpu", job.gpu},   {"source", job.source},
           {"path", job.path},     {"seed", job.seed}, {"workloads", to_array(job.workloads)},
           {"checks", to_array(job.checks)}, {"neighbours", to_array(job.neighbours)},
-          {"precision", outcome::name(job.precision)}, {"bare", job.bare},
+          {"precision", outcome::name(job.precision)}, {"bare", job.bare}, {"takes_turns", job.takes_turns},
           {"own_gpu", job.own_gpu ? to(*job.own_gpu) : json()}};
 }
 
@@ -88,6 +89,15 @@ static void from(const json& value, CountJob& job) {
   value.at("workload").get_to(job.workload);
 }
 
+static json to(const EnergyJob& job) {
+  return {{"executable", to(job.executable)}, {"workload", job.workload}, {"seconds", job.seconds}};
+}
+static void from(const json& value, EnergyJob& job) {
+  from(value.at("executable"), job.executable);
+  value.at("workload").get_to(job.workload);
+  value.at("seconds").get_to(job.seconds);
+}
+
 static json to(const EndJob&) { return json::object(); }
 static void from(const json&, EndJob&) {}
 
@@ -106,6 +116,7 @@ static void from(const json& value, OpenJob& job) {
   value.at("path").get_to(job.path);
   value.at("seed").get_to(job.seed);
   value.at("bare").get_to(job.bare);
+  value.at("takes_turns").get_to(job.takes_turns);
   from_array(value.at("workloads"), job.workloads);
   from_array(value.at("checks"), job.checks);
   from_array(value.at("neighbours"), job.neighbours);
@@ -181,6 +192,10 @@ static json to(const TimeReply& reply) {
 static json to(const CountReply& reply) {
   return {{"counters", to(reply.counted.counters)}, {"shares", reply.counted.shares}, {"problem", reply.counted.problem}};
 }
+static json to(const EnergyReply& reply) { return {{"millijoules", reply.millijoules ? json(*reply.millijoules) : json()}}; }
+static void from(const json& value, EnergyReply& reply) {
+  if (const json& given = value.at("millijoules"); !given.is_null()) reply.millijoules = given.get<double>();
+}
 static json to(const FailureReply& reply) { return {{"fault", reply.fault}, {"message", reply.message}}; }
 
 static void from(const json& value, Progress& reply) { value.at("executing").get_to(reply.executing); }
@@ -253,5 +268,12 @@ std::string encode(const Job& job) { return encode_variant(job); }
 std::string encode(const Reply& reply) { return encode_variant(reply); }
 Job decode_job(const std::string& message) { return decode<Job>(message); }
 Reply decode_reply(const std::string& message) { return decode<Reply>(message); }
+
+bool ends_worker(const std::string& job) { return std::holds_alternative<EndJob>(decode_job(job)); }
+bool is_answer(const std::string& reply) { return !std::holds_alternative<Progress>(decode_reply(reply)); }
+std::string still_at_it(const std::string& last_reply) {
+  if (last_reply.empty() || is_answer(last_reply)) return encode(Reply(Progress{}));
+  return last_reply;
+}
 
 }  // namespace cudal1::judge

@@ -31,6 +31,7 @@ struct OpenJob {
   std::vector<task::Workload> neighbours;
   outcome::Precision precision = outcome::Precision::fp32;
   std::uint64_t seed = 0;
+  bool takes_turns = false;                       // the worker itself waits for its turn at the GPU: its parent is on another machine
   bool bare = false;                              // no guards, no poison: a sanitizer looks at the memory itself
 };
 
@@ -112,10 +113,17 @@ struct CountJob {
   std::string inputs;                             // of an InputFile; empty: drawn here
 };
 
+// Measures the energy of a variant at one workload, on the device's own inputs.
+struct EnergyJob {
+  Executable executable;
+  std::size_t workload = 0;
+  double seconds = 0;                             // of running it, about
+};
+
 // The worker ends by itself, so that a tool around it can say its last word.
 struct EndJob {};
 
-using Job = std::variant<OpenJob, ReferenceJob, LendJob, SealJob, SpillJob, RunJob, CheckJob, PredictJob, TimeJob, CountJob, EndJob>;
+using Job = std::variant<OpenJob, ReferenceJob, LendJob, SealJob, SpillJob, RunJob, CheckJob, PredictJob, TimeJob, CountJob, EnergyJob, EndJob>;
 
 struct OpenReply {
   outcome::DeviceFacts facts;
@@ -161,6 +169,9 @@ struct TimeReply {
 struct CountReply {
   device::Counted counted;
 };
+struct EnergyReply {
+  std::optional<double> millijoules;              // empty: no meter, or a run that failed
+};
 // The worker could not do its job for a reason that is not the variant's: thrown by the judge as base::Error.
 struct FailureReply {
   int fault = 0;                                  // base::Fault
@@ -172,7 +183,7 @@ struct Progress {
 };
 
 using Reply =
-    std::variant<Progress, OpenReply, ReferenceReply, LendReply, RunReply, CheckReply, PredictReply, TimeReply, CountReply,
+    std::variant<Progress, OpenReply, ReferenceReply, LendReply, RunReply, CheckReply, PredictReply, TimeReply, CountReply, EnergyReply,
                  FailureReply>;
 
 std::string encode(const Job& job);

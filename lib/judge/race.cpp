@@ -110,4 +110,18 @@ std::optional<Race> Judge::race(const std::vector<Entrant>& entrants) {
   return result;
 }
 
+std::optional<double> Judge::energy_mj(const Entrant& entrant, base::Seconds at_least) {
+  const std::lock_guard lock(state_->mutex);
+  State& state = *state_;
+  if (state.facts.simulated || state.lends()) return std::nullopt;
+  auto built = read_candidate(state.task, entrant.source, entrant.name).and_then([&](const Candidate& candidate) {
+    return build(state.task, candidate, {entrant.tunables.begin(), entrant.tunables.end()}, state.compiler, state.arch);
+  });
+  if (!built) return std::nullopt;
+  state.ensure_ready();
+  const auto reply = state.ask<EnergyReply>(state.host, EnergyJob{*std::move(built), 0, at_least.count()}, true, "");
+  state.steps.clear();
+  return reply ? reply->millijoules : std::nullopt;
+}
+
 }  // namespace cudal1::judge

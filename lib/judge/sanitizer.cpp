@@ -96,6 +96,10 @@ SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& progra
 
 void Judge::State::sanitize(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable) {
   const Step step(*this, "sanitize");
+  if (options.remote) {   // the tool would have to stand around the worker there
+    judgement.sanitizer = "not run";
+    return;
+  }
   std::string inputs;
   if (lends()) {   // these workers have no PyTorch to make the inputs
     judgement.sanitizer = "not run";

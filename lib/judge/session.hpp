@@ -31,6 +31,7 @@ class Session {
   PredictReply predict(const PredictJob& job);
   TimeReply time(const TimeJob& job);
   CountReply count(const CountJob& job);
+  EnergyReply energy(const EnergyJob& job);
 
  private:
   struct Loaded {

@@ -132,4 +132,13 @@ CountReply Session::count(const CountJob& job) {
   return reply;
 }
 
+EnergyReply Session::energy(const EnergyJob& job) {
+  const Loaded variant = load(job.executable.binary);
+  if (variant.failure) return {};
+  reference::Buffers buffers(*device_, job.executable.workloads[job.workload], random_);
+  buffers.load(workload_inputs(job.workload));
+  buffers.poison(reference::Buffers::Fill::nan);
+  return {device_->energy_mj(buffers.bind(*variant.module), [&] { buffers.restore_inouts(); }, base::Seconds{job.seconds})};
+}
+
 }  // namespace cudal1::judge

@@ -62,6 +62,10 @@ class WatchedDevice final : public device::Device, public device::Lender {
     const Execution execution(tell_);
     return inner_->read_counters(plan, prepare);
   }
+  std::optional<double> energy_mj(const device::BoundPlan& plan, const std::function<void()>& prepare, base::Seconds at_least) override {
+    const Execution execution(tell_);
+    return inner_->energy_mj(plan, prepare, at_least);
+  }
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan& plan) override {
     const Execution execution(tell_);
     auto prediction = inner_->predict(plan);

@@ -68,7 +68,7 @@ Dim3Expression parse_dim3(TokenStream& stream, std::string_view what) {
 }  // namespace
 
 bool begins_step(const Token& token) {
-  return token.is("launch") || token.is("memset") || token.is("copy") || token.is("for") || token.is("}");
+  return token.is("launch") || token.is("memset") || token.is("copy") || token.is("for") || token.is("when") || token.is("}");
 }
 
 void OpenPlan::add(File& file, Step step) {
@@ -150,14 +150,24 @@ void parse_for(Directive& directive, File&, OpenPlan& open) {
   open.repeats.push_back(std::move(repeat));
 }
 
+void parse_when(Directive& directive, File&, OpenPlan& open) {
+  TokenStream& stream = directive.tokens;
+  OpenPlan::Repeat when;
+  when.step.place = directive.place;
+  when.step.from = parse_expression(stream);
+  when.braces = stream.accept("{");
+  if (open.repeats.size() >= 16) stream.fail("`when` is nested too deeply");
+  open.repeats.push_back(std::move(when));
+}
+
 void parse_close(Directive& directive, File& file, OpenPlan& open) {
   if (open.repeats.empty() || !open.repeats.back().braces)
-    directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, "`}` closes no `for … {`");
+    directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, "`}` closes no `for … {` and no `when … {`");
   Step step;
-  const bool empty = open.repeats.back().step.body.empty();
+  const bool empty = open.repeats.back().step.body.empty(), when = open.repeats.back().step.variable.empty();
   step.step = std::move(open.repeats.back().step);
   open.repeats.pop_back();
-  if (empty) directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, "this `for` repeats nothing");
+  if (empty) directive.tokens.fail_at({Token::Kind::symbol, "}", directive.place.line, directive.place.column}, when ? "this `when` has no steps" : "this `for` repeats nothing");
   open.add(file, std::move(step));
 }
 

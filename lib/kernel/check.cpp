@@ -204,6 +204,10 @@ class Checker {
       } else {
         const auto& repeat = std::get<RepeatStep>(step.step);
         check(repeat.from, nouns, "a size or tunable");
+        if (repeat.variable.empty()) {
+          check_steps(repeat.body, nouns);
+          continue;
+        }
         check(repeat.to, nouns, "a size or tunable");
         const bool fresh = !known_.contains(repeat.variable);
         declare(repeat.variable, Noun::repeat, repeat.place);

@@ -19,7 +19,7 @@ struct Directive {
   TokenStream tokens;      // the rest in words, with the lines that go on with it; empty for directives read raw
 };
 
-// The steps being read: those of the file, or those of the innermost `for` that is still open.
+// The steps being read: those of the file, or those of the innermost `for` or `when` that is still open.
 struct OpenPlan {
   struct Repeat {
     RepeatStep step;
@@ -27,7 +27,7 @@ struct OpenPlan {
   };
   std::vector<Repeat> repeats;
 
-  void add(File& file, Step step);  // also closes every `for` without braces that the step completes
+  void add(File& file, Step step);  // also closes every one without braces that the step completes
 };
 
 struct DirectiveKind {
@@ -76,6 +76,7 @@ void parse_of(Directive&, File&, OpenPlan&);
 void parse_tune(Directive&, File&, OpenPlan&);
 void parse_scratch(Directive&, File&, OpenPlan&);
 void parse_for(Directive&, File&, OpenPlan&);
+void parse_when(Directive&, File&, OpenPlan&);
 void parse_launch(Directive&, File&, OpenPlan&);
 void parse_memset(Directive&, File&, OpenPlan&);
 void parse_copy(Directive&, File&, OpenPlan&);

@@ -62,7 +62,10 @@ class Reader {
       diagnostic.file = file_.name;
       diagnostic.line = repeat.step.place.line;
       diagnostic.column = repeat.step.place.column;
-      diagnostic.message = repeat.braces ? "this `for` is not closed by `}`" : "this `for` repeats nothing: no step follows";
+      const bool when = repeat.step.variable.empty();
+      diagnostic.message = repeat.braces ? fmt::format("this `{}` is not closed by `}}`", when ? "when" : "for")
+                           : when        ? "this `when` has no steps: none follows"
+                                         : "this `for` repeats nothing: no step follows";
       diagnostics_.push_back(std::move(diagnostic));
     }
   }
@@ -101,7 +104,7 @@ class Reader {
                         TokenStream(std::move(tokens), file_.name, end_line, end_column)};
     while (true) {
       kind->parse(directive, file_, open_);
-      const bool step = kind->word == "for" || kind->word == "launch" || kind->word == "memset" || kind->word == "copy" || kind->word == "}";
+      const bool step = kind->word == "for" || kind->word == "when" || kind->word == "launch" || kind->word == "memset" || kind->word == "copy" || kind->word == "}";
       if (directive.tokens.at_end() || !step || !begins_step(directive.tokens.peek())) break;
       const Token word = directive.tokens.take();
       kind = find_directive(word.text);
@@ -111,9 +114,9 @@ class Reader {
     if (!kind->raw) directive.tokens.expect_end(kind->word);
   }
 
-  // After a `for … {` that could not be read, its body and its `}` are still there.
+  // After a `for … {` or `when … {` that could not be read, its body and its `}` are still there.
   void recover(const DirectiveLine& line) {
-    if (first_word(line).text != "for" || !base::trim(line.text).ends_with('{')) return;
+    if ((first_word(line).text != "for" && first_word(line).text != "when") || !base::trim(line.text).ends_with('{')) return;
     if (!open_.repeats.empty() && open_.repeats.back().step.place.line == line.line) return;
     OpenPlan::Repeat repeat;
     repeat.step.variable = "unread";

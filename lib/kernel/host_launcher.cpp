@@ -202,8 +202,8 @@ class Writer {
         write_copy(*copy);
       } else {
         const auto& repeat = std::get<RepeatStep>(step.step);
-        repeat_variables_.insert(repeat.variable);
-        line(fmt::format("  for (long long {0} = {1}; {0} < {2} && cudal1_status == cudaSuccess; ++{0}) {{", repeat.variable,
+        if (!repeat.variable.empty()) repeat_variables_.insert(repeat.variable);
+        line(repeat.variable.empty() ? fmt::format("  if (cudal1_status == cudaSuccess && ({}) != 0) {{", text(repeat.from)) : fmt::format("  for (long long {0} = {1}; {0} < {2} && cudal1_status == cudaSuccess; ++{0}) {{", repeat.variable,
                          text(repeat.from), expressions_.operand(repeat.to)));
         ++nesting_;
         steps(repeat.body);

@@ -84,7 +84,7 @@ class Resolver {
       add_buffer(PlanBuffer::Role::scratch, scratch.name, scratch.dtype, scratch.shape, scratch.initial);
     if (file_.plan.empty()) complain(file_.name, 0, 0, "the file launches nothing", "add a line such as //@ launch k<<<ceil_div(N, 256), 256>>>(A, C, N)");
     run_steps(file_.plan);
-    if (plan_.steps.empty()) complain(file_.name, 0, 0, "no step is left: every repeat is empty at these sizes");
+    if (plan_.steps.empty()) complain(file_.name, 0, 0, "no step is left: no repeat and no `when` has any at these sizes");
     return std::move(plan_);
   }
 
@@ -132,6 +132,10 @@ class Resolver {
   }
 
   void run_repeat(const RepeatStep& repeat) {
+    if (repeat.variable.empty()) {   // `when`
+      if (evaluate_integer(repeat.from, environment_) != 0) run_steps(repeat.body);
+      return;
+    }
     const std::int64_t from = evaluate_integer(repeat.from, environment_), to = evaluate_integer(repeat.to, environment_);
     const auto outer = environment_.find(repeat.variable);
     if (outer != environment_.end()) fail(repeat.place, fmt::format("{} already has a value; name the repeat's variable otherwise", repeat.variable));

@@ -35,7 +35,8 @@ void print_steps(std::string& out, const std::vector<Step>& steps, const std::st
       print_line(out, indent + "copy", fmt::format("{} = {}", copy->variable, copy->buffer));
     } else {
       const auto& repeat = std::get<RepeatStep>(step.step);
-      print_line(out, indent + "for", fmt::format("{} in {}..{} {{", repeat.variable, repeat.from.text(), repeat.to.text()));
+      if (repeat.variable.empty()) print_line(out, indent + "when", fmt::format("{} {{", repeat.from.text()));
+      else print_line(out, indent + "for", fmt::format("{} in {}..{} {{", repeat.variable, repeat.from.text(), repeat.to.text()));
       print_steps(out, repeat.body, indent + "  ");
       print_line(out, indent + "}", "");
     }
@@ -172,6 +173,7 @@ const std::vector<DirectiveKind>& directive_kinds() {
       {"tune",      false, false, parse_tune,      print_tunables},
       {"scratch",   false, false, parse_scratch,   print_scratches},
       {"for",       false, false, parse_for,       print_plan},
+      {"when",      false, false, parse_when,      nothing},
       {"launch",    false, false, parse_launch,    nothing},
       {"memset",    false, false, parse_memset,    nothing},
       {"copy",      false, false, parse_copy,      nothing},

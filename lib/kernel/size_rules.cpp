@@ -120,7 +120,7 @@ class Reader {
         all(launch->shared_bytes);
         for (const Expression& argument : launch->arguments) all(argument);
       } else if (const auto* repeat = std::get_if<RepeatStep>(&step.step)) {
-        all(repeat->to);
+        all(repeat->variable.empty() ? repeat->from : repeat->to);
         steps(repeat->body);
       }
     }

@@ -59,6 +59,13 @@ struct BaselineTiming {
   std::string failed;                // why it cannot be had: one sentence; empty: it can
 };
 
+// One member of a family of tunables that was tried.
+struct TriedMember {
+  std::map<std::string, std::int64_t> tunables;
+  double ms = 0;                     // at the first workload; 0: it has no time
+  std::string problem;               // why it is not right: one sentence
+};
+
 // Everything known about one variant: the verdict and its evidence.
 struct Judgement {
   Verdict verdict = Verdict::inconclusive;
@@ -70,6 +77,8 @@ struct Judgement {
   std::vector<WorkloadTiming> workloads;
   std::vector<BaselineTiming> baselines;  // PyTorch's, where it is there; the reference's judgement has all of them
   std::map<std::string, std::int64_t> tunables;  // the family member judged best
+  std::vector<TriedMember> members;  // of the family, where it has several
+  double energy_mj = 0;              // of one execution at the first workload, in millijoules; 0: not measured
 
   std::vector<ResourceFacts> resources;
   double occupancy = 0;              // of the plan's longest launch, 0 … 1

@@ -190,6 +190,13 @@ WorkloadTiming workload_from(const json& value) {
   return timing;
 }
 
+json member_json(const TriedMember& member) {
+  json value{{"tunables", member.tunables}};
+  if (member.ms > 0) value["time_ms"] = member.ms;
+  if (!member.problem.empty()) value["problem"] = member.problem;
+  return value;
+}
+
 template <typename T, typename F>
 json list(const std::vector<T>& values, F convert) {
   json result = json::array();
@@ -212,6 +219,9 @@ Judgement from(const json& value) {
   for (const auto& item : value.at("workloads")) judgement.workloads.push_back(workload_from(item));
   for (const auto& item : value.value("baselines", json::array())) judgement.baselines.push_back(baseline_from(item));
   judgement.tunables = value.at("tunables").get<std::map<std::string, std::int64_t>>();
+  for (const auto& item : value.value("members", json::array()))
+    judgement.members.push_back({item.at("tunables").get<std::map<std::string, std::int64_t>>(), item.value("time_ms", 0.0), item.value("problem", std::string())});
+  judgement.energy_mj = value.value("energy_mj", 0.0);
   for (const auto& item : value.at("resources")) judgement.resources.push_back(resources_from(item));
   judgement.occupancy = value.at("occupancy");
   judgement.occupancy_limited_by = value.at("occupancy_limited_by");
@@ -253,6 +263,8 @@ std::string to_json(const Judgement& judgement) {
   value["workloads"] = list(judgement.workloads, workload_json);
   if (!judgement.baselines.empty()) value["baselines"] = list(judgement.baselines, baseline_json);
   value["tunables"] = judgement.tunables;
+  if (!judgement.members.empty()) value["members"] = list(judgement.members, member_json);
+  if (judgement.energy_mj > 0) value["energy_mj"] = judgement.energy_mj;
   value["resources"] = list(judgement.resources, resources_json);
   value["occupancy"] = judgement.occupancy;
   value["occupancy_limited_by"] = judgement.occupancy_limited_by;

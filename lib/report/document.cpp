@@ -30,7 +30,7 @@ std::string code_of(const std::string& source, const std::string& name) {
     std::string_view text = base::trim(line);
     if (!text.starts_with("//@")) continue;
     text = base::trim(text.substr(3));
-    for (const std::string_view word : {"launch", "memset", "copy", "for ", "}", "tune", "scratch"})
+    for (const std::string_view word : {"launch", "memset", "copy", "for ", "when ", "}", "tune", "scratch"})
       if (text.starts_with(word)) plan += line + "\n";
   }
   return plan + "\n" + kernel::code(*file);
@@ -336,6 +336,7 @@ Document document(const store::Run& run, Detail detail) {
     out.push_back(Heading{2, "Why it is faster"});
     append_ablation(run.result, out);
   }
+  if (detail == Detail::full) append_rejections(run, out);
   if (detail == Detail::full || !best) failures(run, out);
   return out;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
+#include "report/figures.hpp"
 #include "report/formats.hpp"
 #include "report/html_text.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -23,12 +25,19 @@ std::string diff_lines(const std::string& text) {
   return result;
 }
 
-// The id of a variant's entry below (html_variants.cpp), for its name as tables show it.
-std::string anchor_of(const store::Run& run, std::string_view cell) {
-  if (const auto best = cell.find(" (best)"); best != std::string_view::npos) cell = cell.substr(0, best);
-  for (const auto& variant : run.result.variants)
-    if (variant.id == cell) return variant.id;
-  return "";
+// Names of variants, one or several, with links to their entries below (html_variants.cpp); other text as it is.
+std::string linked(const store::Run& run, const std::string& cell) {
+  std::string html;
+  for (std::size_t begin = 0; begin < cell.size();) {
+    const std::size_t end = std::min(cell.find(", ", begin), cell.size());
+    const std::string text = cell.substr(begin, end - begin);
+    begin = end + 2;
+    const std::string id = text.substr(0, text.find(" (best)"));
+    const bool known = std::any_of(run.result.variants.begin(), run.result.variants.end(), [&](const auto& variant) { return variant.id == id; });
+    if (!known) return escaped(cell);
+    html += fmt::format("{}<a href=\"#{}\">{}</a>", html.empty() ? "" : ", ", escaped(id), escaped(text));
+  }
+  return html;
 }
 
 struct Writer {
@@ -65,8 +74,7 @@ struct Writer {
   std::string row(const Table& table, const std::vector<std::string>& cells, const char* tag) const {
     std::string result = "<tr>";
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      const std::string anchor = c == 0 ? anchor_of(run, cells[c]) : "", text = escaped(cells[c]);
-      result += fmt::format("<{0}{1}>{2}</{0}>", tag, table.numeric[c] ? " class=\"number\"" : "", anchor.empty() ? text : fmt::format("<a href=\"#{}\">{}</a>", escaped(anchor), text));
+      result += fmt::format("<{0}{1}>{2}</{0}>", tag, table.numeric[c] ? " class=\"number\"" : "", linked(run, cells[c]));
     }
     return result + "</tr>\n";
   }
@@ -82,7 +90,7 @@ std::string replaced(std::string text, std::string_view hole, const std::string&
 std::string html(const store::Run& run, const Style&) {
   std::string body;
   for (const auto& block : document(run, Detail::full)) body += std::visit(Writer{run}, block);
-  body += variants_html(run);
+  body += lineage_html(run) + tunables_html(run) + time_line_html(run) + variants_html(run);
   const std::string page(embedded_text("page.html").value_or(""));
   return replaced(replaced(page, "{{title}}", escaped("cudal1: " + run.identity.task_name)), "{{body}}", body);
 }

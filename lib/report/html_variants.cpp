@@ -14,7 +14,7 @@ namespace cudal1::report {
 
 namespace {
 
-constexpr std::size_t most_source_bytes = 200'000;   // in one page; the best ones first
+constexpr std::size_t most_source_bytes = 150'000;   // in one page; the best ones first
 constexpr double busy = 0.05;                        // a line's share that is worth marking
 
 std::string link(const std::string& id) { return fmt::format("<a href=\"#{0}\">{0}</a>", escaped(id)); }
@@ -57,6 +57,7 @@ std::string origin(const search::Variant& variant) {
   return variant.exemplars.empty() ? "" : "shown " + links(variant.exemplars);
 }
 
+// A browser opens an entry whose inside is linked to, so the id stands there.
 std::string entry(const search::Variant& variant, bool best, bool with_source) {
   const auto& judgement = variant.verdict();
   const bool judged = variant.status == search::Variant::Status::judged;
@@ -73,7 +74,7 @@ std::string entry(const search::Variant& variant, bool best, bool with_source) {
   say(escaped(base::printable(judged ? judgement.message : variant.reason)));
   if (with_source) body += source(variant);
   else if (!variant.source.empty()) say(fmt::format("its source: variants/{}.cu in the run's folder", escaped(variant.id)));
-  return fmt::format("<details id=\"{}\"><summary>{}</summary>\n{}</details>\n", escaped(variant.id), head, body);
+  return fmt::format("<details><summary>{}</summary>\n<div id=\"{}\">{}</div></details>\n", head, escaped(variant.id), body);
 }
 
 // What variants are shown and compared with.
@@ -82,7 +83,7 @@ std::string reference_entry(const store::Run& run) {
   reference.id = "reference";
   reference.source = run.identity.task_source;
   reference.judgement = run.result.start.reference.judgement;
-  return fmt::format("<details id=\"reference\"><summary><b>reference</b> {}</summary>\n{}</details>\n", escaped(run.identity.task_name), source(reference));
+  return fmt::format("<details><summary><b>reference</b> {}</summary>\n<div id=\"reference\">{}</div></details>\n", escaped(run.identity.task_name), source(reference));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "search/ablation.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,6 +84,29 @@ void append_baselines(const outcome::Judgement& judgement, Document& out) {
   for (const auto& baseline : judgement.baselines)
     table.rows.push_back({baseline.name, baseline.failed.empty() ? milliseconds(baseline.ms) : "",
                           baseline.speedup ? text(*baseline.speedup) : base::printable(baseline.failed)});
+  out.push_back(std::move(table));
+}
+
+void append_rejections(const store::Run& run, Document& out) {
+  struct Group {
+    std::vector<std::string> ids;
+    std::string first;
+  };
+  std::map<std::string, Group> groups;
+  for (const auto& variant : run.result.variants) {
+    const bool judged = variant.status == search::Variant::Status::judged;
+    if (variant.right() || variant.status == search::Variant::Status::duplicate) continue;
+    Group& group = groups[judged ? verdict(variant.judgement) : std::string(search::name(variant.status))];
+    if (group.ids.empty()) group.first = judged ? variant.judgement.message : variant.reason;
+    group.ids.push_back(variant.id);
+  }
+  if (groups.empty()) return;
+  std::vector<std::pair<std::string, Group>> order(groups.begin(), groups.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second.ids.size() > b.second.ids.size(); });
+  out.push_back(Heading{2, "What was rejected, and why"});
+  Table table{{"reason", "answers", "which", "the first"}, {}, {false, true, false, false}};
+  for (const auto& [reason, group] : order)
+    table.rows.push_back({reason, std::to_string(group.ids.size()), fmt::format("{}", fmt::join(group.ids, ", ")), base::printable(group.first)});
   out.push_back(std::move(table));
 }
 

@@ -15,6 +15,9 @@ void append_baselines(const outcome::Judgement& judgement, Document& out);
 // Registers, shared memory, spills and occupancy of each kernel.
 void append_resources(const outcome::Judgement& judgement, Document& out);
 
+// What was rejected, by the reason: how many answers, which, and what was said of the first.
+void append_rejections(const store::Run& run, Document& out);
+
 // What the winner's techniques brought, where they were taken out again.
 void append_ablation(const search::Result& result, Document& out);
 

@@ -7,7 +7,6 @@
 #include "store/journal.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 
 #include <fmt/format.h>
@@ -21,12 +20,6 @@ using json_value = nlohmann::ordered_json;
 
 // Steps of a judgement, in the order in which they are taken.
 constexpr const char* steps[] = {"start", "compile", "check", "oracle", "race", "time", "hot", "baselines", "count", "pytorch", "sanitize"};
-
-double seconds_of(const std::string& at) {
-  std::tm utc{};
-  if (::strptime(at.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return 0;
-  return static_cast<double>(::timegm(&utc));
-}
 
 class Trace {
  public:

@@ -89,4 +89,10 @@ std::string evidence(const outcome::Judgement& judgement) {
   return result;
 }
 
+double seconds_of(const std::string& at) {
+  std::tm utc{};
+  if (::strptime(at.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr) return 0;
+  return static_cast<double>(::timegm(&utc));
+}
+
 }  // namespace cudal1::report

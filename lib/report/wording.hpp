@@ -20,6 +20,9 @@ std::string bytes(double count);                        // "48.0 KiB"
 std::string sizes(const std::map<std::string, std::int64_t>& values);  // "N=4096 M=4096"
 std::string verdict(const outcome::Judgement& judgement);              // "PREDICTED_FASTER"
 
+// Of a journal's time of day, since 1970; 0 where it is none.
+double seconds_of(const std::string& at);
+
 // What is known of races and stray accesses beside the verdict: "compute-sanitizer passed"; empty where nothing was to be said.
 std::string_view sanitized(const outcome::Judgement& judgement);
 

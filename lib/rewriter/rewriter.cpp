@@ -48,7 +48,7 @@ OwnDraft draft_of(const task::Task& task) {
     const std::string text(base::trim(line));
     if (text.rfind("//@", 0) != 0) continue;
     const std::string directive(base::trim(std::string_view(text).substr(3)));
-    for (const char* kept : {"scratch", "launch", "memset", "copy", "for", "tune", "}"})
+    for (const char* kept : {"scratch", "launch", "memset", "copy", "for", "when", "tune", "}"})
       if (directive.rfind(kept, 0) == 0) result.plan.push_back(directive);
   }
   result.code = kernel::code(task.file);

@@ -34,6 +34,7 @@ class Gpu final : public device::Device, public device::Lender {
   device::RunResult run(const device::BoundPlan& plan, const device::RunOptions& options) override;
   std::optional<std::vector<device::Sample>> time(const device::TimingRequest& request) override;
   device::Counted read_counters(const device::BoundPlan& plan, const std::function<void()>& prepare) override;
+  std::optional<double> energy_mj(const device::BoundPlan& plan, const std::function<void()>& prepare, base::Seconds at_least) override;
   std::optional<tl::expected<device::Prediction, device::RunResult>> predict(const device::BoundPlan&) override {
     return std::nullopt;
   }

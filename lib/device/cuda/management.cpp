@@ -40,6 +40,7 @@ struct Management::Library {
   int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
   int (*utilisation)(void*, Utilisation*) = nullptr;
   int (*throttle_reasons)(void*, unsigned long long*) = nullptr;
+  int (*energy)(void*, unsigned long long*) = nullptr;
   bool usable = false;
 
   explicit Library(const std::string& path) {
@@ -53,6 +54,7 @@ struct Management::Library {
     find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
     find(utilisation, "nvmlDeviceGetUtilizationRates");
     find(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    find(energy, "nvmlDeviceGetTotalEnergyConsumption");
     usable = initialise != nullptr && device_by_uuid != nullptr && initialise() == success;
   }
 };
@@ -95,6 +97,12 @@ std::string Management::throttle_reason() const {
   for (const Reason& reason : reasons)
     if ((bits & reason.bit) != 0) return reason.name;
   return "";
+}
+
+std::optional<double> Management::energy_mj() const {
+  unsigned long long used = 0;
+  if (library_ == nullptr || library_->energy == nullptr || library_->energy(device_, &used) != success) return std::nullopt;
+  return static_cast<double>(used);
 }
 
 }  // namespace cudal1::cuda

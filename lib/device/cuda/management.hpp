@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ class Management {
   double utilisation() const;                    // share of the last moment in which a kernel ran; 0 unknown
   // Why clocks are held down now: "the power limit", "heat", …; empty when they are not.
   std::string throttle_reason() const;
+  // What the GPU has used since the driver was loaded, in millijoules; empty where it has no meter.
+  std::optional<double> energy_mj() const;
 
  private:
   struct Library;

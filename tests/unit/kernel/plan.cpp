@@ -3,6 +3,8 @@
 
 #include "catch.hpp"
 #include "example_files.hpp"
+#include "kernel/dispatcher.hpp"
+#include "kernel/host_launcher.hpp"
 #include "kernel/output.hpp"
 #include "kernel/workload.hpp"
 
@@ -126,6 +128,44 @@ __global__ void k(float* C, int u) {}
   CHECK(std::get<BufferArgument>(std::get<Launch>(plan.steps[4]).arguments[0]).byte_offset == 32);
   CHECK(plan.buffers[1].role == PlanBuffer::Role::scratch);
   CHECK(plan.buffers[1].initial == 0.0);
+}
+
+TEST_CASE("steps under `when` run at the sizes where it holds, and some must") {
+  const std::string source = R"(//@ size N = 8
+//@ size N = 4096
+//@ output C: float32[N]
+//@ when N <= 1024 {
+//@   memset C = 0
+//@   launch small<<<1, 32>>>(C)
+//@ }
+//@ when N > 1024 && N < 100000 launch large<<<N, 32>>>(C)
+__global__ void small(float* C) {}
+__global__ void large(float* C) {}
+)";
+  const File file = parsed(source);
+  const auto all = workloads(file);
+  const Plan few = resolved(file, sizes_of(file, all.at(0))), many = resolved(file, sizes_of(file, all.at(1)));
+  CHECK(few.steps.size() == 2);
+  CHECK(few.kernels() == std::vector<std::string>{"small"});
+  CHECK(many.kernels() == std::vector<std::string>{"large"});
+  CHECK(print(parsed(print(file) + code(file))) == print(file));
+  const auto none = resolve(file, {{"N", std::int64_t{100000}}});
+  REQUIRE_FALSE(none);
+  CHECK_THAT(none.error().message, containing("no `when` has any at these sizes"));
+  CHECK_THAT(host_launcher(file), containing("if (cudal1_status == cudaSuccess && (") && containing(") != 0) {"));
+  for (const auto& [wrong, said] : {std::pair{"//@ when M <= 2 {", "unknown name `M`"}, std::pair{"//@ when N <= 1024", "this `when` has no steps"}}) {
+    std::string changed = source;
+    changed.replace(changed.find("//@ when N <= 1024 {"), 20, wrong);
+    const auto read = parse(changed, "a.cu");
+    CHECK_THAT(read ? base::render(validate_task(*read)) : base::render(read.error()), containing(said));
+  }
+}
+
+TEST_CASE("workloads are told apart by one size, by as few bounds as will do") {
+  const std::map<std::string, std::int64_t> small{{"M", 8}, {"N", 16}}, middle{{"M", 8}, {"N", 64}}, large{{"M", 2}, {"N", 1024}};
+  CHECK(dispatch_conditions({large, small, middle}, {0, 1, 1}) == std::vector<std::string>{"M <= 4", "M > 4"});
+  CHECK(dispatch_conditions({small, middle, large}, {0, 1, 0}) == std::vector<std::string>{"(N <= 32) || (N > 256)", "N > 32 && N <= 256"});
+  CHECK(dispatch_conditions({small, small}, {0, 1}).empty());
 }
 
 TEST_CASE("later size lines are workloads, and derived sizes are computed again") {

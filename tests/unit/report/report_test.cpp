@@ -87,6 +87,8 @@ store::Run example_run() {
   first.techniques = {"vectorisation"};
   first.judgement = faster(2);
   search::Variant best = first;
+  first.judgement.tunables = {{"BLOCK", 64}, {"VEC", 4}};
+  first.judgement.members = {{{{"BLOCK", 64}, {"VEC", 4}}, 0.25, ""}, {{{"BLOCK", 128}, {"VEC", 4}}, 0.3, ""}, {{{"BLOCK", 128}, {"VEC", 8}}, 0, "C[3] is 1"}};
   best.id = "r02-s01";
   best.key = {2, 1, 0};
   best.exemplars = {"r01-s02"};
@@ -130,6 +132,36 @@ TEST_CASE("a roofline stands where arithmetic and bytes were counted") {
   CHECK_THAT(page, containing("class='reference'><title>the reference: 2 GFLOP/s"));
   run.result.start.device.memory_bytes_per_second = 0;
   CHECK(report::render(run, "html").find("aria-label='Roofline'") == std::string::npos);
+}
+
+TEST_CASE("the page draws who was shown what, and marks those that led to the best") {
+  auto run = example_run();
+  auto page = report::render(run, "html");
+  CHECK_THAT(page, containing("aria-label='Lineage of variants'") && containing("class='kin'"));
+  CHECK(page.find("class='edge'") == std::string::npos);
+  run.result.variants[0].exemplars = {"r02-s01"};
+  CHECK_THAT(report::render(run, "html"), containing("class='edge'"));
+  for (auto& variant : run.result.variants) variant.exemplars.clear();
+  CHECK(report::render(run, "html").find("Lineage") == std::string::npos);
+}
+
+TEST_CASE("the page plots a family's times over each tunable that varies, with those that are not right") {
+  auto run = example_run();
+  const auto page = report::render(run, "html");
+  CHECK_THAT(page, containing("aria-label='Time over BLOCK'") && containing("aria-label='Time over VEC'"));
+  CHECK_THAT(page, containing("class='reference'><title>BLOCK=64 VEC=4: 0.250 ms") && containing("×<title>BLOCK=128 VEC=8</title>"));
+  CHECK(outcome::judgement_from_json(outcome::to_json(run.result.variants[1].judgement)).members.at(2).problem == "C[3] is 1");
+  for (auto& member : run.result.variants[1].judgement.members) member.tunables.erase("VEC");
+  CHECK(report::render(run, "html").find("Time over VEC") == std::string::npos);
+}
+
+TEST_CASE("what was rejected is grouped by its reason, with links") {
+  auto run = example_run();
+  auto other = run.result.variants[0];
+  other.id = "r01-s03";
+  run.result.variants.push_back(other);
+  CHECK_THAT(report::render(run, "html"), containing("<td><a href=\"#r01-s01\">r01-s01</a>, <a href=\"#r01-s03\">r01-s03</a></td>"));
+  CHECK_THAT(report::render(run, "markdown"), containing("| WRONG\\_RESULT | 2 | r01-s01, r01-s03 | C\\[3\\] is 1"));
 }
 
 TEST_CASE("every format draws the same run as its golden") {
@@ -247,7 +279,7 @@ TEST_CASE("a page shows every kernel with its lines, and names lead to them") {
   std::size_t links = 0;
   for (auto at = page.find("<a href=\"#"); at != std::string::npos; at = page.find("<a href=\"#", at + 1), ++links) {
     const std::string target = page.substr(at + 10, page.find('"', at + 10) - at - 10);
-    CHECK_THAT(page, containing("<details id=\"" + target + "\">"));
+    CHECK_THAT(page, containing("<div id=\"" + target + "\">"));
   }
   CHECK(links >= 2);
 }
