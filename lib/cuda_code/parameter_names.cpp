@@ -34,19 +34,21 @@ std::vector<Piece> pieces_of(std::string_view code) {
   return pieces;
 }
 
-// A word in three parts, the marked one without its marks.
-struct Parts {
-  std::string front, parameter, back;
-};
-
-Parts parts_of(std::string_view word) {
-  const std::size_t open = word.find(mark), close = word.find(mark, open + 1);
-  return {std::string(word.substr(0, open)), std::string(word.substr(open + 1, close - open - 1)), std::string(word.substr(close + 1))};
-}
-
 }  // namespace
 
 std::string marked(const std::string& parameter) { return mark + parameter + mark; }
+
+std::vector<std::pair<std::string_view, bool>> words_of(std::string_view code) {
+  std::vector<std::pair<std::string_view, bool>> words;
+  for (const Piece& piece : pieces_of(code)) words.emplace_back(piece.text, piece.word);
+  return words;
+}
+
+std::optional<MarkedWord> parts_of(std::string_view word) {
+  const std::size_t open = word.find(mark), close = word.find(mark, open + 1);
+  if (open == std::string_view::npos) return std::nullopt;
+  return MarkedWord{std::string(word.substr(0, open)), std::string(word.substr(open + 1, close - open - 1)), std::string(word.substr(close + 1))};
+}
 
 std::string without_marks(const std::string& code) {
   const std::vector<Piece> pieces = pieces_of(code);
@@ -59,7 +61,7 @@ std::string without_marks(const std::string& code) {
   }
   std::map<std::string, std::string> spellings;
   const auto spelt = [&](std::string_view word) {
-    const Parts parts = parts_of(word);
+    const MarkedWord parts = *parts_of(word);
     const auto found = spellings.find(parts.parameter);
     return parts.front + (found == spellings.end() ? parts.parameter : found->second) + parts.back;
   };
@@ -69,7 +71,7 @@ std::string without_marks(const std::string& code) {
     for (const std::string_view word : with_marks) {
       const std::string spelling = spelt(word);
       if (plain.count(spelling) == 0 && taken.insert(spelling).second) continue;
-      const std::string parameter = parts_of(word).parameter;
+      const std::string parameter = parts_of(word)->parameter;
       spellings[parameter] = spellings.emplace(parameter, parameter).first->second + "_";
       clash = true;
       break;

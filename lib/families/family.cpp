@@ -31,10 +31,10 @@ bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
 }
 
 void write_any_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const bool warpgroups = file.variant().warpgroups();
+  const bool many = gemm_operands_of(region, dag, buffers).many_batches(), warpgroups = file.variant().warpgroups() && !many;
   if (warpgroups && suits_straight_product(gemm_operands_of(region, dag, buffers), is_exact(producer_of(region, dag), file), file.machine())) write_straight_product(region, dag, buffers, file);
   else if (warpgroups && suits_warpgroups(gemm_operands_of(region, dag, buffers), file.machine())) write_warpgroup_product(region, dag, buffers, file);
-  else if (file.variant().tensor_cores()) write_tensor_product(region, dag, buffers, file);
+  else if (file.variant().tensor_cores() && !many) write_tensor_product(region, dag, buffers, file);
   else write_product(region, dag, buffers, file);
 }
 

@@ -63,8 +63,13 @@ GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffer
   return result;
 }
 
-std::string GemmOperand::at_batch(const std::string& pointer, Arguments& arguments) const {
-  return is_zero(stride) ? pointer : fmt::format("{} + size_t(blockIdx.z) * {}", pointer, arguments.number(stride));
+std::string GemmOperand::at_batch(const std::string& pointer, Arguments& arguments, const std::string& batch) const {
+  return is_zero(stride) ? pointer : fmt::format("{} + size_t({}) * {}", pointer, batch, arguments.number(stride));
+}
+
+bool GemmOperands::many_batches() const {
+  constexpr std::int64_t layers = 65'535;
+  return *std::max_element(batches.values.begin(), batches.values.end()) > layers;
 }
 
 std::string GemmOperands::whole(Arguments& arguments, int pack) const {

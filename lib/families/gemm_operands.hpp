@@ -21,8 +21,8 @@ struct GemmOperand {
   tensor::Extent stride;  // between matrices of a batch; 0: one for all
   std::optional<Triangle> triangle;
 
-  // Its pointer at the batch that blockIdx.z names.
-  std::string at_batch(const std::string& pointer, Arguments& arguments) const;
+  // Its pointer at the batch that `batch` names.
+  std::string at_batch(const std::string& pointer, Arguments& arguments, const std::string& batch = "blockIdx.z") const;
 };
 
 // [batches, n, depth] times [batches, depth, m], of one type in memory. Neighbours of the left factor lie along the depth unless
@@ -31,6 +31,7 @@ struct GemmOperands {
   GemmOperand left, right;
   tensor::Extent n, m, depth, batches;
 
+  bool many_batches() const;  // more than a grid has layers
   bool half() const { return tensor::size_of(left.dtype) == 2; }
   // The condition under which packs of `pack` elements are aligned and never cross an edge.
   std::string whole(Arguments& arguments, int pack = 4) const;

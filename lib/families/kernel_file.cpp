@@ -3,6 +3,7 @@
 
 #include "cuda_code/parameter_names.hpp"
 #include "families/costs.hpp"
+#include "families/shared_kernels.hpp"
 
 #include <algorithm>
 
@@ -10,6 +11,12 @@
 #include <fmt/ranges.h>
 
 namespace cudal1::families {
+
+namespace {
+
+constexpr std::size_t network = 24;   // launches; a file of more has layers that repeat
+
+}  // namespace
 
 KernelFile KernelFile::in(const Variant& variant) const {
   KernelFile result = *this;
@@ -20,6 +27,7 @@ KernelFile KernelFile::in(const Variant& variant) const {
 std::string KernelFile::unique(const std::string& name) {
   std::string result = name;
   for (int& number = numbers_[name]; !names_.insert(result).second; ++number) result = fmt::format("{}_{}", name, number + 2);
+  generated_.insert(result);
   return result;
 }
 
@@ -49,7 +57,7 @@ void KernelFile::helper(std::string_view text) {
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
 }
 
-void KernelFile::code(const std::string& text) { code_ += cuda_code::without_marks(text) + "\n"; }
+void KernelFile::code(const std::string& text) { functions_.push_back(text); }
 
 void KernelFile::preparation(double bytes) { traffic(bytes, bytes * costs::flops_reached * costs::flops / (costs::prepared_share * costs::memory_rate)); }
 
@@ -77,12 +85,17 @@ std::string KernelFile::text(const std::string& of, const std::string& id) const
     result += fmt::format("//@ tune    {} = {}{}\n", each.name, fmt::join(each.values, " | "),
                           each.condition.empty() ? "" : " if " + each.condition);
   for (const std::string& each : scratches_) result += fmt::format("//@ scratch {}\n", each);
-  for (const std::string& each : launches_) result += fmt::format("//@ launch  {}\n", each);
+  std::map<std::string, std::string> tunables;
+  for (const Tunable& each : tunables_)
+    if (each.values.size() == 1) tunables[each.name] = std::to_string(each.values[0]);
+  // In a short file each kernel is better read under its own name.
+  const SharedKernels shared = launches_.size() > network ? share_kernels(functions_, generated_, tunables) : SharedKernels{functions_, {}};
+  for (const std::string& each : launches_) result += fmt::format("//@ launch  {}\n", shared.launch(each));
   result += fmt::format("// playbook: {}\n", id);
   for (const std::string& each : includes_) result += fmt::format("#include <{}>\n", each);
   result += "\n";
   for (const std::string& each : helpers_) result += each + "\n";
-  result += code_;
+  for (const std::string& each : shared.functions) result += cuda_code::without_marks(each) + "\n";
   while (result.size() > 1 && result[result.size() - 2] == '\n') result.pop_back();
   return result;
 }

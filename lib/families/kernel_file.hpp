@@ -77,7 +77,8 @@ class KernelFile {
   std::vector<Tunable> tunables_;
   std::vector<std::string> scratches_, launches_, helpers_;
   std::set<std::string> includes_;
-  std::string code_;
+  std::vector<std::string> functions_;  // as code() got them
+  std::set<std::string> generated_;     // by unique()
   std::vector<AppliedTechnique> techniques_;
   bool family_taken_ = false;
   double bytes_ = 0;

@@ -16,7 +16,7 @@ void code_product(const ProductTiles& tiles, const GemmOperands& factors, Argume
   const GemmOperand &left = factors.left, &right = factors.right;
   const std::string a = arguments.pointer(left.buffer, left.dtype, false), b = arguments.pointer(right.buffer, right.dtype, false);
   const std::string N = arguments.number(factors.n), M = arguments.number(factors.m), K = arguments.number(factors.depth);
-  const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments), whole = factors.whole(arguments);
+  const std::string left_at = left.at_batch(a, arguments, tiles.batch), right_at = right.at_batch(b, arguments, tiles.batch), whole = factors.whole(arguments);
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
   file.helper(device_code("fetch_tile.cuh"));
   if (factors.half()) {
@@ -29,7 +29,7 @@ void code_product(const ProductTiles& tiles, const GemmOperands& factors, Argume
   file.code(device_code("product.cuh",
                         {{"name", tiles.name}, {"element", tensor::cuda_name(left.dtype)}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()},
                          {"rows", tiles.rows}, {"columns", tiles.columns}, {"step", tiles.step}, {"left", left_at}, {"right", right_at}, {"guard", tiles.guard},
-                         {"coordinates", tiles.coordinates}, {"N", N}, {"M", M}, {"K", K}, {"left_along", left.swapped ? "false" : "true"},
+                         {"coordinates", tiles.coordinates}, {"column_block", tiles.column_block}, {"N", N}, {"M", M}, {"K", K}, {"left_along", left.swapped ? "false" : "true"},
                          {"right_along", right.swapped ? "true" : "false"}, {"whole", whole}, {"needed", tiles.needed}, {"begin", all ? "0" : "begin"},
                          {"end", all ? K : "end"}, {"epilogue", tiles.after.statements}, {"store", tiles.after.store}}));
 }
@@ -58,7 +58,9 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
 
   std::vector<std::string> at;
   const tensor::Shape batch(shape.begin(), shape.end() - 2);
-  const std::string batch_coordinates = coordinates(batch, "blockIdx.z", at, arguments);
+  // A grid is widest along x.
+  const bool many = factors.many_batches();
+  const std::string batch_coordinates = coordinates(batch, many ? "blockIdx.x" : "blockIdx.z", at, arguments);
   at.resize(region.space.size());
   at[rank - 2] = "row";
   at[rank - 1] = "column";
@@ -67,9 +69,11 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   tiles.needed = factors.needed_depths(K, rows, columns, step);
   tiles.coordinates = batch_coordinates;
   tiles.after = after;
+  if (many) tiles.column_block = "blockIdx.z", tiles.batch = "blockIdx.x";
   code_product(tiles, factors, arguments, region, dag, file);
-  file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), ceil_div({}, {}){}), 256>>>({})", name, m.text, columns, n.text,
-                          rows, is_one(batches) ? "" : ", " + batches.text, arguments.passed()));
+  const std::string across = fmt::format("ceil_div({}, {})", m.text, columns), down = fmt::format("ceil_div({}, {})", n.text, rows);
+  const std::string grid = many ? fmt::format("{}, {}, {}", batches.text, down, across) : fmt::format("{}, {}{}", across, down, is_one(batches) ? "" : ", " + batches.text);
+  file.launch(fmt::format("{}<<<dim3({}), 256>>>({})", name, grid, arguments.passed()));
   file.traffic(factors.bytes(), factors.operations(file.machine()));
   file.technique(Technique::shared_memory_tiling, fmt::format("`{}` keeps a tile of the result in the registers of 256 threads; each element "
                                        "loaded is used {} or {} times.",

@@ -16,6 +16,7 @@ struct ProductTiles {
   std::string needed = {};       // declarations of `begin` and `end`, or none: all depths
   std::string coordinates = {};  // of the batch
   Epilogue after = {};
+  std::string column_block = "blockIdx.x", batch = "blockIdx.z";
 };
 
 // Writes the kernel; its launch is the caller's.

@@ -30,8 +30,8 @@ constexpr int spare_share = 64;               // of the GPU's memory: a task tha
 
 bool Judge::State::lends() const { return task::is_module(task) && !facts.simulated; }
 
-void Judge::State::with_pytorch(const std::function<void(pytorch::Host&)>& work) {
-  const auto lock = hold_gpu();
+void Judge::State::with_pytorch(const std::function<void(pytorch::Host&)>& work, GpuTurn::Use use) {
+  const auto lock = hold_gpu(use);
   work(*options.pytorch);
 }
 
@@ -165,7 +165,7 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
     pytorch::Host::Times theirs;
     for (std::size_t i = 0; i < count; ++i)
       for (const std::size_t index : shuffled(baselines.size(), random)) order.push_back(baselines[index]);
-    const auto time_pytorch = [&] { with_pytorch([&](pytorch::Host& pytorch) { theirs = pytorch.time(order, baselines.front(), cold); }); };
+    const auto time_pytorch = [&] { with_pytorch([&](pytorch::Host& pytorch) { theirs = pytorch.time(order, baselines.front(), cold); }, GpuTurn::Use::alone); };
     const bool pytorch_first = random.below(2) == 0;
     if (pytorch_first) time_pytorch();
     TimeJob job;
@@ -337,6 +337,8 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
   std::vector<outcome::BaselineTiming> baselines;
   std::map<std::string, std::vector<device::Sample>> samples;
   const auto usable = [](const outcome::BaselineTiming& each) { return each.failed.empty(); };
+  // Compiling a network takes half a minute, in which others may verify; what it chooses by times is chosen in what follows, alone.
+  with_pytorch([&](pytorch::Host& pytorch) { pytorch.compile_ahead(names); });
   with_pytorch([&](pytorch::Host& pytorch) {
     for (const std::string& name : names) baselines.push_back(pytorch.prepare(name));
     std::vector<std::string> order;
@@ -348,7 +350,7 @@ void Judge::State::time_baselines(ReferenceFacts& result) {
       if (!std::isnan(times.ms[i])) samples[order[i]].push_back({0, 0, times.ms[i], times.ms[i]});
     for (outcome::BaselineTiming& each : baselines)
       if (const auto failed = times.failed.find(each.name); failed != times.failed.end()) each.failed = failed->second;
-  });
+  }, GpuTurn::Use::alone);
   for (outcome::BaselineTiming& each : baselines)
     if (usable(each)) each.ms = bench::median_ms(samples[each.name], 0);
   auto chosen = std::find_if(baselines.begin(), baselines.end(), usable);

@@ -19,6 +19,7 @@ using outcome::Finding;
 using outcome::Verdict;
 
 constexpr std::size_t sanitized_bytes = std::size_t{256} << 20;   // of a module's inputs, which a tool reads a hundred times slower
+constexpr base::Seconds slowest{10};   // of one run under a tool: a kernel of some milliseconds with large tiles took over 120 s, and others wait for the GPU
 constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 
 Finding::Kind kind_of(std::string_view tool) {
@@ -70,7 +71,7 @@ SanitizerLog read_sanitizer_log(std::string_view log) {
 }
 
 SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
-                              const std::function<bool(DeviceHost&)>& drive) {
+                              const std::function<Driven(DeviceHost&)>& drive) {
   if (!program) return {"absent", "", ""};
   for (const char* tool : tools) {
     const base::TemporaryFolder folder;
@@ -80,7 +81,9 @@ SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& progra
     bool ran = false;
     try {
       DeviceHost fresh(watched);
-      ran = drive(fresh);
+      const Driven driven = drive(fresh);
+      if (driven == Driven::too_slow) return {"too slow", tool, ""};
+      ran = driven == Driven::done;
       fresh.finish();
     } catch (const base::Error&) {
       ran = false;  // the tool does not let the device be opened
@@ -116,7 +119,9 @@ void Judge::State::sanitize(DeviceHost& where, outcome::Judgement& judgement, co
     job.executable = executable;
     job.only_run = true;
     job.inputs = inputs;
-    return ask<CheckReply>(fresh, job, true, "").has_value();  // 100 times slower than a plain run is usual
+    const auto hold = hold_gpu(GpuTurn::Use::shared);   // it takes no times
+    const DeviceHost::Answer answer = fresh.ask(job, slowest, base::Seconds{120});
+    return answer.timed_out ? Driven::too_slow : answer.reply ? Driven::done : Driven::failed;
   });
   judgement.sanitizer = result.word;
   if (result.word != "found") return;

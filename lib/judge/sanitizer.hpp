@@ -24,13 +24,14 @@ SanitizerLog read_sanitizer_log(std::string_view log);
 
 // What the four tools together say, in words that differ: only the first counts as passed.
 struct SanitizerResult {
-  std::string word;               // "passed", "found", "absent", "refused"
+  std::string word;               // "passed", "found", "absent", "refused", "too slow"
   std::string tool, first_error;  // when found
 };
+enum class Driven { done, failed, too_slow };
 
-// Starts `worker` under each tool in turn and lets `drive` make it do its work; false means that it could not.
-// `program` empty: absent. A tool that does not start the worker, or not to its end, refused.
+// Starts `worker` under each tool in turn and lets `drive` make it do its work. `program` empty: absent. A tool that does not
+// start the worker, or not to its end, refused. After one that is too slow no other is tried.
 SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
-                              const std::function<bool(DeviceHost&)>& drive);
+                              const std::function<Driven(DeviceHost&)>& drive);
 
 }  // namespace cudal1::judge

@@ -101,7 +101,8 @@ struct Judge::State {
   Lent lent;
   std::string chosen_baseline;                  // that 1.00 means
   bool lends() const;
-  void with_pytorch(const std::function<void(pytorch::Host&)>& work);   // while it holds the GPU
+  // While it holds the GPU: for what takes no times, as others do who only compute.
+  void with_pytorch(const std::function<void(pytorch::Host&)>& work, GpuTurn::Use use = GpuTurn::Use::shared);
   void lend(DeviceHost& where);
   tl::expected<void, Rejected> fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial);
   tl::expected<void, Rejected> fill_versions(DeviceHost& where);

@@ -91,7 +91,7 @@ struct Judgement {
   std::vector<Finding> findings;
   std::optional<WrongElement> first_wrong, worst_wrong;
   ErrorFigures errors;
-  std::string sanitizer;             // "passed", "found", "absent", "refused"; empty: not asked for
+  std::string sanitizer;             // "passed", "found", "absent", "refused", "too slow"; empty: not asked for
   double seconds = 0;                // wall time spent on judging, without waiting for other users of the device
   std::map<std::string, double> step_seconds;  // of it, by step; "wait" comes on top
 

@@ -283,6 +283,37 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   return result;
 }
 
+std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision precision, const Candidates& offered, const outcome::DeviceFacts& device) {
+  std::vector<Candidate> repairs;
+  if (!task.torch || offered.list.empty()) return repairs;
+  const auto sizes = task.assignments();
+  const auto types = tensor::infer(*task.torch, task.input_types(), sizes);
+  algebra::LowerOptions options;
+  options.attention = true;
+  const auto lowered = types ? algebra::lower(*task.torch, *types, sizes, options) : tl::unexpected(types.error().message);
+  if (!lowered) return repairs;
+  const auto add = [&](Draft draft) {
+    auto written = write(draft, schedule::machine_of(device), names_of(task), task.workloads.size(), fmt::format("{} sha256:{}", task.path.filename().string(), task.digest));
+    if (!written) return;
+    written->candidate.only_repairs = true;
+    repairs.push_back(std::move(written->candidate));
+  };
+  Variant variant;
+  variant.products = Variant::Products::by_cost;
+  Draft exact = draft_of(*lowered, variant, true);
+  set_precision(exact.variant, exact.dag, precision);
+  const bool rounds = !exact.variant.exact_products() || !exact.variant.exact_convolutions();
+  const bool multiplies = std::any_of(exact.dag.nodes.begin(), exact.dag.nodes.end(), [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Convolution>(); });
+  set_precision(exact.variant, exact.dag, outcome::Precision::fp32);
+  exact.label += ", as float32";
+  if (rounds && multiplies) add(std::move(exact));
+  if (std::any_of(offered.list.begin(), offered.list.end(), [](const Candidate& each) { return each.simple; })) return repairs;
+  Variant plain;
+  plain.simple = true;
+  add(draft_of(*lowered, plain, true));
+  return repairs;
+}
+
 std::string plain_kernels(const task::Task& task) {
   const auto refuse = [&](const std::string& why) { throw base::Error(base::Fault::bad_task, fmt::format("{}: no kernels can be written for it: {}", task.path.string(), why)); };
   const auto sizes = task.assignments();

@@ -22,6 +22,7 @@ struct Candidate {
   double slowed_bytes = 0;                        // bytes, more where too few blocks ask for them
   int kernels = 0;                                // launches
   bool simple = false;                            // the plainest form: what a failed answer falls back to
+  bool only_repairs = false;                      // not offered before an answer failed
 };
 
 struct Candidates {
@@ -33,6 +34,10 @@ struct Candidates {
 // `precision` allows it, the tensor cores multiply operands rounded to TF32. Launches and tiles are made for `device`; where
 // nothing is known of it, for an H200.
 Candidates candidates_for(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32, const outcome::DeviceFacts& device = {});
+
+// What else failed answers fall back to, not planned before one failed: where `precision` lets factors be rounded, the way that should cost
+// least with factors as exact as float32; for a network, of which nothing plainer was offered, the plainest form.
+std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision precision, const Candidates& offered, const outcome::DeviceFacts& device = {});
 
 // What it should take on a device, in seconds, from bytes, operations and launches alone.
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device);

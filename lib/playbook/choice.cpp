@@ -43,7 +43,7 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
   for (const bool hinted : {true, false})
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const Candidate& candidate = candidates[i];
-      if (named_in(question.hint, candidate) != hinted || scores.count(candidate.id) != 0) continue;
+      if (named_in(question.hint, candidate) != hinted || scores.count(candidate.id) != 0 || candidate.only_repairs) continue;
       if (hinted || expected_seconds(candidate, question.device) <= limit) open.push_back(i);
     }
   // Where nothing is known of earlier rounds, the order alone keeps answers apart.
@@ -52,14 +52,17 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, cons
   return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
 }
 
-std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id) {
+std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id, int sample) {
   const std::string algebra = failed_id.substr(0, failed_id.find('/'));
+  std::vector<std::size_t> open;
   for (const bool same : {true, false})
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const bool of_same = candidates[i].id.substr(0, candidates[i].id.find('/')) == algebra;
-      if (candidates[i].simple && candidates[i].id != failed_id && of_same == same) return i;
-    }
-  return std::nullopt;
+    for (const bool only_repairs : {true, false})
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const bool of_same = candidates[i].id.substr(0, candidates[i].id.find('/')) == algebra;
+        if ((candidates[i].simple || candidates[i].only_repairs) && candidates[i].only_repairs == only_repairs && candidates[i].id != failed_id && of_same == same) open.push_back(i);
+      }
+  if (open.empty()) return std::nullopt;
+  return open[static_cast<std::size_t>(std::max(0, sample - 1)) % open.size()];
 }
 
 std::optional<std::size_t> choose_without(const std::vector<Candidate>& candidates, const std::string& winner_id,

@@ -18,8 +18,8 @@ std::string candidate_id(const std::string& source);
 // what should take far longer than the fastest one so far is left out. Depends on the question alone.
 std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, const model::Question& question);
 
-// The candidate that answers a failed one: the plainest of the same algebra that is not itself.
-std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id);
+// The candidate that answers a failed one: of the same algebra and not itself, one that only repairs, or the plainest. Samples take turns.
+std::optional<std::size_t> choose_repair(const std::vector<Candidate>& candidates, const std::string& failed_id, int sample);
 
 // The candidate closest to `winner_id` without the techniques `undone`: it has all the others of the winner, and as few
 // of its own as can be. Nothing when no candidate does.

@@ -22,7 +22,7 @@ class Playbook final : public model::Model {
 
   model::Reply answer(const model::Question& question, std::stop_token) override {
     const base::Seconds start = base::now();
-    const std::shared_ptr<const Candidates> known = candidates_on(question.device);
+    const std::shared_ptr<const Candidates> known = candidates_on(question.device, question.key.attempt > 0);
     const Candidates& candidates = *known;
     model::Reply reply;
     std::optional<std::size_t> chosen;
@@ -35,7 +35,7 @@ class Playbook final : public model::Model {
       }
     } else if (question.key.attempt > 0) {
       const std::string failed = question.failure ? candidate_id(question.failure->source) : "";
-      chosen = choose_repair(candidates.list, failed);
+      chosen = choose_repair(candidates.list, failed, question.key.sample);
     } else {
       chosen = choose(candidates.list, question);
     }
@@ -53,11 +53,20 @@ class Playbook final : public model::Model {
 
  private:
   // A run asks for one device; questions may come from several threads.
-  std::shared_ptr<const Candidates> candidates_on(const outcome::DeviceFacts& device) {
+  std::shared_ptr<const Candidates> candidates_on(const outcome::DeviceFacts& device, bool repairs) {
     const std::lock_guard lock(mutex_);
     const schedule::Machine machine = schedule::machine_of(device);
-    if (candidates_ == nullptr || !(machine == machine_)) candidates_ = std::make_shared<Candidates>(candidates_for(task_, precision_, device));
+    if (candidates_ == nullptr || !(machine == machine_)) {
+      candidates_ = std::make_shared<Candidates>(candidates_for(task_, precision_, device));
+      repairs_ = false;
+    }
     machine_ = machine;
+    if (repairs && !repairs_) {
+      auto more = std::make_shared<Candidates>(*candidates_);
+      for (Candidate& each : repairs_for(task_, precision_, *candidates_, device)) more->list.push_back(std::move(each));
+      candidates_ = std::move(more);
+      repairs_ = true;
+    }
     return candidates_;
   }
 
@@ -66,6 +75,7 @@ class Playbook final : public model::Model {
   std::mutex mutex_;
   schedule::Machine machine_;
   std::shared_ptr<const Candidates> candidates_;  // for that machine; none yet
+  bool repairs_ = false;                          // repairs_for() are among them
 };
 
 }  // namespace

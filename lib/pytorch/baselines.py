@@ -4,6 +4,7 @@
 import contextlib
 import gc
 import hashlib
+import importlib
 import importlib.util
 import random
 import time
@@ -125,6 +126,30 @@ class Baseline:
             self.function(*self.sets[index])
 
 
+def compile_ahead(name, build, arguments):
+    """Fills torch.compile's caches with what a baseline will run, and runs none of it: the compiler's choices by time are made
+    when the baseline is prepared. Whatever fails here fails there again, and is said there."""
+    mode, _, own_flags = name.partition("/")
+    if mode not in ("compile", "reduce-overhead"):
+        return
+
+    def compiled(graph, inputs):
+        options = torch._inductor.list_mode_options(mode) if mode != "compile" else {}
+        with torch._inductor.config.patch(options):
+            torch._inductor.compile_fx.compile_fx(graph, inputs)
+        raise CompiledAhead
+
+    with contextlib.suppress(Exception), flags(own_flags or "reference"), torch.no_grad():
+        importlib.import_module("torch._inductor.compile_fx")
+        torch.compile(build(), backend=compiled)(*arguments)
+    with contextlib.suppress(Exception):
+        torch._dynamo.reset()
+
+
+class CompiledAhead(Exception):
+    """Ends a call once its graph is compiled."""
+
+
 class Stopwatch:
     """Times baselines as docs/measuring.md times kernels: queued behind a kernel that waits, so that no launch waits for
     Python while the clock runs, with the L2 cache overwritten before each call; what an empty measurement takes is
@@ -169,6 +194,12 @@ class Stopwatch:
             except Exception as error:  # a baseline that cannot be had is a value
                 self.give_up(name, error)
         return {"unavailable": self.failed[name]} if name in self.failed else {"seconds": self.held[name].seconds}
+
+    def compile_ahead(self, names):
+        for name in names:
+            if name not in self.held and name not in self.failed:
+                compile_ahead(name, self.build, self.sets[0])
+        release()
 
     def give_up(self, name, error):
         self.held.pop(name, None)

@@ -372,6 +372,8 @@ outcome::BaselineTiming Host::prepare(const std::string& baseline) {
   return result;
 }
 
+void Host::compile_ahead(const std::vector<std::string>& baselines) { state_->ask({{"do", "compile_ahead"}, {"baselines", baselines}}); }
+
 Host::Times Host::time(const std::vector<std::string>& order, const std::string& keep, bool cold) {
   const json reply = state_->ask({{"do", "time"}, {"order", order}, {"keep", keep}, {"cold", cold}});
   Times result;

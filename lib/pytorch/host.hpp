@@ -116,6 +116,8 @@ class Host {
   void fill(std::size_t set, const Trial& trial);                    // makes the inputs in a set
   Comparison compare(std::size_t set, const Trial& trial);           // judges the outputs in a set
 
+  // Compiles what these baselines of the open task need, so that prepare() finds it in PyTorch's caches. Takes no times.
+  void compile_ahead(const std::vector<std::string>& baselines);
   // Ways to run the open task on a GPU: "eager", "compile", "reduce-overhead", "graph"; "/fp32" or "/tf32" behind a name
   // instead of PyTorch's default flags. Made ready once; one that cannot be had says why.
   outcome::BaselineTiming prepare(const std::string& baseline);

@@ -53,12 +53,7 @@ class Host:
         if flags:
             task.notes.append(f"{', '.join(flags)}: set by the module, and not heeded: it runs at PyTorch's default flags")
         cases = Cases(task)
-        outputs = self.outputs_of(task, cases)
-        for name, value in zip(output_names(task, len(outputs)), outputs):
-            task._require_dtype(name, value)
-            task.outputs.append({"name": name, "tensor": outline(value)})
-        del outputs
-        line, problem, unused = self.derived(task, cases)
+        line, problem, unused = self.without_values(task, cases) or self.with_values(task, cases)
         unused -= task.parameters
         if unused:
             task.notes.append(f"{', '.join(sorted(unused))}: not read in train mode, and no input of a variant")
@@ -110,8 +105,29 @@ class Host:
         return {}
 
     @staticmethod
-    def outputs_of(task, cases):
-        return cases.reference(cases.model({}), task.make_inputs(WEIGHT_SEED))
+    def name_outputs(task, outputs):
+        task.outputs = []
+        for name, value in zip(output_names(task, len(outputs)), outputs):
+            task._require_dtype(name, value)
+            task.outputs.append({"name": name, "tensor": outline(value)})
+
+    def without_values(self, task, cases):
+        """Outputs and torch line of what runs on outlines, which takes no arithmetic: without a GPU a network's takes minutes. None where
+        it does not, or where no line comes of it."""
+        if self.device != "cpu":
+            return None
+        try:
+            model = fresh(cases.model({})).to("meta")
+            outputs = task.forward(copy.deepcopy(model), task.arguments)
+            derived = derive(task, model, task.arguments)
+        except Exception:   # whatever the user's code does with a tensor that has no values
+            return None
+        self.name_outputs(task, outputs)
+        return None if derived[1] else derived
+
+    def with_values(self, task, cases):
+        self.name_outputs(task, cases.reference(cases.model({}), task.make_inputs(WEIGHT_SEED)))
+        return self.derived(task, cases)
 
     @staticmethod
     def derived(task, cases):
@@ -212,6 +228,11 @@ class Host:
     def prepare(self, request):
         with keeping_bytecode():   # what a compiler imports only now
             return self.watch().prepare(request["baseline"])
+
+    def compile_ahead(self, request):
+        with keeping_bytecode():
+            self.watch().compile_ahead(request["baselines"])
+        return {}
 
     def time(self, request):
         return self.watch().time(request["order"], request.get("keep", ""), request.get("cold", True))

@@ -16,6 +16,7 @@ RMS = 0.41
 EXACT_BELOW = 2.0 ** 24
 DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
+SCALED_BELOW = 2.0 ** 16        # logits that may be scaled before the largest is subtracted
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
 EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
@@ -77,7 +78,7 @@ def drift(tensor, total):
         return 0.0
     step = 2.0 ** (math.floor(math.log2(total)) - 23)
     means = [float((torch.round(looks / grid) * grid - looks).mean()) for grid in (step, step / 2, step / 4, step / 8)]
-    return min(1.0, max(0.0, 12 * max(mean * mean for mean in means) / step ** 2 - 4 / looks.numel()))
+    return min(1.0, max(0.0, 12 * max((mean / step) ** 2 for mean in means) - 4 / looks.numel()))
 
 
 def over_neighbours(values):
@@ -283,7 +284,9 @@ SEVERAL = {"_cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "_thnn_fused_lstm_cel
 
 def softmax_parts(values, dim):
     top = values.amax(dim, True)
-    powers = torch.exp((values * 1.4426950408889634 - top * 1.4426950408889634) * 0.6931471805599453)
+    scaled = (values * 1.4426950408889634 - top * 1.4426950408889634) * 0.6931471805599453
+    # Of larger logits the rounding of a product is an exponent of its own: who computes softmax so gets infinities, and is not sound.
+    powers = torch.exp(torch.where(top.abs() < SCALED_BELOW, scaled, values - top))
     return top, powers, powers.sum(dim, True)
 
 

@@ -55,6 +55,7 @@ std::string_view sanitized(const outcome::Judgement& judgement) {
   if (judgement.sanitizer == "passed") return "compute-sanitizer passed";
   if (judgement.sanitizer == "absent") return "compute-sanitizer is not installed, so races and stray accesses were not looked for";
   if (judgement.sanitizer == "refused") return "compute-sanitizer does not run here, so races and stray accesses were not looked for";
+  if (judgement.sanitizer == "too slow") return "compute-sanitizer was too slow here and was stopped, so races and stray accesses were not all looked for";
   return "";
 }
 

@@ -8,7 +8,9 @@ from tasks import HERE
 import torch
 
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+from comparison import Comparison  # noqa: E402
 from precision import allowed, flags, kind_of, operand_roundoff  # noqa: E402
+from rounding import sigma_of  # noqa: E402
 
 aten = torch.ops.aten
 
@@ -43,6 +45,22 @@ class PrecisionTest(unittest.TestCase):
     def test_an_unknown_class_is_an_error(self):
         with self.assertRaises(ValueError):
             operand_roundoff(torch.mm, "fp64")
+
+
+class LargeLogitsTest(unittest.TestCase):
+    """Attention over inputs with stray elements of up to 2^32 has logits beyond 2^64."""
+
+    def test_no_disturbed_run_blows_up(self):
+        torch.manual_seed(0)
+        values, x = torch.randn(256, 32), 2.0 ** 31 * torch.randn(256, 32)
+
+        def attend(x, values):
+            return torch.nn.functional.layer_norm(torch.softmax(x @ x.t(), dim=-1) @ values + values, (32,))
+        wide = x.double(), values.double()
+        truth = attend(*wide)
+        sigma, runs = sigma_of(lambda: [attend(*wide)], [truth], 4, 7, "fp32", lambda number: True)
+        self.assertFalse(bool((sigma[0] == 0).any()))   # as where NaN stood in all runs
+        self.assertLess(Comparison(attend(x, values), truth, sigma[0], runs).run()["deviation"]["element"], 4)
 
 
 if __name__ == "__main__":

@@ -162,6 +162,7 @@ READERS = {
     "lib/algebra/lower_contractions.cpp": "reads einsum's equation",
     "lib/cuda_code/device_code.cpp": "reads files of device code",
     "lib/cuda_code/parameter_names.cpp": "spells the marked names of a finished kernel",
+    "lib/families/shared_kernels.cpp": "compares finished kernels that differ in names",
     "lib/families/arguments.cpp": "reads the task's expressions",
 }
 

@@ -7,6 +7,7 @@
 //$ parameters = const float* __restrict__ S, const float* __restrict__ B, float* __restrict__ C, int N
 //$ forwarded = S, B, C, N
 //$ guard = 
+//$ column_block = blockIdx.x
 //$ rows = 64
 //$ columns = 64
 //$ step = 16
@@ -30,7 +31,7 @@ __device__ __forceinline__ void $name$_body($parameters$, float left_tile[2][$st
   constexpr int TN = $rows$ / 16, TM = $columns$ / 16;
   const $element$* left = $left$;
   const $element$* right = $right$;
-  const int row_start = blockIdx.y * $rows$, column_start = blockIdx.x * $columns$;
+  const int row_start = blockIdx.y * $rows$, column_start = $column_block$ * $columns$;
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
 $guard$
 $coordinates$

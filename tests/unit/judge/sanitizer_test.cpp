@@ -13,19 +13,20 @@ using judge::SanitizerLog;
 namespace {
 
 // Something in the place of compute-sanitizer: its log, and whether it starts the program.
-std::string result_with(const std::string& log, bool starts, std::string* error = nullptr) {
+std::string result_with(const std::string& log, bool starts, std::string* error = nullptr, bool slow = false) {
   const base::TemporaryFolder folder;
   const auto script = folder.path() / "compute-sanitizer";
   base::write_file(script, "#!/bin/sh\n# --tool T --log-file F PROGRAM ARGUMENTS\ncat >\"$4\" <<'END'\n" + log + "\nEND\nshift 4\n" +
                                (starts ? "exec \"$@\"\n" : "exit 1\n"));
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  const auto result = judge::run_sanitizer(script, {CUDAL1_WORKER, {"device"}}, [](judge::DeviceHost& host) {
+  const auto result = judge::run_sanitizer(script, {CUDAL1_WORKER, {"device"}}, [slow](judge::DeviceHost& host) {
     judge::OpenJob job;
     job.device = "sim";
     job.gpu = "H200";
     job.source = "//@ size N = 4\n//@ output C: float32[N]\n//@ launch k<<<1, 32>>>(C)\n__global__ void k(float* C) {}\n";
     job.path = "task.cu";
-    return host.ask(job, base::Seconds{20}, base::Seconds{20}).reply.has_value();
+    const bool answered = host.ask(job, base::Seconds{20}, base::Seconds{20}).reply.has_value();
+    return slow ? judge::Driven::too_slow : answered ? judge::Driven::done : judge::Driven::failed;
   });
   if (error != nullptr) *error = result.first_error;
   return result.word;
@@ -43,7 +44,8 @@ TEST_CASE("passed, found, refused and absent are different words") {
   CHECK(result_with("========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)", true) == "found");
   CHECK(result_with("========= Error: Target application terminated", true) == "refused");       // no summary
   CHECK(result_with("========= ERROR SUMMARY: 0 errors", false) == "refused");                    // did not run it
-  CHECK(judge::run_sanitizer(std::nullopt, {}, [](judge::DeviceHost&) { return true; }).word == "absent");
+  CHECK(result_with("========= ERROR SUMMARY: 0 errors", true, nullptr, true) == "too slow");
+  CHECK(judge::run_sanitizer(std::nullopt, {}, [](judge::DeviceHost&) { return judge::Driven::done; }).word == "absent");
 }
 
 TEST_CASE("compute-sanitizer is taken from the PATH, absolute entries only") {

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 
 #include "playbook/candidate.hpp"
+#include "playbook/playbook.hpp"
 #include "task/task.hpp"
 
 #include <algorithm>
@@ -76,4 +77,44 @@ TEST_CASE("a network is not cut once more, and its rows are written in one way")
   CHECK_FALSE(any(many, "/plain"));
   CHECK(any(many, "/tensor cores"));
   CHECK(any(many, "/unfused"));
+}
+
+TEST_CASE("a network's failed answers fall back to exact products, then to the plainest form") {
+  const task::Task network = layers(30);
+  const auto model = playbook::open(network, outcome::Precision::tf32);
+  const auto repair = [&](int sample) {
+    model::Question question;
+    question.key = {1, sample, 1};
+    question.samples = 2;
+    question.device = hopper;
+    question.failure.emplace().source = "// playbook: as written/by cost\n";
+    return model->answer(question, {}).text;
+  };
+  const std::string first = repair(1), second = repair(2);
+  CHECK(first.find("as written/by cost, as float32") != std::string::npos);
+  CHECK(second.find("as written/plain") != std::string::npos);
+  CHECK(playbook::repairs_for(network, outcome::Precision::fp32, candidates_for(network, outcome::Precision::fp32, hopper), hopper).size() == 1);
+}
+
+TEST_CASE("layers that differ in names alone share a kernel") {
+  const Candidates candidates = candidates_for(layers(30), outcome::Precision::fp32, hopper);
+  const playbook::Candidate* found = find(candidates, "as written/tensor cores");
+  REQUIRE(found != nullptr);
+  const auto count = [&](const std::string& part) {
+    std::size_t result = 0;
+    for (std::size_t at = found->source.find(part); at != std::string::npos; at = found->source.find(part, at + 1)) ++result;
+    return result;
+  };
+  CHECK(count("//@ launch") >= 30);
+  CHECK(count("__global__") <= 6);
+}
+
+TEST_CASE("more products than a grid has layers stand along its first axis") {
+  const task::Task task = task::from_source("//@ task many\n//@ torch Y = torch.bmm(A, B)\n//@ input A: float32[70000, 4, 8]\n//@ input B: float32[70000, 8, 4]\n"
+                                            "//@ output Y: float32[70000, 4, 4]\n",
+                                            "many.py", {}, std::size_t{1} << 40);
+  for (const playbook::Candidate& each : candidates_for(task, outcome::Precision::fp32, hopper).list) {
+    INFO(each.source);
+    CHECK(each.source.find("<<<dim3(70000, ceil_div(4, ") != std::string::npos);
+  }
 }
