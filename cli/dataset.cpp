@@ -30,7 +30,7 @@ std::vector<store::Run> load_runs(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     auto found = store::list(folder);
     if (found.empty()) found = store::list(fs::path(folder) / "tasks");
-    if (found.empty()) throw base::Error(base::Fault::missing, fmt::format("{}: there is no run and no sweep", folder));
+    if (found.empty()) throw base::Error(base::Fault::missing, fmt::format("{}: this folder holds no run and no sweep", folder));
     // Newest first, as `runs` shows them; a file of training data has its beginning first.
     for (auto summary = found.rbegin(); summary != found.rend(); ++summary) runs.push_back(store::load(summary->folder));
   }

@@ -104,7 +104,7 @@ ExitCode run(const Options& options, const Console& console) {
   for (const auto& what : draft.guessed) console.note("guessed: " + what);
   for (const auto& what : draft.to_complete) console.note("to complete: " + what);
   if (!draft.kernel.empty())
-    console.note("what is right: say it in a line such as //@ torch C = A @ B; without it only the kernel's own output is known");
+    console.note("say what is right in a line such as //@ torch C = A @ B; without it the kernel itself is the only source of right results");
   if (to_file)
     console.note(fmt::format("next: {}cudal1 optimize {}", draft.to_complete.empty() ? "" : "complete what is marked, then ",
                              store::shell_quoted(options.output)));

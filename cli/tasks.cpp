@@ -129,7 +129,7 @@ ExitCode make(const MakeOptions& options, const Console& console) {
     console.note(fmt::format("{} of {} tasks", made, options.count));
   }
   base::write_file(std::filesystem::path(options.out) / "tasks.jsonl", index);
-  console.result(fmt::format("{} tasks in {}, {} of them for testing alone; left out: {} of a structure that there is, {} excluded, {} degenerate, {} too quick, {} too slow, {} not judged\n", made,
+  console.result(fmt::format("{} tasks in {}, {} of them for testing only; left out: {} with a structure that exists already, {} excluded, {} degenerate, {} too quick, {} too slow, {} not judged\n", made,
                              options.out, tests, refused.known, refused.excluded, refused.unsound, refused.fast, refused.slow, refused.faults));
   return made == options.count ? ExitCode::success : ExitCode::failed_items;
 }

@@ -80,7 +80,7 @@ Tuned read(const Options& options, const DeviceChoice& choice) {
   if (!parsed) throw base::Error(base::Fault::bad_task, base::render(parsed.error()));
   tuned.file = *std::move(parsed);
   if (tuned.file.tunables.empty())
-    throw base::Error(base::Fault::bad_task, fmt::format("{}: it has no tunables; a line such as //@ tune BLOCK = 128 | 256 | 512 makes BLOCK one, and the constant in the code goes", options.file));
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: it has no tunables; to make BLOCK one, add a line such as //@ tune BLOCK = 128 | 256 | 512 and remove the constant from the code", options.file));
   const auto members = kernel::family(tuned.file);
   if (!members) throw base::Error(base::Fault::bad_task, base::render(members.error()));
   tuned.first = members->front();

@@ -11,7 +11,7 @@ repositories lie as OWNER+NAME in FOLDER, checked out or as git directories. Not
 most time is taken. Prints a Markdown table; a program that gives no task has the one line that says why.
 
 --cost instead: seconds of the program by itself, as `cudal1 record -- PROGRAM`, and as `cudal1 record -o TASK`, of which what
-it says the program waited while memory was kept is taken off. The first two also with half the last number among the arguments:
+it says the program waited while memory was copied is taken off. The first two also with half the last number among the arguments:
 the difference is what further launches take. A LIST of commands (`! python3 …`) is run as it stands.
 """
 import argparse
