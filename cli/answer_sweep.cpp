@@ -203,15 +203,15 @@ class AnswerJudge {
 
 void add_answer_sweep_options(Arguments app, AnswerSweepOptions& options) {
   const char* group = "Published answers in bulk";
-  app.add_option("--answers", options.answers, "Instead of TASK and VARIANT: CUDA-L1's released JSON, KernelBench's runs, or a folder of files with ModelNew")
+  app.add_option("--answers", options.answers, "Judge published answers in bulk: CUDA-L1's released JSON, KernelBench's runs, or a folder of files with ModelNew")
       ->option_text("FILE|DIR")
       ->group(group);
-  app.add_option("--tasks", options.tasks, "The folder of tasks that they answer [default: what they were published with]")
+  app.add_option("--tasks", options.tasks, "The folder of tasks that the answers belong to [default: the tasks in the release]")
       ->option_text("DIR")
       ->one_value()
       ->group(group);
-  app.add_option("--out", options.output.folder, "The folder of rows and summary [default: cudal1-answers]")->option_text("DIR")->group(group);
-  app.add_option("--format", options.output.format, "Of the summary that is printed")
+  app.add_option("--out", options.output.folder, "The folder for rows and summary [default: cudal1-answers]")->option_text("DIR")->group(group);
+  app.add_option("--format", options.output.format, "The format of the summary that is printed")
       ->option_text("terminal|markdown|json|csv|svg")
       ->check(Check::one_of(report::sweep_formats()))
       ->group(group);

@@ -57,14 +57,14 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_bench(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("bench", "How fast is a variant, and what limits it?", manual_group,
+  Arguments app = line.add("bench", "Say how fast a variant is, and what limits it", manual_group,
                            [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->judged.task);
   app.add_option("VARIANT", options->judged.variants, "Kernel files that answer the task")->required();
-  app.add_flag("--counters", options->judged.counters, "Also what the hardware, or the simulator, counted");
-  app.add_option("--against", options->judged.workbench.against, "Another variant to compare with, instead of the reference")
+  app.add_flag("--counters", options->judged.counters, "Also print what the hardware or the simulator counted");
+  app.add_option("--against", options->judged.workbench.against, "Compare with this variant instead of the reference")
       ->option_text("FILE");
-  app.add_option("--at-least", options->at_least, "Exit with 3 unless a variant is surely this many times as fast")
+  app.add_option("--at-least", options->at_least, "Exit with 3 unless the whole interval of a variant's speed-up lies above this")
       ->option_text("SPEEDUP")
       ->default_str("")
       ->check(Check::positive());

@@ -20,7 +20,7 @@ void add_console_options(Arguments app, ConsoleOptions& options) {
   app.add_option("--progress", options.progress, "How progress is shown on standard error")
       ->option_text("auto|plain|json|none")
       ->check(Check::one_of({"auto", "plain", "json", "none"}));
-  app.add_flag("-q,--quiet", options.quiet, "Say nothing but results, warnings and errors");
+  app.add_flag("-q,--quiet", options.quiet, "Print only results, warnings and errors");
   app.add_flag("--no-input", options.no_input, "Never ask a question");
 }
 

@@ -53,6 +53,6 @@ class CommandLine {
 // Groups of the help text.
 inline constexpr const char* main_group = "Commands";
 inline constexpr const char* manual_group = "Without a model";
-inline constexpr const char* surroundings_group = "Surroundings";
+inline constexpr const char* surroundings_group = "More commands";
 
 }  // namespace cudal1::cli

@@ -165,11 +165,11 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_compile(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("compile", "NVRTC alone: messages, PTX and resource use", manual_group,
+  Arguments app = line.add("compile", "Compile with NVRTC: messages, PTX and resource use", manual_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("FILE", options->file, "A kernel file or other device code")->required();
   app.add_option("--gpu", options->gpu, "The GPU to compile for; see `cudal1 devices`")->option_text("NAME");
-  app.add_option("--arch", options->arch, "An architecture such as sm_80 instead")->option_text("ARCH");
+  app.add_option("--arch", options->arch, "An architecture, such as sm_80, instead of a GPU")->option_text("ARCH");
   app.add_option("--ptx", options->ptx, "Write the PTX here; - is standard output")->option_text("FILE");
   app.add_option("--cubin", options->cubin, "Write the cubin here")->option_text("FILE");
   app.add_flag("--json", options->as_json, "Print one JSON object");

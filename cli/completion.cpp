@@ -19,7 +19,7 @@ ExitCode run(const Options& options, const CommandLine& line) {
 
 void add_completion(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("completion", "A script that completes commands and options in a shell", surroundings_group,
+  Arguments app = line.add("completion", "Print a script that completes commands and options in a shell", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_option("SHELL", options->shell, "bash, zsh or fish")

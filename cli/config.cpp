@@ -59,10 +59,10 @@ ExitCode paths(const CommandLine& line) {
 
 void add_config(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("config", "Settings, and the files that they come from", surroundings_group, nullptr);
+  Arguments app = line.add("config", "Show settings, and the files that they come from", surroundings_group, nullptr);
   Arguments show_app =
       line.add(app, "show", "Every setting as it applies here", "Commands", [options, &line] { return show(*options, line); });
-  show_app.add_flag("--origin", options->origin, "Also where each value comes from");
+  show_app.add_flag("--origin", options->origin, "Also print where each value comes from");
   show_app.add_flag("--json", options->as_json, "Print one JSON object");
   line.forgive_settings(line.add(app, "path", "The files that are read", "Commands", [&line] { return paths(line); }));
 }

@@ -30,7 +30,7 @@ std::vector<store::Run> load_runs(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     auto found = store::list(folder);
     if (found.empty()) found = store::list(fs::path(folder) / "tasks");
-    if (found.empty()) throw base::Error(base::Fault::missing, fmt::format("{}: there is no run and no sweep", folder));
+    if (found.empty()) throw base::Error(base::Fault::missing, fmt::format("{}: this folder holds no run and no sweep", folder));
     // Newest first, as `runs` shows them; a file of training data has its beginning first.
     for (auto summary = found.rbegin(); summary != found.rend(); ++summary) runs.push_back(store::load(summary->folder));
   }
@@ -71,16 +71,16 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_dataset(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("dataset", "Training data from runs and sweeps", surroundings_group, [options, &line] { return run(*options, line.console); });
+  Arguments app = line.add("dataset", "Make training data from runs and sweeps", surroundings_group, [options, &line] { return run(*options, line.console); });
   app.add_option("RUNS", options->runs, "Folders of runs, or of sweeps")->required();
   app.add_option("--for", options->purpose, "What is learnt from it")->option_text("sft|contrast|preference|grpo|harbor")->check(Check::one_of({"sft", "contrast", "preference", "grpo", "harbor"}));
-  app.add_option("--engine", options->engine, "Whose fields the rows have")->option_text("trl|verl|openrlhf")->check(Check::one_of({"trl", "verl", "openrlhf"}));
-  app.add_option("--style", options->style, "Prompts as optimize has them, or short ones for small models")->option_text("full|compact")->check(Check::one_of({"full", "compact"}));
-  app.add_option("--split", options->rows.split, "Rows of these structures only")->option_text("train|test|all")->check(Check::one_of({"train", "test", "all"}));
-  app.add_option("--most", options->most, "Most answers of a task with one set of techniques")->option_text("N")->check(Check::between(1, 1000000));
+  app.add_option("--engine", options->engine, "The training engine whose field names the rows use")->option_text("trl|verl|openrlhf")->check(Check::one_of({"trl", "verl", "openrlhf"}));
+  app.add_option("--style", options->style, "The prompts of optimize, or short ones for small models")->option_text("full|compact")->check(Check::one_of({"full", "compact"}));
+  app.add_option("--split", options->rows.split, "Only tasks of this split")->option_text("train|test|all")->check(Check::one_of({"train", "test", "all"}));
+  app.add_option("--most", options->most, "The most answers to one task that use the same techniques")->option_text("N")->check(Check::between(1, 1000000));
   app.add_option("--longest", options->longest, "Most bytes of an answer")->option_text("BYTES")->default_str("")->check(Check::between(1, 1 << 30));
   app.add_option("--seed", options->rows.seed, "Of what is drawn")->option_text("N");
-  app.add_option("-o,--output", options->output, "A file, or for harbor a folder, instead of standard output")->option_text("FILE");
+  app.add_option("-o,--output", options->output, "Write to this file instead of standard output; for harbor, a folder")->option_text("FILE");
 }
 
 }  // namespace cudal1::cli

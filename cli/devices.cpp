@@ -122,9 +122,9 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_devices(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("devices", "What can be measured here, and what can be simulated", surroundings_group,
+  Arguments app = line.add("devices", "List the GPUs of this machine, and those that the simulator predicts", surroundings_group,
                            [options, &line] { return run(*options, line.console); });
-  app.add_flag("--verbose", options->verbose, "Also each GPU's record and the instructions that the simulator knows");
+  app.add_flag("--verbose", options->verbose, "Also print each GPU's record and the PTX instructions that the simulator knows");
   app.add_flag("--json", options->as_json, "Print one JSON object");
 }
 

@@ -169,7 +169,7 @@ ExitCode run(const Options& options, const CommandLine& line) {
 
 void add_doctor(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("doctor", "What is missing on this machine, and how to get it", surroundings_group,
+  Arguments app = line.add("doctor", "Say what is missing on this machine, and how to get it", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_flag("--json", options->as_json, "Print one JSON object");

@@ -140,7 +140,7 @@ std::vector<std::string> topic_names() {
 
 void add_help(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("help", "A command, or a topic: kernel-file, torch, exit-codes, environment", surroundings_group,
+  Arguments app = line.add("help", "Show the help of a command or a topic: kernel-file, torch, exit-codes, environment", surroundings_group,
                            [options, &line] { return run(*options, line); });
   line.forgive_settings(app);
   app.add_option("TOPIC", options->topic, "A topic or a command");

@@ -107,7 +107,7 @@ ExitCode run(const Options& options, const Console& console) {
   for (const auto& what : draft.guessed) console.note("guessed: " + what);
   for (const auto& what : draft.to_complete) console.note("to complete: " + what);
   if (!draft.kernel.empty())
-    console.note("what is right: say it in a line such as //@ torch C = A @ B; without it only the kernel's own output is known");
+    console.note("say what is right in a line such as //@ torch C = A @ B; without it the kernel itself is the only source of right results");
   if (to_file)
     console.note(fmt::format("next: {}cudal1 optimize {}", draft.to_complete.empty() ? "" : "complete what is marked, then ",
                              store::shell_quoted(options.output)));
@@ -121,10 +121,10 @@ void add_init(CommandLine& line) {
   Arguments app = line.add("init", "Draft a kernel file from an ordinary .cu or a PyTorch module", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("FILE", options->file, "CUDA source, - for standard input, or a PyTorch module in KernelBench's form")->required();
-  app.add_option("ARGUMENTS", options->arguments, "Of the program that --run runs; those with a dash stand after --");
-  app.add_option("-o,--output", options->output, "A file instead of standard output")->option_text("FILE");
-  app.add_flag("--run", options->run, "Build the file, which has a main, run it, and take the task from what it launches");
-  app.add_option("--kernel", options->kernel, "The kernel, of several; with --run by default the one with most time")->option_text("NAME");
+  app.add_option("ARGUMENTS", options->arguments, "Arguments of the program that --run runs; those that begin with a dash stand after --");
+  app.add_option("-o,--output", options->output, "Write to this file instead of standard output")->option_text("FILE");
+  app.add_flag("--run", options->run, "Build the file, which has a main, run it, and make a task of what it launches");
+  app.add_option("--kernel", options->kernel, "The kernel, if the file has several; with --run the default is the one with the most time")->option_text("NAME");
   add_device_options(app, options->device);
   add_task_settings(app, options->settings);
   app.add_flag("--overwrite", options->overwrite, "Replace that file if it exists");

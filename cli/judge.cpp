@@ -71,7 +71,7 @@ std::string summary(const docket::Counts& counts, long long refused, double seco
 ExitCode run(const Options& options, const Console& console) {
   JudgeSessions sessions(options.sessions, console);
   Lines lines(console, options.brief);
-  const Interruption interruption(console, "ending once the answers under way are judged");
+  const Interruption interruption(console, "ending after the answers that are being judged");
   const base::Seconds began = base::now();
   docket::Docket docket(sessions.opener(), sessions.limits(), sessions.exemplars());
   InputLines input(0, interruption.token());
@@ -91,10 +91,10 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_judge(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("judge", "Many answers to many tasks: a JSON line in, a verdict out", manual_group,
+  Arguments app = line.add("judge", "Judge many answers to many tasks: a line of JSON in, a verdict out", manual_group,
                            [options, &line] { return run(*options, line.console); });
-  app.add_flag("--brief", options->brief, "Leave the evidence out of the lines");
-  app.add_option("--reward", options->reward, "Also what a trainer is told of each answer")
+  app.add_flag("--brief", options->brief, "Leave the evidence out of the verdicts");
+  app.add_option("--reward", options->reward, "Also compute this reward for each answer")
       ->option_text("paper|log|milestones|kevin|correct")
       ->default_str("")
       ->check(Check::one_of({reward::shape_names().begin(), reward::shape_names().end()}));

@@ -113,19 +113,19 @@ JudgeSessionsOptions usual_judge_sessions() {
 }
 
 void add_judge_sessions_options(Arguments app, JudgeSessionsOptions& options) {
-  app.add_option("--jobs", options.jobs, "Answers judged at a time [default: one for each GPU, or for each core with the simulator]")
+  app.add_option("--jobs", options.jobs, "Answers judged at the same time [default: one for each GPU, or for each core on the simulator]")
       ->option_text("N")
       ->default_str("")
       ->check(Check::between(1, 1024))
       ->group("Judging");
-  app.add_option("--sessions", options.sessions, "Tasks that each of them keeps open, with their references warm")
+  app.add_option("--sessions", options.sessions, "Tasks that each of these jobs keeps open, with warm references")
       ->option_text("N")
       ->check(Check::between(1, 4096))
       ->group("Judging");
-  app.add_option("--store", options.store, "Folder of right answers with their scores, for later executions")->option_text("DIR")->group("Judging");
+  app.add_option("--store", options.store, "Keep right answers and their scores in this folder for later executions")->option_text("DIR")->group("Judging");
   app.add_option("--queue", options.queue, "Answers that may wait")->option_text("N")->check(Check::between(1, 1 << 24))->group("Judging");
   app.add_option("--python", options.python, "The interpreter with PyTorch, for .py tasks [default: python3]")->option_text("PROGRAM")->group("Judging");
-  app.add_flag("--counters", options.counters, "Read a GPU's counters for every answer that is right")->group("Judging");
+  app.add_flag("--counters", options.counters, "Read the GPU's counters for every answer that is right")->group("Judging");
   add_device_options(app, options.device);
   add_judge_options(app, options.workbench);
   add_accept_degenerate(app, options.workbench);

@@ -42,7 +42,7 @@ void note_other_task(const task::Task& task, const std::string& file, const std:
 }  // namespace
 
 void add_judged_variants_options(Arguments app, JudgedVariantsOptions& options) {
-  app.add_flag("--quick", options.quick, "A first verdict only, without confirmation in fresh processes");
+  app.add_flag("--quick", options.quick, "Take a first verdict only, without confirmation in fresh processes");
   app.add_flag("--json", options.as_json, "Print one JSON object");
   add_device_options(app, options.device);
   add_judge_options(app, options.workbench);

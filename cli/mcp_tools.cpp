@@ -82,26 +82,26 @@ ToolResult compiled(const ToolCall& call) {
 std::vector<Tool> mcp_tools() {
   const json run = {{"run", text("The run's folder, as start_run gave it")}};
   std::vector<Tool> tools;
-  tools.push_back({"describe_task", "What a task is, how long its reference takes, and the prompt that a model would get. Leaves nothing behind.",
+  tools.push_back({"describe_task", "Returns the task, the times of its reference, and the prompt that a model would get. Stores nothing.",
                    schema(task_fields(), {"task"}), true, described});
   tools.push_back({"compile", "Compiles device code with NVRTC: messages, registers, shared memory, spills.",
                    schema(fields(variant_fields(), {{"gpu", text("The GPU to compile for")}}), {}), true, compiled});
-  tools.push_back(judging("verify_variant", "Whether a kernel file is right: compiled, run on many inputs, compared with the task's reference.", {"verify"}));
-  tools.push_back(judging("bench_variant", "How fast a kernel file is against the reference, with an interval, and what limits it.", {"bench"}));
-  tools.push_back(judging("profile_variant", "As bench_variant, with what the hardware or the simulator counted.", {"bench", "--counters"}));
+  tools.push_back(judging("verify_variant", "Says whether a kernel file is right: compiles it, runs it on many inputs, and compares its outputs with the right ones.", {"verify"}));
+  tools.push_back(judging("bench_variant", "Says how fast a kernel file is compared with the reference, with an interval, and what limits it.", {"bench"}));
+  tools.push_back(judging("profile_variant", "Does what bench_variant does, and returns what the hardware or the simulator counted.", {"bench", "--counters"}));
   tools.push_back({"start_run",
-                   "Begins a run, or goes on with it: gives the prompt to be answered with submit_variant. Every answer is kept in the run's folder.",
+                   "Begins or resumes a run, and returns the prompt to answer with submit_variant. Every answer is kept in the run's folder.",
                    schema(fields(task_fields(), {{"run", text("Its folder [default: cudal1-runs/TASK-agent]")}}), {"task"}), false, start_run});
   tools.push_back({"submit_variant",
                    "Answers the run's prompt. The variant is compiled, verified, timed and kept; the next prompt shows it beside its score.",
                    schema(fields(run, {{"source", text("The kernel file")},
                                        {"analysis", text("Why this should be faster, before the code: what limits the variants that were shown")},
                                        {"techniques", text("Comma-separated names of the techniques used")},
-                                       {"reply", text("Instead of these: a whole reply with the three sections that the prompt asks for")}}),
+                                       {"reply", text("Instead of source, analysis and techniques: a whole reply with the three sections that the prompt asks for")}}),
                           {"run"}),
                    false, submit_variant});
   tools.push_back({"best_so_far", "The run's fastest right variant, with its source and verdict.", schema(run, {"run"}), true, best_so_far});
-  tools.push_back({"finish_run", "Ends the rounds. With `ablate`, prompts follow that take the winner's techniques out one by one.",
+  tools.push_back({"finish_run", "Ends the rounds, takes final verdicts and writes the report. With `ablate`, prompts follow that ask for the winner without its techniques, one by one.",
                    schema(fields(run, {{"ablate", flag("Find out what each technique brought")}}), {"run"}), false, finish_run});
   tools.push_back({"report", "The run's report.",
                    schema(fields(run, {{"format", {{"type", "string"}, {"enum", {"markdown", "json"}}}}}), {"run"}), true, run_report});

@@ -88,14 +88,14 @@ void add_service_options(Arguments app, ModelOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text, const char* help) {
     return app.add_option(name, value, help)->option_text(text)->group("Model");
   };
-  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the models' service")->one_value();
+  add("--base-url", options.base_urls, "[PROVIDER=]URL", "Another address of the model's service")->one_value();
   add("--key-variable", options.key_variables, "[PROVIDER=]NAME", "The environment variable that holds the service's key")
       ->one_value();
   add("--key-command", options.key_commands, "[PROVIDER=]COMMAND",
       "A program, with arguments separated by spaces, that prints the service's key")
       ->one_value();
-  add("--ca-bundle", options.settings.ca_bundle, "FILE", "Certificates of the authorities that services are trusted by");
-  add("--connect-limit", options.connect_limit, "SECONDS", "Longest wait for a connection; 0: no limit")
+  add("--ca-bundle", options.settings.ca_bundle, "FILE", "A file with the certificates of the trusted authorities");
+  add("--connect-limit", options.connect_limit, "SECONDS", "The longest wait for a connection; 0: no limit")
       ->check(Check::not_negative());
 }
 
@@ -104,41 +104,41 @@ void add_model_options(Arguments app, ModelOptions& options) {
     return app.add_option(name, value, help)->option_text(text)->group("Model");
   };
   auto& settings = options.settings;
-  add("--model", options.models, "MODEL[,MODEL…]", "Who is asked for variants, one or several; see `cudal1 models`")
+  add("--model", options.models, "MODEL[,MODEL…]", "The model, or several, to ask for variants; see `cudal1 models`")
       ->default_str("builtin")
       ->one_value()
       ->delimiter(',');
   app.add_flag("--allow-remote", options.allow_remote, "Agree that the task's source is sent to a remote model")->group("Model");
   add_service_options(app, options);
   add("--effort", settings.effort, "WORD", "Reasoning effort, in the service's own words");
-  add("--output-tokens", settings.output_tokens, "N", "Most tokens that one reply may take")->check(Check::positive());
-  add("--context-tokens", settings.context_tokens, "N", "Most tokens that prompt and reply take together (ollama)")
+  add("--output-tokens", settings.output_tokens, "N", "The most tokens of one reply")->check(Check::positive());
+  add("--context-tokens", settings.context_tokens, "N", "The most tokens of prompt and reply together (ollama)")
       ->check(Check::positive());
   app.add_flag("--send-seed", settings.send_seed, "Send a seed with each request, where the service takes one")->group("Model");
-  app.add_option("--temperature", options.temperature, "Temperature of the model's choice of words; default: the service's own")
+  app.add_option("--temperature", options.temperature, "Temperature of the model's sampling; default: the service's own")
       ->option_text("T")
       ->default_str("")
       ->check(Check::not_negative())
       ->group("Model");
-  app.add_option("--top-p", options.top_p, "Share of likely words that it chooses from; default: the service's own")
+  app.add_option("--top-p", options.top_p, "Nucleus (top-p) of the model's sampling; default: the service's own")
       ->option_text("P")
       ->default_str("")
       ->check(Check::not_negative())
       ->group("Model");
   add("--request-field", settings.request_fields, "NAME=JSON", "A further field of every request, as in top_k=40 or options.min_p=0.05; may be given several times")
       ->one_value();
-  add("--parallel", settings.parallel, "N", "Most requests to one service at once")->check(Check::between(1, 256));
-  add("--retries", settings.retries, "N", "Most times that a request is tried again")->check(Check::between(0, 100));
-  add("--longest-wait", options.longest_wait, "SECONDS", "Longest pause that a service may ask for")->check(Check::not_negative());
-  add("--first-byte-limit", options.first_byte_limit, "SECONDS", "Longest wait for a part of a reply; 0: no limit")
+  add("--parallel", settings.parallel, "N", "The most requests to one service at the same time")->check(Check::between(1, 256));
+  add("--retries", settings.retries, "N", "How often a failed request is tried again")->check(Check::between(0, 100));
+  add("--longest-wait", options.longest_wait, "SECONDS", "The longest pause that a service may ask for")->check(Check::not_negative());
+  add("--first-byte-limit", options.first_byte_limit, "SECONDS", "The longest wait for the first part of a reply; 0: no limit")
       ->check(Check::not_negative());
-  add("--idle-limit", options.idle_limit, "SECONDS", "Longest silence within a reply; 0: no limit")
+  add("--idle-limit", options.idle_limit, "SECONDS", "The longest silence within a reply; 0: no limit")
       ->check(Check::not_negative());
-  add("--command-limit", options.command_limit, "SECONDS", "Longest wait for a reply from a program (cmd:)")
+  add("--command-limit", options.command_limit, "SECONDS", "The longest wait for a reply from a program (cmd:)")
       ->check(Check::positive());
-  add("--commands", settings.commands, "N", "Programs that run at once (cmd:)")->check(Check::between(1, 256));
-  add("--prices", options.prices, "FILE", "Prices of models, in JSON, beside the built-in ones");
-  app.add_flag("--verbose", options.verbose, "Tell of every request to a service, its size, status and time")->group("Model");
+  add("--commands", settings.commands, "N", "The number of programs that run at the same time (cmd:)")->check(Check::between(1, 256));
+  add("--prices", options.prices, "FILE", "A JSON file with prices of models, beside the built-in ones");
+  app.add_flag("--verbose", options.verbose, "Report every request to a service: its size, status and time")->group("Model");
 }
 
 std::vector<model::Provider> all_providers(const task::Task* task, outcome::Precision precision) {

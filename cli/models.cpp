@@ -51,7 +51,7 @@ ExitCode list_providers(const Options& options, const Console& console) {
 
 void add_models(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("models", "Who can be asked for variants (--model)", surroundings_group,
+  Arguments app = line.add("models", "List the models that can be asked for variants (--model)", surroundings_group,
                            [options, &line] { return (options->provider.empty() ? list_providers : list_models)(*options, line.console); });
   app.add_option("PROVIDER", options->provider, "List the models of this provider's service, such as ollama");
   add_service_options(app, options->model);

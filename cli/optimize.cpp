@@ -270,36 +270,36 @@ ExitCode run(const Options& options, const store::Command& command, const Consol
 
 void add_optimize(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("optimize", "Make a kernel faster: the contrastive rounds", main_group,
+  Arguments app = line.add("optimize", "Make a kernel faster in contrastive rounds", main_group,
                            [options, &line] { return run(*options, line.given(), line.console); });
   app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc, or for a definition.json as a solution, cudal1-flashinfer(7)")->option_text("FILE");
   app.add_option("--out", options->folder, "The run's folder [default: cudal1-runs/TASK-DIGEST]")->option_text("DIR");
-  app.add_flag("--dry-run", options->dry_run, "Show what would be sent, to whom and how much, and stop");
+  app.add_flag("--dry-run", options->dry_run, "Show the first prompt, its address and the estimated cost, and stop");
   app.add_flag("--json", options->as_json, "Print one JSON object instead of the report");
   app.add_flag("--again", options->again, "Move an earlier run of the same command aside and start afresh");
-  app.add_flag("--force", options->force, "Go on with a run although driver, version or device differ");
+  app.add_flag("--force", options->force, "Resume a run although driver, version or device differ");
   app.add_flag("--allow-no-improvement", options->allow_no_improvement, "When nothing faster was found, exit with 0 and write the task's own kernel to -o");
   add_run_options(app, options->run);
   app.add_option("--review", options->reviewer, "Ask a second model whether a winner that is far ahead is a cheat; its answer is a remark in the report")
       ->option_text("MODEL")
       ->group("Search");
-  app.add_option("--review-jump", options->review_jump, "How many times the next best score a winner has that is reviewed")
+  app.add_option("--review-jump", options->review_jump, "A winner is reviewed if its score is this many times the next best")
       ->option_text("RATIO")
       ->check(Check::positive())
       ->group("Search");
-  app.add_option("--confirmations", options->run.search.confirmations, "Most variants that a final verdict is asked for")
+  app.add_option("--confirmations", options->run.search.confirmations, "The most variants that get a final verdict")
       ->option_text("N")
       ->check(Check::between(1, 1000))
       ->group("Search");
   const auto limit = [&](const char* name, auto& value, const char* text, const char* help) {
     app.add_option(name, value, help)->option_text(text)->default_str("")->check(Check::positive())->group("Stop early");
   };
-  limit("--time-limit", options->time_limit, "SECONDS", "After this long; the same command goes on");
-  limit("--target", options->target, "SPEEDUP", "Once a variant is this much faster");
-  limit("--share-of-limit", options->share_of_limit, "SHARE", "Once a variant reaches this share of the speed of light, 0 to 1");
-  limit("--stagnation", options->stagnation, "ROUNDS", "After so many rounds without anything better");
-  limit("--token-limit", options->token_limit, "N", "Once the replies took so many tokens");
-  limit("--cost-limit", options->cost_limit, "DOLLARS", "Once the replies cost so much");
+  limit("--time-limit", options->time_limit, "SECONDS", "Stop after this time; the same command resumes the run");
+  limit("--target", options->target, "SPEEDUP", "Stop once a variant is this much faster");
+  limit("--share-of-limit", options->share_of_limit, "SHARE", "Stop once a variant reaches this share of the speed of light, 0 to 1");
+  limit("--stagnation", options->stagnation, "ROUNDS", "Stop after this many rounds without an improvement");
+  limit("--token-limit", options->token_limit, "N", "Stop once the replies took this many tokens");
+  limit("--cost-limit", options->cost_limit, "DOLLARS", "Stop once the replies cost this much");
 }
 
 }  // namespace cudal1::cli

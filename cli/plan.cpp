@@ -147,7 +147,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_plan(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("plan", "What a kernel file launches at given sizes", manual_group, [options, &line] { return run(*options, line.console); });
+  Arguments app = line.add("plan", "Print what a kernel file launches at given sizes", manual_group, [options, &line] { return run(*options, line.console); });
   app.add_option("FILE", options->file, "Kernel file")->required();
   app.add_option("--set", options->set, "Other values for the file's sizes")->option_text("NAME=VALUE")->one_value();
   app.add_flag("--json", options->as_json, "Print one JSON object");

@@ -42,7 +42,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_prompt(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("prompt", "The prompt that a first round would send", manual_group,
+  Arguments app = line.add("prompt", "Print the prompt that a first round would send", manual_group,
                            [options, &line] { return run(*options, line.console); });
   add_run_options(app, options->run);
   app.add_flag("--json", options->as_json, "Print one JSON object");

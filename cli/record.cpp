@@ -53,19 +53,19 @@ ExitCode run(Options options, const Console& console) {
 
 void add_record(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("record", "Take a task from a running program", main_group, [options, &line] { return run(*options, line.console); });
-  app.add_option("PROGRAM", options->program.words, "After --: a program and its arguments. Or CUDA sources with a main")->required();
-  app.add_option("ARGUMENTS", options->arguments, "Of the program that the sources make");
-  app.add_option("-o,--output", options->task.output, "The task; without --kernel or --launch that of the kernel with most time")->option_text("FILE");
-  app.add_option("--kernel", options->program.choice.kernels, "Make a task of this kernel's first launch; several: of all launches from the first to the last of them")
+  Arguments app = line.add("record", "Make a task from a running program", main_group, [options, &line] { return run(*options, line.console); });
+  app.add_option("PROGRAM", options->program.words, "After --, a program and its arguments; or CUDA sources with a main")->required();
+  app.add_option("ARGUMENTS", options->arguments, "Arguments of the program that the sources make");
+  app.add_option("-o,--output", options->task.output, "Write the task here; without --kernel or --launch it is of the kernel with the most time")->option_text("FILE");
+  app.add_option("--kernel", options->program.choice.kernels, "Make a task of this kernel's first launch; with several kernels, of all launches from their first to their last")
       ->option_text("NAME,…")
       ->delimiter(',')
       ->one_value();
-  app.add_option("--launch", options->launch, "Make a task of this launch, or of these, by number from 1")->option_text("N[-M]");
+  app.add_option("--launch", options->launch, "Make a task of this launch, or of these launches, by number from 1")->option_text("N[-M]");
   app.add_option("--source", options->task.sources, "Files that define the kernels; default: the sources given")->option_text("FILE,…")->delimiter(',')->one_value();
-  app.add_option("--include", options->task.include_folders, "A folder of headers of the sources")->option_text("FOLDER")->one_value();
+  app.add_option("--include", options->task.include_folders, "A folder with headers of the sources")->option_text("FOLDER")->one_value();
   app.add_option("--define", options->task.definitions, "A macro of the sources")->option_text("NAME[=VALUE]")->one_value();
-  app.add_option("--nvcc-option", options->program.nvcc_options, "A word for nvcc, which builds the sources")->option_text("WORD")->one_value();
+  app.add_option("--nvcc-option", options->program.nvcc_options, "A further argument for nvcc when it builds the sources")->option_text("WORD")->one_value();
   app.add_flag("--stop", options->program.choice.stop, "End the program when the chosen launches are recorded");
   app.add_flag("--overwrite", options->task.overwrite, "Replace the task if it exists");
   add_device_options(app, options->device);

@@ -193,7 +193,7 @@ ExitCode record_and_write(RecordedProgram program, RecordedTaskOptions options, 
   if (end.signal != 0) console.warn(fmt::format("the program was ended by signal {}", end.signal));
   else if (end.exit_code != 0) console.warn(fmt::format("the program ended with {}", end.exit_code));
   if (!recording.predicted)
-    console.note(fmt::format("the program ran for {:.3g} s{}", end.seconds, recording.kept_seconds > 0 ? fmt::format(", {:.3g} s of them while memory was kept", recording.kept_seconds) : ""));
+    console.note(fmt::format("the program ran for {:.3g} s{}", end.seconds, recording.kept_seconds > 0 ? fmt::format(", {:.3g} s of them waiting while memory was copied", recording.kept_seconds) : ""));
   const ExitCode when_done = recording.findings.empty() ? ExitCode::success : ExitCode::failed_items;
 
   if (recording.kernels.empty()) {

@@ -32,13 +32,13 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_report(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("report", "The report of a run again, in any format", main_group,
+  Arguments app = line.add("report", "Print the report of a run again, in any format", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("RUN", options->run, "A run's folder; see `cudal1 runs`")->required();
   app.add_option("--format", options->format, "How it is written")
       ->option_text(fmt::format("{}", fmt::join(report::formats(), "|")));
   app.add_flag("--json", options->as_json, "The same as --format json");
-  app.add_option("-o,--output", options->output, "A file instead of standard output")->option_text("FILE");
+  app.add_option("-o,--output", options->output, "Write to this file instead of standard output")->option_text("FILE");
 }
 
 }  // namespace cudal1::cli

@@ -41,11 +41,11 @@ void add_search_options(Arguments app, RunOptions& options) {
       ->option_text("N")
       ->check(Check::between(1, 1000))
       ->group("Search");
-  app.add_option("--samples", search.samples, "Variants asked for in each round")
+  app.add_option("--samples", search.samples, "The number of variants that each round asks for")
       ->option_text("K")
       ->check(Check::between(1, 1000))
       ->group("Search");
-  app.add_option("--exemplars", search.exemplars, "Earlier variants that a prompt shows")
+  app.add_option("--exemplars", search.exemplars, "The number of earlier variants that a prompt shows")
       ->option_text("N")
       ->check(Check::between(0, 8))
       ->group("Search");
@@ -53,22 +53,22 @@ void add_search_options(Arguments app, RunOptions& options) {
       ->option_text("buckets|islands|random|none")
       ->check(Check::one_of({"buckets", "islands", "random", "none"}))
       ->group("Search");
-  app.add_option("--tau", search.tau, "Temperature of that choice: lower prefers fast variants more")
+  app.add_option("--tau", search.tau, "Temperature of the choice of earlier variants; a lower one prefers fast variants more")
       ->option_text("T")
       ->check(Check::positive())
       ->group("Search");
-  app.add_option("--bucket-width", search.bucket_width, "Scores that differ by less than this in their logarithm are chosen from as one")
+  app.add_option("--bucket-width", search.bucket_width, "Scores whose logarithms differ by less than this share a bucket")
       ->option_text("W")
       ->check(Check::positive())
       ->group("Search");
-  app.add_flag("--ablate", search.ablate, "In the end take the winner's techniques out again, and measure what each brought")
+  app.add_flag("--ablate", search.ablate, "At the end, measure what each technique of the winner brought")
       ->group("Search");
-  app.add_flag("--no-repair", options.no_repair, "Do not ask once more for an answer that failed")->group("Search");
-  app.add_option("--hint", search.hint, "A sentence of yours for every prompt")->option_text("TEXT")->group("Search");
-  app.add_option("--start-from", options.start_from, "A kernel file that enters the search as the first variant, or `builtin`: answers of the built-in model do, as many as a round has")
+  app.add_flag("--no-repair", options.no_repair, "Do not ask the model to repair an answer that failed")->group("Search");
+  app.add_option("--hint", search.hint, "A sentence of yours that every prompt contains")->option_text("TEXT")->group("Search");
+  app.add_option("--start-from", options.start_from, "A kernel file that enters the search as the first variant, or `builtin` for answers of the built-in model, as many as a round has")
       ->option_text("FILE|builtin")
       ->group("Search");
-  app.add_flag("--hide-scores", options.hide_scores, "A control: prompts show earlier variants in a random order, without their scores")->group("Search");
+  app.add_flag("--hide-scores", options.hide_scores, "For controlled experiments: prompts show earlier variants in random order and without scores")->group("Search");
   app.add_option("--memory", options.memory, "A folder that keeps what runs learnt about techniques and failures; later runs with it see that in their prompts")
       ->option_text("DIR")
       ->group("Search");

@@ -82,7 +82,7 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_runs(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("runs", "List runs, and how to go on with each", main_group,
+  Arguments app = line.add("runs", "List runs, with the command that resumes each", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("DIR", options->folder, "Where to look: DIR/cudal1-runs, DIR itself, or one run");
   app.add_flag("--json", options->as_json, "Print one JSON object");

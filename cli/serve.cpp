@@ -98,7 +98,7 @@ ExitCode run(const Options& options, const Console& console) {
   asked.self_test = [&sessions, opener = sessions.opener()] { return test_all(opener, sessions.places()); };
   const std::string host = asked.host;
   serve::Server server(docket, std::move(asked));
-  const Interruption interruption(console, "ending once the answers under way are judged");
+  const Interruption interruption(console, "ending after the answers that are being judged");
   const std::stop_callback stop(interruption.token(), [&server] { server.end(); });
   console.note(fmt::format("listening on http://{}:{}", host, server.port()));
   server.run();
@@ -109,14 +109,14 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_serve(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("serve", "The judge over HTTP, for trainers", surroundings_group, [options, &line] { return run(*options, line.console); });
-  app.add_option("TASK", options->tasks, "Files that requests may name");
-  app.add_option("--listen", options->listen, "Where; port 0 is any that is free")->option_text("HOST:PORT");
+  Arguments app = line.add("serve", "Offer the judge over HTTP to training programs", surroundings_group, [options, &line] { return run(*options, line.console); });
+  app.add_option("TASK", options->tasks, "Task files that requests may name");
+  app.add_option("--listen", options->listen, "The address to serve on; port 0 takes any free port")->option_text("HOST:PORT");
   app.add_option("--token-variable", options->token_variable, "The environment variable with the token that clients send; needed to serve other machines")->option_text("NAME");
-  app.add_option("--reward", options->reward, "What a trainer is told of each answer, where a request does not say")
+  app.add_option("--reward", options->reward, "The reward of each answer, where a request names none")
       ->option_text("paper|log|milestones|kevin|correct")
       ->check(Check::one_of({reward::shape_names().begin(), reward::shape_names().end()}));
-  app.add_option("--connections", options->connections, "Connections served at once")->option_text("N")->check(Check::between(1, 65536));
+  app.add_option("--connections", options->connections, "The most connections at the same time")->option_text("N")->check(Check::between(1, 65536));
   add_judge_sessions_options(app, options->sessions);
 }
 

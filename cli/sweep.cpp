@@ -56,13 +56,13 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_sweep(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("sweep", "Many tasks: a KernelBench folder, or a folder of kernel files", main_group,
+  Arguments app = line.add("sweep", "Optimize many tasks: a KernelBench folder, or a folder of kernel files", main_group,
                            [options, &line] { return run(*options, line.console); });
   app.add_option("TASKS", options->roots, "Folders or files of tasks; with --merge, folders or journals of sweeps")->required();
   app.add_option("--out", options->output.folder, "The sweep's folder [default: cudal1-sweep]")->option_text("DIR");
-  app.add_flag("--merge", options->merge, "One summary of the sweeps in these folders: shards joined, other sweeps kept apart");
+  app.add_flag("--merge", options->merge, "Write one summary of the sweeps in these folders; shards are joined, different sweeps kept apart");
   app.add_flag("--json", options->output.as_json, "Print one JSON object instead of the summary");
-  app.add_option("--format", options->output.format, "Of the summary that is printed")
+  app.add_option("--format", options->output.format, "The format of the summary that is printed")
       ->option_text("terminal|markdown|json|csv|svg")
       ->check(Check::one_of(report::sweep_formats()));
   app.add_option("--export", options->search.exports, "Write the verified answers for KernelBench's scripts, for PyTorch, or for nvcc")
@@ -75,7 +75,7 @@ void add_sweep(CommandLine& line) {
       ->option_text("id|name|random")
       ->check(Check::one_of({"id", "name", "random"}))
       ->group(tasks);
-  app.add_option("--cost-limit", options->search.cost_limit, "Most dollars for the replies of one task")
+  app.add_option("--cost-limit", options->search.cost_limit, "The most dollars for the replies to one task")
       ->option_text("DOLLARS")
       ->default_str("")
       ->check(Check::positive())

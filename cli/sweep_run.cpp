@@ -60,7 +60,7 @@ ExitCode run_sweep(const SweepRun& run, const BatchOptions& batch, const DeviceO
   SweepJournal journal(folder, identity);
   console.note(fmt::format("{} {}{} in {}", tasks.size(), run.noun, tasks.size() == 1 ? "" : "s", folder.string()));
 
-  const std::string promise = fmt::format("stopping within {:.0f} s; what is at hand then is done again by the same command", sweep_grace.count());
+  const std::string promise = fmt::format("stopping within {:.0f} s; the same command does again what is unfinished then", sweep_grace.count());
   Interruption interruption(console, promise);
   GpuShares shares;
   SweepCrew crew(run.work(folder, shares, interruption.token()), console, std::move(tasks), journal, choices, interruption.token());

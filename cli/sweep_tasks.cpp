@@ -123,17 +123,17 @@ std::vector<int> numbers(const std::vector<std::string>& texts, const std::strin
 
 void add_batch_options(Arguments app, BatchOptions& options, const char* group) {
   Selection& selection = options.selection;
-  app.add_option("--level", selection.levels, "Only these levels, such as 1,3")->option_text("N")->one_value()->group(group);
-  app.add_option("--id", selection.ids, "Only tasks with these numbers, such as 1,3-5")->option_text("N")->one_value()->group(group);
-  app.add_option("--match", selection.globs, "Only tasks whose path fits, such as 'level1/*Conv*'")
+  app.add_option("--level", selection.levels, "Take only tasks of these levels, such as 1,3")->option_text("N")->one_value()->group(group);
+  app.add_option("--id", selection.ids, "Take only tasks with these numbers, such as 1,3-5")->option_text("N")->one_value()->group(group);
+  app.add_option("--match", selection.globs, "Take only tasks whose path matches, such as 'level1/*Conv*'")
       ->option_text("GLOB")
       ->one_value()
       ->group(group);
-  app.add_option("--shard", options.shard, "Only one part of the tasks; auto reads Slurm's and Kubernetes' variables")
+  app.add_option("--shard", options.shard, "Take only this shard of the tasks; auto reads Slurm's and Kubernetes' variables")
       ->option_text("I/N|auto")
       ->group(group);
-  app.add_option("--jobs", options.jobs, "Tasks at a time, dealt out to the GPUs")->option_text("N")->check(Check::between(1, 64))->group(group);
-  app.add_option("--time-limit", options.time_limit, "Most seconds for one task")
+  app.add_option("--jobs", options.jobs, "The number of tasks that run at the same time, spread over the GPUs")->option_text("N")->check(Check::between(1, 64))->group(group);
+  app.add_option("--time-limit", options.time_limit, "The most seconds for one task")
       ->option_text("SECONDS")
       ->default_str("")
       ->check(Check::positive())

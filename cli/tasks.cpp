@@ -129,7 +129,7 @@ ExitCode make(const MakeOptions& options, const Console& console) {
     console.note(fmt::format("{} of {} tasks", made, options.count));
   }
   base::write_file(std::filesystem::path(options.out) / "tasks.jsonl", index);
-  console.result(fmt::format("{} tasks in {}, {} of them for testing alone; left out: {} of a structure that there is, {} excluded, {} degenerate, {} too quick, {} too slow, {} not judged\n", made,
+  console.result(fmt::format("{} tasks in {}, {} of them for testing only; left out: {} with a structure that exists already, {} excluded, {} degenerate, {} too quick, {} too slow, {} not judged\n", made,
                              options.out, tests, refused.known, refused.excluded, refused.unsound, refused.fast, refused.slow, refused.faults));
   return made == options.count ? ExitCode::success : ExitCode::failed_items;
 }
@@ -181,11 +181,11 @@ void add_make(CommandLine& line, Arguments parent) {
   Arguments app = line.add(parent, "make", "Sample torch lines with plain kernels", "Commands", [options, &line] { return make(*options, line.console); });
   app.add_option("--out", options->out, "Where the tasks and their list tasks.jsonl are written")->option_text("DIR");
   app.add_option("--count", options->count, "Tasks")->option_text("N")->check(Check::between(1, 1000000));
-  app.add_option("--operations", options->operations, "Most operations of a line")->option_text("N")->check(Check::between(1, 12));
-  app.add_option("--versions", options->versions, "Tasks of one structure, with other sizes; every other one has 16-bit inputs")->option_text("N")->check(Check::between(1, 64));
+  app.add_option("--operations", options->operations, "The most operations of one torch line")->option_text("N")->check(Check::between(1, 12));
+  app.add_option("--versions", options->versions, "The number of tasks with the same structure and different sizes; every second one has 16-bit inputs")->option_text("N")->check(Check::between(1, 64));
   app.add_option("--least-us", options->least_us, "Least time of a reference, in microseconds")->option_text("MICROSECONDS")->check(Check::not_negative());
   app.add_option("--most-us", options->most_us, "Most time of a reference")->option_text("MICROSECONDS")->check(Check::positive());
-  app.add_option("--exclude", options->exclude, "Files or folders of tasks whose structures are not wanted, such as a benchmark's; may be given several times")->option_text("PATH")->one_value();
+  app.add_option("--exclude", options->exclude, "Make no task with the structure of one of these tasks, such as a benchmark's; may be given several times")->option_text("PATH")->one_value();
   app.add_flag("--no-check", options->no_check, "Do not compile, verify and time the references");
   add_judge_sessions_options(app, options->sessions);
 }
@@ -196,15 +196,15 @@ void add_tasks(CommandLine& line) {
   Arguments app = line.add("tasks", "Make, split and compare tasks for training", surroundings_group, nullptr);
   add_make(line, app);
   auto list = std::make_shared<ListOptions>();
-  Arguments split_app = line.add(app, "split", "The structure of each task, and whether it is for testing alone", "Commands", [list, &line] { return split(*list, line.console); });
+  Arguments split_app = line.add(app, "split", "Print the structure of each task, and whether it is for testing only", "Commands", [list, &line] { return split(*list, line.console); });
   split_app.add_option("TASKS", list->tasks, "Files or folders of tasks")->required();
   split_app.add_option("--split", list->split, "Only these")->option_text("all|train|test")->check(Check::one_of({"all", "train", "test"}));
   split_app.add_option("--python", list->python, "The interpreter with PyTorch, for .py tasks [default: python3]")->option_text("PROGRAM");
   auto both = std::make_shared<AuditOptions>();
-  Arguments audit_app = line.add(app, "audit", "Whether training has seen what is tested", "Commands", [both, &line] { return audit(*both, line.console); });
-  audit_app.add_option("--train", both->train, "Tasks, or a file of dataset, that training sees; may be given several times")->option_text("PATH")->one_value()->required();
-  audit_app.add_option("--test", both->test, "Tasks, or a file of dataset, to test with; may be given several times")->option_text("PATH")->one_value()->required();
-  audit_app.add_option("--near", both->near, "Similarity above which two structures count as alike")->option_text("SHARE")->check(Check::not_negative());
+  Arguments audit_app = line.add(app, "audit", "Say whether the training tasks contain what is tested", "Commands", [both, &line] { return audit(*both, line.console); });
+  audit_app.add_option("--train", both->train, "The tasks that training sees, or a file of dataset; may be given several times")->option_text("PATH")->one_value()->required();
+  audit_app.add_option("--test", both->test, "The tasks to test with, or a file of dataset; may be given several times")->option_text("PATH")->one_value()->required();
+  audit_app.add_option("--near", both->near, "Two structures whose similarity is above this count as alike")->option_text("SHARE")->check(Check::not_negative());
   audit_app.add_option("--python", both->python, "The interpreter with PyTorch, for .py tasks [default: python3]")->option_text("PROGRAM");
   audit_app.add_flag("--json", both->as_json, "Print one JSON object");
 }

@@ -81,7 +81,7 @@ Tuned read(const Options& options, const DeviceChoice& choice) {
   if (!parsed) throw base::Error(base::Fault::bad_task, base::render(parsed.error()));
   tuned.file = *std::move(parsed);
   if (tuned.file.tunables.empty())
-    throw base::Error(base::Fault::bad_task, fmt::format("{}: it has no tunables; a line such as //@ tune BLOCK = 128 | 256 | 512 makes BLOCK one, and the constant in the code goes", options.file));
+    throw base::Error(base::Fault::bad_task, fmt::format("{}: it has no tunables; to make BLOCK one, add a line such as //@ tune BLOCK = 128 | 256 | 512 and remove the constant from the code", options.file));
   const auto members = kernel::family(tuned.file);
   if (!members) throw base::Error(base::Fault::bad_task, base::render(members.error()));
   tuned.first = members->front();
@@ -284,16 +284,16 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_tune(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("tune", "The best combination of a kernel's own tunables, without a model", manual_group, [options, &line] { return run(*options, line.console); });
-  app.add_option("FILE", options->file, "Kernel file whose tune lines say what may vary")->required();
+  Arguments app = line.add("tune", "Find the best combination of a kernel's own tunables, without a model", manual_group, [options, &line] { return run(*options, line.console); });
+  app.add_option("FILE", options->file, "A kernel file with tune lines")->required();
   app.add_option("-o,--output", options->output, "Write the best combination here, ready for nvcc")->option_text("FILE");
-  app.add_option("--budget", options->budget, "Most combinations to judge; above it neighbours of the best come first")->option_text("N")->check(Check::between(1, 4096));
-  app.add_option("--time-limit", options->time_limit, "Most seconds; the same command goes on")->option_text("SECONDS")->default_str("")->check(Check::positive());
+  app.add_option("--budget", options->budget, "The most combinations to judge; of more, neighbours of the best come first")->option_text("N")->check(Check::between(1, 4096));
+  app.add_option("--time-limit", options->time_limit, "Begin no further combination after this time; the same command resumes the search")->option_text("SECONDS")->default_str("")->check(Check::positive());
   app.add_option("--where", options->where, "A further condition on combinations, such as \"BLOCK * VEC <= 1024\"")->option_text("CONDITION")->one_value();
   app.add_flag("--energy", options->energy, "Measure the energy of each right combination, too, by NVML: a second column");
   app.add_option("--t4", options->t4, "Write all combinations as a results file of the T4 format")->option_text("FILE");
   app.add_option("--set", options->set, "Another value for one of the file's sizes")->option_text("NAME=VALUE")->one_value();
-  app.add_flag("--again", options->again, "Judge also what an earlier run judged");
+  app.add_flag("--again", options->again, "Judge combinations again that an earlier run judged");
   app.add_flag("--json", options->as_json, "Print one JSON object");
   add_device_options(app, options->device);
   add_judge_options(app, options->workbench);

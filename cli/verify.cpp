@@ -32,7 +32,7 @@ ExitCode run(Options options, const Console& console) {
 
 void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("verify", "Is a variant right?", manual_group, [options, &line] { return run(*options, line.console); });
+  Arguments app = line.add("verify", "Say whether a variant is right", manual_group, [options, &line] { return run(*options, line.console); });
   add_task_options(app, options->judged.task);
   app.add_option("VARIANT", options->judged.variants, "Kernel files that answer the task, or somebody's PyTorch module with a ModelNew");
   app.make_optional("TASK");   // --answers stands for both

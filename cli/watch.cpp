@@ -45,9 +45,9 @@ ExitCode run(const Options& options, const Console& console) {
 
 void add_watch(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Arguments app = line.add("watch", "The report of a run in the browser, while it goes on", main_group, [options, &line] { return run(*options, line.console); });
+  Arguments app = line.add("watch", "Show the report of a run in the browser while the run goes on", main_group, [options, &line] { return run(*options, line.console); });
   app.add_option("RUN", options->run, "A run's folder; see `cudal1 runs`")->required();
-  app.add_option("--port", options->port, "Of the loopback; 0 is any that is free")->option_text("N")->check(Check::between(0, 65535));
+  app.add_option("--port", options->port, "The port on the loopback address; 0 takes any free port")->option_text("N")->check(Check::between(0, 65535));
 }
 
 }  // namespace cudal1::cli

@@ -115,18 +115,18 @@ std::vector<std::string> baselines(const WorkbenchOptions& options, const task::
 }
 
 void add_compile_options(Arguments app, WorkbenchOptions& options) {
-  app.add_option("--compile-limit", options.compile_limit, "Most seconds for one compilation")
+  app.add_option("--compile-limit", options.compile_limit, "The most seconds for one compilation")
       ->option_text("SECONDS")
       ->check(Check::positive())
       ->group("Judging");
-  app.add_flag("--no-sandbox", options.no_sandbox, "Compile without a sandbox where the system has none")->group("Judging");
+  app.add_flag("--no-sandbox", options.no_sandbox, "Compile without a sandbox where the system offers none")->group("Judging");
 }
 
 void add_judge_options(Arguments app, WorkbenchOptions& options) {
-  app.add_option("--seed", options.seed, "Of the search and, on the simulator, of the inputs")
+  app.add_option("--seed", options.seed, "Seed of the search and, on the simulator, of the inputs")
       ->option_text("N")
       ->group("Judging");
-  app.add_option("--run-limit", options.run_limit, "Most seconds for one execution of a variant")
+  app.add_option("--run-limit", options.run_limit, "The most seconds for one execution of a variant")
       ->option_text("SECONDS")
       ->check(Check::positive())
       ->group("Judging");
@@ -136,28 +136,28 @@ void add_judge_options(Arguments app, WorkbenchOptions& options) {
       ->group("Judging");
   app.add_flag("--no-sanitizer", options.no_sanitizer, "Leave out compute-sanitizer before a final verdict on a GPU")
       ->group("Judging");
-  app.add_flag("--no-counters", options.no_counters, "Do not read a GPU's counters, a tenth of a second a variant")->group("Judging");
+  app.add_flag("--no-counters", options.no_counters, "Do not read the GPU's counters, which takes a tenth of a second for each variant")->group("Judging");
   app.add_option("--precision", options.precision, "How exact products of float32 operands must be [default: reference for a module, else fp32]")
       ->option_text("reference|fp32|tf32|half")
       ->check(Check::one_of({"reference", "fp32", "tf32", "half"}))
       ->group("Judging");
-  app.add_option("--trials", options.trials, "Seeds of the declared inputs that a variant is verified on")
+  app.add_option("--trials", options.trials, "The number of seeds with which the declared inputs are drawn to verify a variant")
       ->option_text("N")
       ->check(Check::between(1, 1000))
       ->group("Judging");
-  app.add_option("--final-pairs", options.final_pairs, "On a GPU, pairs of measurements of a final verdict, in each of its processes")
+  app.add_option("--final-pairs", options.final_pairs, "On a GPU, the pairs of measurements that a final verdict takes in each of its processes")
       ->option_text("N")
       ->check(Check::between(12, 10000))
       ->group("Judging");
-  app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch beside a final verdict")
+  app.add_flag("--no-pytorch", options.no_pytorch, "On a GPU, do not time a kernel file's torch line in PyTorch for a final verdict")
       ->group("Judging");
-  app.add_option("--baseline", options.baselines, "On a GPU, the ways to run PyTorch that variants are compared with; the score is against the first")
+  app.add_option("--baseline", options.baselines, "On a GPU, the ways to run PyTorch that variants are timed against; a module's score is against the first")
       ->option_text("NAME,…")
       ->delimiter(',')
       ->one_value()
       ->group("Judging");
-  app.add_flag("--no-oracle", options.no_oracle, "Judge also by a torch line that cannot be evaluated: as if the task had none")->group("Judging");
-  app.add_option("--require-oracle", options.require_oracle, "Refuse a task that nothing but its own kernel vouches for: torch wants a torch line, shadow is content with its kernel in double precision")
+  app.add_flag("--no-oracle", options.no_oracle, "If the torch line cannot be evaluated, judge the task as if it had none")->group("Judging");
+  app.add_option("--require-oracle", options.require_oracle, "Refuse a task whose right result comes only from its own kernel: torch requires a torch line, shadow also accepts the kernel in double precision")
       ->option_text("torch|shadow")
       ->check(Check::one_of({"torch", "shadow"}))
       ->group("Judging");
@@ -166,7 +166,7 @@ void add_judge_options(Arguments app, WorkbenchOptions& options) {
 
 void add_accept_degenerate(Arguments app, WorkbenchOptions& options) {
   app.add_flag("--accept-degenerate", options.accept_degenerate,
-               "Judge a task whose answer needs no work; it earns no speed-up")
+               "Judge a task whose answer needs no work; no variant of it is called FASTER")
       ->group("Judging");
 }
 

@@ -130,8 +130,8 @@ Compiler::Compiler(CompilerOptions options) : state_(std::make_unique<State>(std
   if (state_->identity.library.empty()) throw_not_found(state_->identity);
   if (state_->options.sandbox)
     if (const SandboxState sandbox = sandbox_state(); !sandbox.available)
-      throw base::Error(base::Fault::usage, "the compiler cannot be locked in (" + sandbox.description +
-                                                "), so a model's code could read files; --no-sandbox goes on without");
+      throw base::Error(base::Fault::usage, "the compiler cannot be confined to a sandbox (" + sandbox.description +
+                                                "), so a model's code could read files; --no-sandbox compiles without one");
 }
 
 Compiler::~Compiler() = default;

@@ -32,7 +32,7 @@ void confine(const std::vector<std::filesystem::path>& readable) {
   const bool files = confine_files(readable);
   if (!confine_calls(files))
     throw base::Error(base::Fault::usage, "the sandbox for the compiler cannot be set up (" + sandbox_state().description +
-                                              "); --no-sandbox goes on without one");
+                                              "); --no-sandbox compiles without one");
 }
 
 }  // namespace cudal1::compile

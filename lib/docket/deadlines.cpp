@@ -28,7 +28,7 @@ void Docket::watch_deadlines(const std::stop_token& stop) {
         ruling.group = waiter.group;
         ruling.mode = waiter.mode;
         ruling.fault = Fault::deadline;
-        ruling.reason = fmt::format("no verdict within {:g} s of work; it goes on, and the same answer asked for again joins it", *waiter.deadline);
+        ruling.reason = fmt::format("no verdict within {:g} s of work; the work goes on, and a new request for the same answer waits for it", *waiter.deadline);
         ruling.queue_seconds = std::max(0.0, (*work->began - waiter.submitted).count());
         ruling.work_seconds = (base::now() - *work->began).count();
         due.emplace_back(waiter, std::move(ruling));

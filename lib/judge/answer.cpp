@@ -149,7 +149,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
         trial.time_empty();
       }
       ended("start");
-      begins(source.find("cpp_extension") == std::string::npos ? "loading it" : "loading it; its extensions are built now, which may take minutes");
+      begins(source.find("cpp_extension") == std::string::npos ? "loading it" : "loading the answer; its extensions are built now, which may take minutes");
       auto loading = std::async(std::launch::async, [&] { trial.answer().load(answer, source); });
       meanwhile(loading);
       loading.get();
@@ -170,7 +170,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       if (wrong) return with_steps(*std::move(wrong));
       remarks = trial.remarks();
       if (!timed) continue;
-      begins("timing PyTorch and it in turns");
+      begins("timing PyTorch and the answer in turns");
       if (next) next->started().wait();
       lock = turn();
       for (const std::string& name : process == 0 ? options.baselines : std::vector<std::string>{})
@@ -186,7 +186,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       if (options.process.device != "cpu" && (trial.told_ms < shortest_ms || bench::implausible(trial.told_ms, output_bytes(offered), options.facts)))
         trial.impossible = fmt::format("its outputs cannot be written in {:.3g} ms", trial.told_ms);
       if (trial.elsewhere() || !trial.impossible.empty())
-        return refused(Verdict::implausible, fmt::format("{}; {}", trial.elsewhere() ? "its work goes on in other streams when the one that is timed has ended" : trial.impossible,
+        return refused(Verdict::implausible, fmt::format("{}; {}", trial.elsewhere() ? "work of the answer goes on in other streams after the timed stream has ended" : trial.impossible,
                                                          fmt::join(remarks, "; ")));
       beside_ms = trial.beside_ms;
       estimates.push_back(trial.estimate);
@@ -201,7 +201,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
       ended("time");
       if (!beside_ms.empty() && std::none_of(alone.begin(), alone.end(), [](double ms) { return std::isnan(ms); }) &&
           quantile(beside_ms, 0.25) > (1 + hidden_share) * quantile(alone, 0.75) + doubt_alone_ms)
-        return refused(Verdict::implausible, fmt::format("PyTorch takes {:.3g} ms beside its processes, and {:.3g} ms without them", median(beside_ms), median(alone)));
+        return refused(Verdict::implausible, fmt::format("PyTorch takes {:.3g} ms beside the answer's processes, and {:.3g} ms without them", median(beside_ms), median(alone)));
     }
   } catch (const base::Error& error) {
     if (error.fault() != base::Fault::bad_input && error.fault() != base::Fault::bad_task) throw;

@@ -163,7 +163,7 @@ std::optional<outcome::Judgement> AnswerTrial::time(outcome::Judgement& judgemen
   timing.pairs = estimate.pairs;
   if (verdict == Verdict::slower && timing.variant_ms - timing.reference_ms <= own_process_ms + own_process_share * timing.reference_ms) {
     verdict = Verdict::inconclusive;
-    indistinct = "no slower than being timed in a process of its own may make it";
+    indistinct = "the difference is no more than the cost of being timed in a process of its own";
   }
   judgement.workloads = {timing};
   judgement.baselines.clear();
@@ -182,7 +182,7 @@ std::vector<std::string> AnswerTrial::remarks() const {
   std::vector<std::string> list = answer_->notes();
   if (!indistinct.empty()) list.push_back(indistinct);
   if (!answer_->lacking().empty()) list.push_back("confined without " + answer_->lacking());
-  if (others_) list.emplace_back("its tensors have other names or shapes than the task's, so it was not tried with weights but those that it constructs");
+  if (others_) list.emplace_back("its tensors have other names or shapes than the task's, so it was tried only with the weights that it constructs");
   return list;
 }
 

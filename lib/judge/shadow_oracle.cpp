@@ -104,17 +104,18 @@ std::optional<std::vector<reference::Expected>> ShadowOracle::truth(const task::
 
 std::string ShadowOracle::why_not() const {
   if (!problem_.empty()) return problem_;
-  if (figures.outputs == 0) return "none of its outputs comes of operations on floats";
-  return figures.refuted > 0 ? "what its kernel gives in double precision is far from what it gives" : "";
+  if (figures.outputs == 0) return "none of its outputs is computed from floats";
+  return figures.refuted > 0 ? "its kernel's results in double precision are far from its ordinary results" : "";
 }
 
 std::string ShadowOracle::note() const {
   std::string text = "the task's own kernel in double precision on the simulator";
   if (figures.shadowed < figures.outputs) text += fmt::format(", of {:.3g} % of the outputs", std::floor(1000 * figures.shadowed / figures.outputs) / 10);
   if (figures.turned > 0)
-    text += fmt::format("; {:.0f} comparison{} of floats {} out otherwise than without rounding, so it is less sure", figures.turned, figures.turned == 1 ? "" : "s",
-                        figures.turned == 1 ? "came" : "come");
-  if (figures.refuted > 0) text += fmt::format("; {:.0f} output{} of which it makes no sense {} compared with the kernel's own", figures.refuted, figures.refuted == 1 ? "" : "s", figures.refuted == 1 ? "is" : "are");
+    text += fmt::format("; {:.0f} comparison{} of floats would come out differently without rounding, so it is less certain", figures.turned,
+                        figures.turned == 1 ? "" : "s");
+  if (figures.refuted > 0) text += fmt::format("; {:.0f} output{} far from that {} compared with the kernel's ordinary result{}", figures.refuted, figures.refuted == 1 ? "" : "s", figures.refuted == 1 ? "is" : "are",
+                                               figures.refuted == 1 ? "" : "s");
   return text;
 }
 

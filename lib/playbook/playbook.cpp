@@ -30,7 +30,7 @@ class Playbook final : public model::Model {
       chosen = choose_without(candidates.list, candidate_id(question.exemplars.front().source), question.undo);
       if (!chosen) {
         reply.status = model::Reply::Status::refused;
-        reply.reason = fmt::format("the playbook has no kernel without {} that keeps the rest", fmt::join(question.undo, " and "));
+        reply.reason = fmt::format("the built-in model has no kernel that lacks only {}", fmt::join(question.undo, " and "));
         return reply;
       }
     } else if (question.key.attempt > 0) {

@@ -174,7 +174,7 @@ tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device&
     for (std::size_t i = 0; i < task.buffers.size(); ++i) again = again && replay.same_bits(i, replay.read(i), first[i]);
     task.replayed = again ? RecordedTask::Replayed::rounded : RecordedTask::Replayed::varying;
     if (!differs.empty())
-      return tl::unexpected(again ? fmt::format("the kernel by itself does not give what was recorded in {}", differs) : fmt::format("the kernel does not give the same in {} twice", differs));
+      return tl::unexpected(again ? fmt::format("the kernel by itself does not give what was recorded in {}", differs) : fmt::format("two runs of the kernel differ in {}", differs));
   }
 
   std::set<std::size_t> everything, outputs;

@@ -73,7 +73,7 @@ std::string tokens(const model::Usage& usage) {
 
 std::string cost(const model::Usage& usage) {
   if (usage.input_tokens + usage.output_tokens == 0) return "";
-  if (!usage.priced) return usage.cost > 0 ? fmt::format("more than ${:.4f}: not every price is known", usage.cost) : "not known: no price of the model is";
+  if (!usage.priced) return usage.cost > 0 ? fmt::format("more than ${:.4f}: not every price is known", usage.cost) : "not known, because the model has no known price";
   return fmt::format("${:.4f}", usage.cost);
 }
 
@@ -192,8 +192,8 @@ void roofline(const store::Run& run, Document& out) {
 void races(const store::Run& run, Document& out) {
   if (run.result.races.empty()) return;
   out.push_back(Heading{2, "Races"});
-  out.push_back(Paragraph{"What the screenings of a round could not tell apart was timed in turns, the best before it with it. "
-                          "Whoever was surely not the fastest left; the speed-ups are those from then on."});
+  out.push_back(Paragraph{"Variants of a round that their screenings could not tell apart were timed in turns, together with the best variant before. "
+                          "A variant that was surely not the fastest left the race. The speed-ups below count from then on."});
   Table table{{"round", "variant", "over the fastest", "turns", "speed-up"}, {}, {true, false, true, true, true}};
   for (const auto& race : run.result.races) {
     for (const auto& racer : race.racers)

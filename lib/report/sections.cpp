@@ -53,7 +53,7 @@ std::string wording(search::Together together) {
   switch (together) {
     case search::Together::multiply: return "as the product of the two";
     case search::Together::need: return "less than the product: they need each other";
-    case search::Together::replace: return "more than the product: either does for the other";
+    case search::Together::replace: return "more than the product: either can replace the other";
     case search::Together::unknown: return "";
   }
   return "";
@@ -120,7 +120,7 @@ void append_resources(const outcome::Judgement& judgement, Document& out) {
   out.push_back(std::move(table));
   for (const auto& facts : judgement.resources)
     if (!facts.serialized_wgmma.empty())
-      out.push_back(Paragraph{fmt::format("ptxas lets the wgmma of {} run only one after another: {}.", facts.kernel, facts.serialized_wgmma)});
+      out.push_back(Paragraph{fmt::format("ptxas serialises the wgmma instructions of {}: {}.", facts.kernel, facts.serialized_wgmma)});
   if (judgement.occupancy > 0)
     out.push_back(Paragraph{fmt::format("Occupancy {}, limited by {}.", percent(judgement.occupancy), judgement.occupancy_limited_by)});
   if (!judgement.tunables.empty()) out.push_back(Paragraph{fmt::format("Tunables: {}.", sizes(judgement.tunables))});
@@ -139,14 +139,14 @@ void append_ablation(const search::Result& result, Document& out) {
     table.rows.push_back({fmt::format("{}", fmt::join(factor.techniques, " and ")), measured ? text(value) : "",
                           factor.without->id, base::printable(measured ? remark : factor.problem)});
     if (measured && factor.high < 1)
-      harmful.push_back(fmt::format("{} harmed: it cost {:.0f} % of the time ({} is {} as fast without it).",
+      harmful.push_back(fmt::format("{} did harm: it cost {:.0f} % of the time ({} is {} as fast without it).",
                                     fmt::join(factor.techniques, " and "), 100 * (1 - factor.value), ablation->winner->id,
                                     text({1 / factor.value, 1 / factor.high, 1 / factor.low})));
   };
   double product = 1;
   std::size_t known = 0;
   for (const auto& factor : ablation->single) {
-    row(factor, factor.low > 1 ? "" : factor.high < 1 ? "harmed" : "no difference that can be told");
+    row(factor, factor.low > 1 ? "" : factor.high < 1 ? "harmed" : "no measurable difference");
     if (!factor.problem.empty()) continue;
     product *= factor.value;
     ++known;

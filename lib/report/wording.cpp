@@ -46,16 +46,16 @@ std::string verdict(const outcome::Judgement& judgement) {
 
 std::string full_size(const outcome::ErrorFigures& errors) {
   if (errors.outputs <= 0 || errors.verified_outputs >= errors.outputs) return "";
-  if (errors.verified_outputs <= 0) return fmt::format("none of the {:.0f} outputs at the declared sizes was looked at", errors.outputs);
+  if (errors.verified_outputs <= 0) return fmt::format("none of the {:.0f} outputs at the declared sizes was verified", errors.outputs);
   return fmt::format("{:.0f} of {:.0f} outputs at the declared sizes were verified", errors.verified_outputs, errors.outputs);
 }
 
 std::string_view sanitized(const outcome::Judgement& judgement) {
   if (judgement.predicted) return "";  // the simulator checks every run
   if (judgement.sanitizer == "passed") return "compute-sanitizer passed";
-  if (judgement.sanitizer == "absent") return "compute-sanitizer is not installed, so races and stray accesses were not looked for";
-  if (judgement.sanitizer == "refused") return "compute-sanitizer does not run here, so races and stray accesses were not looked for";
-  if (judgement.sanitizer == "too slow") return "compute-sanitizer was too slow here and was stopped, so races and stray accesses were not all looked for";
+  if (judgement.sanitizer == "absent") return "compute-sanitizer is not installed, so races and stray accesses were not checked";
+  if (judgement.sanitizer == "refused") return "compute-sanitizer does not run here, so races and stray accesses were not checked";
+  if (judgement.sanitizer == "too slow") return "compute-sanitizer was too slow here and was stopped, so not all races and stray accesses were checked";
   return "";
 }
 
@@ -63,9 +63,9 @@ std::string_view explanation(outcome::Label label) {
   using outcome::Label;
   switch (label) {
     case Label::launch_bound: return "its time is mostly that of starting a kernel";
-    case Label::throttled: return "the GPU's clock was held down meanwhile; pairs taken then were set aside";
-    case Label::tenant_suspect: return "something else ran on the GPU meanwhile";
-    case Label::not_observable: return "without NVML, other programs on the GPU and held-down clocks go unseen";
+    case Label::throttled: return "the GPU lowered its clock during the measurement; pairs taken then were set aside";
+    case Label::tenant_suspect: return "another program seems to have used the GPU during the measurement";
+    case Label::not_observable: return "without NVML, other programs on the GPU and lowered clocks are not noticed";
     case Label::algebraic: return "faster than reading every input and doing the arithmetic as written would allow";
     case Label::specialised:
     case Label::shadow_oracle:

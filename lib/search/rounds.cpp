@@ -146,7 +146,7 @@ std::vector<std::size_t> Rounds::process_in_order(std::vector<Asked>& batch) {
     const auto* reply = asker_.wait(asked);
     if (stop_.stop_requested() && !(reply && reply->status == Status::ok)) stop(Stop::interrupted, "it was interrupted");
     if (!reply && !stopped_)
-      stop(budget_.cost_used_up() ? Stop::cost_limit : Stop::token_limit, budget_.cost_uncounted() ? "a reply came without what it cost, which a limit of cost needs" : "another reply would exceed the limit");
+      stop(budget_.cost_used_up() ? Stop::cost_limit : Stop::token_limit, budget_.cost_uncounted() ? "a reply came without its price, which --cost-limit needs" : "another reply would exceed the limit");
     if (stopped_) break;
     if (reply->status == Status::pending && !pending) pending = reply;
     // Every question is put once, so that all prompts of a round can be answered together; what comes after a missing
@@ -323,7 +323,7 @@ void Rounds::finish_round(int number, std::size_t first_variant) {
     if (last->best_so_far > (before == result_.rounds.rend() ? 0 : before->best_so_far)) break;
   }
   if (idle >= *options_.stagnation)
-    stop(Stop::stagnation, fmt::format("{} round{} brought nothing better", idle, idle == 1 ? "" : "s"));
+    stop(Stop::stagnation, fmt::format("{} round{} brought no improvement", idle, idle == 1 ? "" : "s"));
 }
 
 void Rounds::check_limits() {

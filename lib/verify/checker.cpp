@@ -46,7 +46,7 @@ std::string reason(const base::Finished& finished) {
     for (auto line = lines.rbegin(); line != lines.rend(); ++line)
       if (const auto words = base::trim(*line); !words.empty()) return std::string(words.substr(0, 400));
   }
-  return finished.signal != 0 ? fmt::format("it ended by signal {}", finished.signal) : fmt::format("it ended with {} and no words", finished.exit_code);
+  return finished.signal != 0 ? fmt::format("it ended by signal {}", finished.signal) : fmt::format("it ended with {} and printed no reason", finished.exit_code);
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class Oracle(CliTest):
 
     def test_without_any_float_there_is_no_shadow(self):
         self.write("task.cu", COUNT)
-        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM), "NO_ORACLE: the task has no torch line, and none of its outputs comes of operations on floats")
+        self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM), "NO_ORACLE: the task has no torch line, and none of its outputs is computed from floats")
         self.says(self.run_cli("verify", "task.cu", "task.cu", *SIM, "--require-oracle", "shadow", code=10), "--require-oracle shadow", "write a torch line")
 
     def test_a_torch_line_that_cannot_be_evaluated_is_an_error(self):

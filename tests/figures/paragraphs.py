@@ -21,7 +21,7 @@ def blocks(text):
             inside = not inside
             line = ""
         table = re.match(r"\s*(\||:[ <]|#)", line)
-        item = re.match(r"\s*(- |\* |\d+\. )", line)
+        item = re.match(r"\s*(- |\* |\. |\d+\. )", line)
         if inside or table or not line.strip() or item:
             if lines:
                 yield start, " ".join(lines)
@@ -44,7 +44,7 @@ def main():
     for pattern in options.documents or DOCUMENTS:
         for path in sorted(options.tree.glob(pattern)):
             for line, text in blocks(path.read_text()):
-                if len(text.split()) >= SHORTEST:
+                if len(text.split()) >= SHORTEST and "++ " not in text:  # lines of commands on a manual page
                     found.append((path.relative_to(options.tree), line, text))
     print(f"{len(found)} paragraphs, seed {options.seed}\n")
     for path, line, text in random.Random(options.seed).sample(found, min(options.count, len(found))):

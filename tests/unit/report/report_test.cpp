@@ -193,7 +193,7 @@ TEST_CASE("what the winner's techniques brought is told, with what harmed") {
   variants.back().judgement.verdict = outcome::Verdict::wrong_result;
   const auto text = report::render(run, "markdown");
   CHECK_THAT(text, containing("What r02-s01's techniques brought") && containing("1.95x"));
-  CHECK_THAT(text, containing("unrolling harmed: it cost 35 % of the time"));
+  CHECK_THAT(text, containing("unrolling did harm: it cost 35 % of the time"));
   CHECK_THAT(text, containing("tiling and unrolling") && containing("WRONG"));
   CHECK_THAT(report::render(run, "terminal"), containing("The factors of single techniques multiply to"));
   variants[variants.size() - 2].judgement.verdict = outcome::Verdict::wrong_result;

@@ -289,7 +289,7 @@ TEST_CASE("each limit stops the run and is named") {
     scene.options.cost_limit = 100;
     const auto result = scene.run(untold);
     CHECK(result.stopped_because == search::Stop::cost_limit);
-    CHECK(result.reason == "a reply came without what it cost, which a limit of cost needs");
+    CHECK(result.reason == "a reply came without its price, which --cost-limit needs");
     CHECK(result.variants.size() == 2);
   }
   SECTION("cost") {
