@@ -62,8 +62,8 @@ struct Scale {
   std::unique_ptr<device::Module> module;
 
   Scale(std::uint32_t n, std::uint32_t rounds, int launches = 1) {
-    plan.buffers = {{kernel::PlanBuffer::Role::input, "A", tensor::Dtype::float32, {n}, 4 * n, {}},
-                    {kernel::PlanBuffer::Role::output, "C", tensor::Dtype::float32, {n}, 4 * n, {}}};
+    plan.buffers = {{kernel::PlanBuffer::Role::input, "A", tensor::Dtype::float32, {n}, 4 * n, {}, {}},
+                    {kernel::PlanBuffer::Role::output, "C", tensor::Dtype::float32, {n}, 4 * n, {}, {}}};
     kernel::Launch launch;
     launch.kernel = "scale";
     launch.grid = {(n + 255) / 256, 1, 1};

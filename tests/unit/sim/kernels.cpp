@@ -486,7 +486,7 @@ std::string changed_by(int into) {
   const device::Region region{device->allocate(4, "out"), 0, 4};
   device->write(region, std::vector<std::byte>(4));
   kernel::Plan plan;
-  plan.buffers.push_back({kernel::PlanBuffer::Role::inout, "out", tensor::Dtype::int32, {1}, 4, {}});
+  plan.buffers.push_back({kernel::PlanBuffer::Role::inout, "out", tensor::Dtype::int32, {1}, 4, {}, {}});
   kernel::Launch launch;
   launch.kernel = "count";
   kernel::ScalarArgument scalar{{}, 4};
