@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t largest_reply = std::size_t{4} << 20;
+constexpr std::size_t largest_reply = std::size_t{8} << 20;
 
 fs::path find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {

@@ -22,7 +22,7 @@ bool lost(const model::Reply& reply) {
 }
 
 // The built-in model's plan for a network of 427 layers has 1.4 MB. What comes beyond is not kept.
-constexpr std::size_t longest_reply = std::size_t{16} << 20;
+constexpr std::size_t longest_reply = std::size_t{4} << 20;
 
 model::Reply limited(model::Reply reply) {
   if (reply.text.size() <= longest_reply) return reply;

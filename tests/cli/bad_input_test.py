@@ -70,7 +70,7 @@ class Machines(CliTest):
 
     def test_an_unknown_device_says_what_there_is(self):
         self.write("task.cu", TASK)
-        self.refuses("optimize", "task.cu", "--device", "gpu", code=2, says=["--device gpu", "auto, cuda:N or sim"])
+        self.refuses("optimize", "task.cu", "--device", "gpu", code=2, says=["--device gpu", "auto, cuda:N, sim or ssh:HOST"])
         self.refuses("optimize", "task.cu", "--device", "cuda:x", code=2, says=["--device cuda:x"])
 
     def test_a_gpu_that_is_not_there_is_an_error_not_a_fallback(self):

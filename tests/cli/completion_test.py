@@ -32,7 +32,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.assertEqual(self.complete("cudal1 runs --no-inp"), ["--no-input"])
 
     def test_values_are_completed(self):
-        self.assertEqual(self.complete("cudal1 optimize --device s"), ["sim"])
+        self.assertEqual(self.complete("cudal1 optimize --device s"), ["sim", "ssh:"])
         self.assertEqual(self.complete("cudal1 optimize --sampling b"), ["buckets"])
         self.assertEqual(self.complete("cudal1 report --format m"), ["markdown"])
 

@@ -10,7 +10,7 @@ from fixture import FASTER, TASK, WRONG, CliTest, reply
 
 
 class Page(html.parser.HTMLParser):
-    """Ids, links to them, and details by id."""
+    """Ids of variants, and links to them."""
 
     def __init__(self):
         super().__init__()
@@ -18,7 +18,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
-        if tag == "details":
+        if tag == "div" and "id" in given:
             self.ids.append(given["id"])
         if tag == "a":
             self.links.append(given["href"].removeprefix("#"))

@@ -153,7 +153,7 @@ __global__ void large(float* C) {}
   REQUIRE_FALSE(none);
   CHECK_THAT(none.error().message, containing("no `when` has any at these sizes"));
   CHECK_THAT(host_launcher(file), containing("if (cudal1_status == cudaSuccess && (") && containing(") != 0) {"));
-  for (const auto& [wrong, said] : {std::pair{"//@ when M <= 2 {", "unknown name `M`"}, std::pair{"//@ when N <= 1024", "this `when` has no steps"}}) {
+  for (const auto& [wrong, said] : {std::pair{"//@ when M <= 2 {", "unknown name `M`"}, std::pair{"//@ when N <= 1024 {\n//@ }\n//@ when N > 0 {", "this `when` has no steps"}}) {
     std::string changed = source;
     changed.replace(changed.find("//@ when N <= 1024 {"), 20, wrong);
     const auto read = parse(changed, "a.cu");

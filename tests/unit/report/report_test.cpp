@@ -351,7 +351,7 @@ TEST_CASE("what makes a time less certain, and what the hardware counted, stand 
   judgement.labels = {outcome::Label::tenant_suspect};
   judgement.hardware = {{"dram_share", 0.87}};
   const auto table = report::judgement_table({{"mine.cu", judgement}}, {}, true);
-  CHECK_THAT(table, containing("TENANT_SUSPECT: something else ran on the GPU"));
+  CHECK_THAT(table, containing("TENANT_SUSPECT: another program seems to have used the GPU"));
   CHECK_THAT(table, containing("dram_share"));
   CHECK_THAT(table, containing("0.87"));
   judgement.hardware_problem = "this user may not read the GPU's counters";
