@@ -49,6 +49,8 @@ def optimise(cudal1, task, options, limit):
     except ValueError:
         return row | {"verdict": "NO RESULT", "note": run.stderr.strip().splitlines()[-1:]}
     task.with_suffix(".json").write_text(run.stdout)
+    if "error" in result:
+        return row | {"verdict": "ERROR", "note": [str(result["error"])]}
     row["reference_ms"] = result["reference_time_ms"]
     row["tried"] = [v["judgement"]["verdict"] for v in result["variants"] if v["judgement"]]
     best = result["best"]
