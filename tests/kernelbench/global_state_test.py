@@ -4,6 +4,7 @@
 import sys
 import unittest
 
+from rule import numbers
 from tasks import HERE
 import torch
 
@@ -44,7 +45,7 @@ class GlobalStateTest(unittest.TestCase):
 
     def test_a_task_begins_with_pytorchs_own_state_whatever_ran_before_it(self):
         host, threads, relu = Host(), torch.get_num_threads(), torch.relu
-        host.hello({"device": "cpu"})
+        host.hello({"device": "cpu", "rule": numbers()})
         notes = self.opened(host, SETS_EVERYTHING)["notes"]
         self.assertIn("torch.backends.cudnn.benchmark, torch.backends.cuda.matmul.allow_tf32: set by the module", notes[0])
         self.assertFalse(torch.backends.cuda.matmul.allow_tf32)   # nor does it run with what it set
@@ -57,7 +58,7 @@ class GlobalStateTest(unittest.TestCase):
 
     def test_the_environment_does_not_change_the_flags(self):
         torch.backends.cuda.matmul.allow_tf32 = True   # as TORCH_ALLOW_TF32_CUBLAS_OVERRIDE does
-        Host().hello({"device": "cpu"})
+        Host().hello({"device": "cpu", "rule": numbers()})
         self.assertFalse(torch.backends.cuda.matmul.allow_tf32)
 
 

@@ -4,15 +4,19 @@
 import sys
 import unittest
 
+from rule import numbers, within
 from tasks import HERE
 import torch
 
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+import comparison  # noqa: E402
 from comparison import Comparison  # noqa: E402
+from lent_cases import as_text  # noqa: E402
 from precision import allowed, flags, kind_of, operand_roundoff  # noqa: E402
 from rounding import sigma_of  # noqa: E402
 
 aten = torch.ops.aten
+comparison.rule.update(numbers())
 
 
 class PrecisionTest(unittest.TestCase):
@@ -60,7 +64,7 @@ class LargeLogitsTest(unittest.TestCase):
         truth = attend(*wide)
         sigma, runs = sigma_of(lambda: [attend(*wide)], [truth], 4, 7, "fp32", lambda number: True)
         self.assertFalse(bool((sigma[0] == 0).any()))   # as where NaN stood in all runs
-        self.assertLess(Comparison(attend(x, values), truth, sigma[0], runs).run()["deviation"]["element"], 4)
+        self.assertTrue(within(as_text(Comparison(attend(x, values), truth, sigma[0], runs).run())))
 
 
 if __name__ == "__main__":
