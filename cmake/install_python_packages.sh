@@ -16,3 +16,8 @@ if [ ! -e "$trainers/openrlhf/utils/agent.py" ]; then
       "$python/bin/pip" install -q --disable-pip-version-check --no-deps --target "$trainers" openrlhf==0.11.2 verl==0.9.1; } ||
     echo "PyPI cannot be reached: the parts of training.client with the trainers' own code are skipped" >&2
 fi
+verifiers=build/verifiers     # apart: it wants another mcp
+if ! "$verifiers/bin/python" -c "import verifiers.v1" 2>/dev/null; then
+  { python3 -m venv "$verifiers" && "$verifiers/bin/pip" install -q --disable-pip-version-check verifiers==0.4.0; } ||
+    echo "PyPI cannot be reached: training.verifiers, the test with verifiers' own loader, is skipped" >&2
+fi

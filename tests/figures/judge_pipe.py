@@ -120,7 +120,7 @@ def short(line):
 
 
 def noise(cudal1, tasks, count, options):
-    """One kernel under many names, so that each is judged: the spread of each reward beside that of the task's answers."""
+    """Lines of text: one kernel under many names, so that each is judged; the spread of each reward beside that of the task's answers."""
     def spread(task):
         got, _, _ = judge(cudal1, [(str(i), task, answer) for i, answer in enumerate(tasks[task])], options)
         scores = [line["score"] for line in got.values() if line["score"]]
@@ -132,16 +132,17 @@ def noise(cudal1, tasks, count, options):
     with tempfile.TemporaryDirectory() as store:
         options = [*options, "--store", store]
         judge(cudal1, others + copies, options)   # then the task's mean and best stand still
-        rewarded(cudal1, task, others, copies, options)
+        for shape in ("paper", "log", "milestones", "kevin", "correct"):
+            yield rewarded(cudal1, task, others, copies, options, shape)
 
 
-def rewarded(cudal1, task, others, copies, options):
-    for shape in ("paper", "log", "milestones", "kevin", "correct"):
-        got, _, _ = judge(cudal1, others + copies, [*options, "--reward", shape])
-        rewards = [got[name]["reward"] for name, _, _ in copies if got[name]["reward"] is not None]
-        group = [got[name]["reward"] for name, _, _ in others if got[name]["reward"] is not None]
-        print(f"reward {shape}, {task.stem}: {len(rewards)} of one kernel, deviation {statistics.pstdev(rewards):.4f}; "
-              f"{len(group)} answers of its task, deviation {statistics.pstdev(group):.4f}", flush=True)
+def rewarded(cudal1, task, others, copies, options, shape):
+    got, _, _ = judge(cudal1, others + copies, [*options, "--reward", shape])
+    rewards = [got[name]["reward"] for name, _, _ in copies if got[name]["reward"] is not None]
+    group = [got[name]["reward"] for name, _, _ in others if got[name]["reward"] is not None]
+    own, all_of_them = (statistics.pstdev(each) if each else 0 for each in (rewards, group))
+    share = f"{100 * own / all_of_them:.1f} % of it" if all_of_them else "the group has none"
+    return (f"reward {shape}, {task.stem}: {len(rewards)} of one kernel, deviation {own:.4f}; {len(group)} answers of its task, deviation {all_of_them:.4f}: {share}")
 
 
 def main():
@@ -183,7 +184,8 @@ def main():
     for reason in sorted({line["fault"] for line in lost}):
         print(f"  {sum(line['fault'] == reason for line in lost)} of {reason}")
     if options.noise:
-        noise(cudal1, tasks, options.noise, device)
+        for line in noise(cudal1, tasks, options.noise, device):
+            print(line, flush=True)
     return 1 if faults or zeros or other else 0
 
 

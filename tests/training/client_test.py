@@ -7,7 +7,9 @@ import json
 import logging
 import os
 import pathlib
+import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +32,18 @@ NAME = json.dumps({"source": TASK})
 
 def blocks(size):
     return FASTER.replace("256", str(size))
+
+
+def workers(server):
+    found = []
+    for listed in pathlib.Path(f"/proc/{server}/task").glob("*/children"):
+        for child in listed.read_text().split():
+            try:
+                if b"\0worker\0" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+                    found.append(int(child))
+            except FileNotFoundError:
+                pass
+    return found
 
 
 def load(path, name):
@@ -96,6 +110,45 @@ class Client(CliTest):
         asking.join(120)
         self.assertEqual([result.fault for result in results], [None] * len(answers))
         self.assertEqual([result.reward for result in results], [1 if i % 3 else 0 for i in range(24)])
+
+    def test_workers_that_are_killed_cost_no_reward(self):
+        server = self.start()
+        judge = Judge(self.url, reward="correct", patience=120)
+        answers = [blocks(32 + i) if i % 3 else WRONG.replace("256", str(64 + i)) for i in range(24)]
+        over, killed = threading.Event(), []
+
+        def kill():
+            while len(killed) < 4 and not over.wait(0.3):
+                if victims := workers(server.pid):
+                    os.kill(random.choice(victims), signal.SIGKILL)
+                    killed.append(1)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        results = judge.judge_all({"task": NAME, "answer": answer} for answer in answers)
+        over.set()
+        killer.join()
+        self.assertTrue(killed)
+        self.assertEqual([result.reward for result in results], [1 if i % 3 else 0 for i in range(24)])
+
+    def test_servers_of_many_machines_announce_themselves_and_leave(self):
+        """The scripts of training/machines as Slurm starts them, here as plain processes: two judges, a trainer that waits for both, one judge preempted."""
+        folder = self.work / "servers"
+        environment = self.environment | {"CUDAL1_SERVERS": str(folder), "CUDAL1_SERVE_TOKEN": "secret", "CUDAL1_TRAINING": str(ROOT / "training"), "CUDAL1": BINARY}
+        judges = [subprocess.Popen(["sh", str(ROOT / "training" / "machines" / "slurm_judges.sh"), "--device", "sim", "--jobs", "1"], env=environment, cwd=self.work, stderr=subprocess.DEVNULL)
+                  for _ in range(2)]
+        self.addCleanup(lambda: [judge.wait() for judge in judges if judge.poll() is None])
+        self.addCleanup(lambda: [judge.kill() for judge in judges if judge.poll() is None])
+        program = self.write("asks.py", f"import sys; sys.path.insert(0, {str(ROOT / 'training')!r})\nfrom cudal1_train import Judge\nimport json, pathlib\njudge = Judge(reward='correct')\n"
+                                        f"print(len(judge.urls), judge.judge(json.dumps({{'source': {TASK!r}}}), {FASTER!r}).reward)\n")
+        asked = subprocess.run(["sh", str(ROOT / "training" / "machines" / "slurm_trainer.sh"), "2", str(program)], env=environment, cwd=self.work, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(asked.stdout, "2 1.0\n")
+        judges[0].send_signal(signal.SIGTERM)
+        self.assertEqual(judges[0].wait(60), 128 + signal.SIGTERM)
+        self.assertEqual(len(list(folder.glob("*.url"))), 1)
+        judges[1].send_signal(signal.SIGTERM)
+        judges[1].wait(60)
+        self.assertEqual(list(folder.iterdir()), [])
 
     def test_turns_on_a_gpu_are_the_judges_own_lock(self):
         os.environ["XDG_CACHE_HOME"], before = str(self.work), os.environ.get("XDG_CACHE_HOME")

@@ -5,24 +5,31 @@ import json
 import os
 import pathlib
 import random
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("CUDAL1_TEST_BINARY", "cudal1")
 DEMONSTRATION = ROOT / "training" / "demonstration"
-sys.path[:0] = [str(DEMONSTRATION), str(ROOT / "training")]
+sys.path[:0] = [str(DEMONSTRATION), str(ROOT / "training"), str(ROOT / "tests" / "cli")]
 if importlib.util.find_spec("torch") is None:
     print("skipped: this Python has no PyTorch")
     sys.exit(77)
 import torch   # noqa: E402
 
-import curves, evaluation, stages   # noqa: E401,E402
-from cudal1_train import Verdict     # noqa: E402
+import curves, endpoint, evaluation, stages   # noqa: E401,E402
+from cudal1_train import Judge, Verdict     # noqa: E402
 from network import Shape, Transformer, log_chances, sample   # noqa: E402
 from tokens import ANSWER, END, Tokenizer, plain              # noqa: E402
+from client_test import workers                              # noqa: E402
+from fixture import FASTER, TASK                              # noqa: E402
 
 KERNEL = """//@ of      t.cu sha256:00ff
 //@ tune    THREADS = 128 | 256
@@ -40,6 +47,17 @@ __global__ void k(float* A) { A[0] = 1.5f; }  // \u00e9
 def tiny(vocabulary):
     torch.manual_seed(1)
     return Transformer(Shape(vocabulary, layers=2, width=32, heads=2, context=64))
+
+
+def knows_one_answer(folder):
+    """A model that was trained to answer TASK with FASTER, and its tokenizer."""
+    question = endpoint.short(TASK)
+    tokenizer = Tokenizer.learnt([("a", question), ("a", FASTER)], least=1)
+    tokenizer.save(folder / "pieces.json")
+    torch.manual_seed(1)
+    model = Transformer(Shape(tokenizer.size, layers=2, width=32, heads=2, context=128))
+    stages.supervised(model, [(tokenizer.encode(question), tokenizer.encode(FASTER) + [END])], 60, 1e-2, 256, 1, lambda line: None)
+    return model, tokenizer, question
 
 
 def wants_ascii(items):
@@ -98,6 +116,81 @@ class Parts(unittest.TestCase):
         self.assertLess(low, 50)
         self.assertGreater(high, 50)
         self.assertIn("polyline", curves.picture([("a", "step", {"b": [(0, 1), (1, 2)]})]))
+
+    def test_the_prompt_of_optimize_becomes_the_short_one(self):
+        asked = (ROOT / "tests" / "unit" / "prompt" / "golden" / "contrast_round.md").read_text()
+        got = endpoint.short(asked)
+        self.assertTrue(got.startswith("//@"))
+        self.assertTrue(got.endswith("// faster\n"))
+        self.assertEqual(got.count("// 2.5x\n"), 1)
+        self.assertNotIn("// 1x\n", got)            # the reference is not one of the variants
+
+    def test_optimize_asks_a_trained_model(self):
+        """The loop closed: a model that was trained to give one answer, behind its endpoint, is asked by `optimize`, judged and found right."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder)
+            (out / "task.cu").write_text(TASK)
+            model, _, _ = knows_one_answer(out)
+            torch.save({"shape": vars(model.shape), "weights": model.state_dict()}, out / "supervised.pt")
+            serving = subprocess.Popen([sys.executable, str(DEMONSTRATION / "endpoint.py"), str(out), "--stage", "supervised", "--port", "0", "--longest", "60", "--temperature", "0.01"],
+                                       stdout=subprocess.PIPE, text=True)
+            try:
+                address = serving.stdout.readline().split()[-1]
+                run = subprocess.run([BINARY, "optimize", str(out / "task.cu"), "--device", "sim", "--model", "vllm/demonstration", "--base-url", address, "--rounds", "1", "--samples", "1",
+                                      "--out", str(out / "run"), "-o", str(out / "best.cu"), "--quiet"],
+                                     env=os.environ | {"XDG_CACHE_HOME": folder, "HOME": folder}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            finally:
+                serving.kill()
+                serving.wait()
+                serving.stdout.close()
+            self.assertEqual(run.returncode, 0, run.stdout)
+            self.assertIn("PREDICTED_FASTER", run.stdout)
+            self.assertIn("if (i < n) C[i] = A[i] + 1.0f;", (out / "best.cu").read_text())
+
+    def test_training_goes_on_when_workers_and_the_server_are_killed(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+            free.close()
+            environment, servers = os.environ | {"XDG_CACHE_HOME": folder, "HOME": folder}, []
+
+            def start():
+                servers.append(subprocess.Popen([BINARY, "serve", "--device", "sim", "--jobs", "2", "--listen", f"127.0.0.1:{port}"], env=environment, stderr=subprocess.DEVNULL))
+
+            def kill_workers():
+                for each in workers(servers[-1].pid):
+                    os.kill(each, signal.SIGKILL)
+
+            def kill_server():
+                servers[-1].kill()
+                servers[-1].wait()
+                time.sleep(0.5)
+                start()
+
+            class Haunted(Judge):
+                """Something is killed while the second and the third step are judged."""
+                haunting = [lambda: None, kill_workers, kill_server]
+
+                def judge_all(self, items):
+                    ghost = threading.Timer(0.05, self.haunting.pop(0))
+                    ghost.start()
+                    verdicts = super().judge_all(items)
+                    ghost.join()
+                    return verdicts
+
+            try:
+                start()
+                model, tokenizer, question = knows_one_answer(pathlib.Path(folder))
+                task, logged = types.SimpleNamespace(name="add_one", group="g", source=TASK, question=question), []
+                stages.reinforced(model, tokenizer, [task], Haunted(f"http://127.0.0.1:{port}", patience=120), False, steps=3, prompts=1, group=4, longest=60, rate=1e-4, reward="log",
+                                  tokens=4096, seed=1, log=logged.append)
+            finally:
+                servers[-1].kill()
+                servers[-1].wait()
+            self.assertEqual(len(servers), 2)
+            self.assertEqual([line["faults"] for line in logged], [0, 0, 0])
+            for line in logged:
+                self.assertGreater(line["reward"], 0)     # what it knows earns something; a fault that counted as 0 would lower it
 
     def test_all_of_it_and_what_is_there_is_not_done_again(self):
         with tempfile.TemporaryDirectory() as folder:

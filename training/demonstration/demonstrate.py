@@ -32,8 +32,9 @@ from cudal1_train import Judge              # noqa: E402
 from network import Shape, Transformer, sample   # noqa: E402
 from tokens import END, Tokenizer           # noqa: E402
 
+STAGES = ("corpus", "supervised", "self-supervised", "contrastive", "plain")
 TINY = {"tasks": 8, "operations": 1, "samples": 3, "layers": 2, "width": 64, "heads": 2, "epochs": 2, "longest": 128, "context": 512, "held_out": 2, "answers": 2, "rounds": 1, "each": 1, "steps": 1,
-        "prompts": 2, "group": 2, "batch": 4096, "jobs": 2, "least": 1, "practice": 2}
+        "prompts": 2, "group": 2, "batch": 4096, "grpo_batch": 4096, "jobs": 2, "least": 1, "practice": 2}
 
 
 def options() -> argparse.Namespace:
@@ -45,7 +46,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--tiny", action="store_true", help="the smallest sizes of everything, to try it")
     for name, value, text in (("seed", 1, "of everything"), ("tasks", 600, "sampled"), ("operations", 2, "most of a line"), ("versions", 2, "tasks of a structure"), ("samples", 5, "answers of the built-in model to a task"),
                               ("layers", 12, ""), ("width", 512, ""), ("heads", 8, ""), ("context", 1280, "tokens of prompt and answer"), ("vocabulary", 4096, "most tokens"),
-                              ("least", 4, "structures that have a token"), ("longest", 384, "tokens of a sampled answer"), ("batch", 32768, "tokens"), ("epochs", 60, "of supervised tuning"),
+                              ("least", 4, "structures that have a token"), ("longest", 384, "tokens of a sampled answer"), ("batch", 4096, "tokens of a supervised step; many small steps, because the answers are few"), ("grpo-batch", 32768, "tokens at a time in GRPO"), ("epochs", 60, "of supervised tuning"),
                               ("held-out", 64, "tasks"), ("answers", 8, "to each of them"), ("rounds", 2, "self-supervised"), ("each", 2, "answers to a task in such a round"),
                               ("practice", 256, "tasks of the second and third stage"), ("steps", 24, "of GRPO"), ("prompts", 8, "in a step"), ("group", 8, "answers to a prompt"),
                               ("jobs", os.cpu_count() or 1, "judged at a time")):
@@ -53,6 +54,8 @@ def options() -> argparse.Namespace:
     for name, value, text in (("rate", 1e-3, "of learning, supervised"), ("self-rate", 2e-4, ""), ("grpo-rate", 3e-5, ""), ("sweep-seconds", math.inf, "most for the built-in model's answers"), ("sft-seconds", math.inf, "most for the supervised stage"),
                               ("grpo-seconds", math.inf, "most for each kind of GRPO")):
         parser.add_argument(f"--{name}", type=float, default=value, help=text)
+    parser.add_argument("--temperature", type=float, default=0.7, help="of evaluated answers; training samples at 1")
+    parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="ends after this stage; the same command without it goes on, also on another machine that has --out")
     parser.add_argument("--reward", default="log")
     parser.add_argument("--exclude", type=pathlib.Path, help="a benchmark's folder, whose structures are not sampled")
     if "--tiny" in sys.argv:
@@ -75,8 +78,11 @@ class Demonstration:
 
     def prepare(self) -> None:
         asked = self.options
-        if not (self.folder / "audit.json").exists():
+        if not (self.folder / "audit.json").exists() or asked.until == "corpus":      # asked for alone, the corpus grows by what --sweep-seconds allow
+            if (self.folder / "supervised.pt").exists():
+                raise SystemExit(f"{self.folder} has a trained model of its corpus; give another --out for a larger one")
             corpus.make(asked, self.folder)
+            (self.folder / "pieces.json").unlink(missing_ok=True)
         self.plain, self.contrast, self.hidden = (corpus.examples(self.folder / name) for name in ("sft-train.jsonl", "contrast-train.jsonl", "sft-test.jsonl"))
         self.train, self.test = corpus.tasks(self.folder, self.plain)[:asked.practice], corpus.tasks(self.folder, self.hidden)[:asked.held_out]
         if not self.train or not self.test:
@@ -141,7 +147,7 @@ class Demonstration:
         room = self.options.context - self.options.longest - 1
         encoded = [self.tokenizer.encode(prompt) for prompt in prompts]
         began = time.monotonic()
-        got = sample(model, [prompt[-room:] for prompt in encoded], self.options.longest, seed)
+        got = sample(model, [prompt[-room:] for prompt in encoded], self.options.longest, seed, self.options.temperature)
         self.say(f"{len(got)} answers of {sum(map(len, got)) / len(got):.0f} tokens sampled in {time.monotonic() - began:.1f} s")
         return [self.tokenizer.decode(answer) for answer in got]
 
@@ -176,23 +182,26 @@ class Demonstration:
             shutil.rmtree(store, ignore_errors=True)      # both begin with what the second stage found
             shutil.copytree(self.folder / "store", store)
             with self.server(store.name, store) as judge:
-                stages.reinforced(model, self.tokenizer, self.train, judge, contrastive, asked.steps, asked.prompts, asked.group, asked.longest, asked.grpo_rate, asked.reward, asked.batch,
+                stages.reinforced(model, self.tokenizer, self.train, judge, contrastive, asked.steps, asked.prompts, asked.group, asked.longest, asked.grpo_rate, asked.reward, asked.grpo_batch,
                                   asked.seed, log, most_seconds=asked.grpo_seconds)
         return train
 
     def run(self) -> None:
         asked = self.options
         self.prepare()
+        if asked.until == "corpus":
+            return
         self.evaluate("untrained", None)
-        self.stage("supervised", None, lambda model, log: stages.supervised(model, self.rows, asked.epochs, asked.rate, asked.batch, asked.seed, log, asked.sft_seconds))
-        self.evaluate("supervised", "supervised")
-        self.stage("self-supervised", "supervised", self.self_supervised)
-        self.evaluate("self-supervised", "self-supervised")
-        self.stage("contrastive", "self-supervised", self.reinforced(True))
-        self.stage("plain", "self-supervised", self.reinforced(False))
-        self.evaluate("contrastive", "contrastive", again=True)
-        self.evaluate("plain", "plain", again=True)
         self.nearest()
+        for name, start, train, again in (
+                ("supervised", None, lambda model, log: stages.supervised(model, self.rows, asked.epochs, asked.rate, asked.batch, asked.seed, log, asked.sft_seconds), False),
+                ("self-supervised", "supervised", self.self_supervised, False),
+                ("contrastive", "self-supervised", self.reinforced(True), True),
+                ("plain", "self-supervised", self.reinforced(False), True)):
+            if STAGES.index(name) > STAGES.index(asked.until):
+                break
+            self.stage(name, start, train)
+            self.evaluate(name, name, again)
         self.report()
 
     def report(self) -> None:
