@@ -62,6 +62,7 @@ void add_sweep(CommandLine& line) {
   app.add_option("--out", options->output.folder, "The sweep's folder [default: cudal1-sweep]")->option_text("DIR");
   app.add_flag("--merge", options->merge, "Write one summary of the sweeps in these folders; shards are joined, different sweeps kept apart");
   app.add_flag("--json", options->output.as_json, "Print one JSON object instead of the summary");
+  app.add_flag("--force", options->search.force, "Go on with runs of this sweep although driver, version or prompts differ");
   app.add_option("--format", options->output.format, "The format of the summary that is printed")
       ->option_text("terminal|markdown|json|csv|svg")
       ->check(Check::one_of(report::sweep_formats()));

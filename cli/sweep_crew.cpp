@@ -71,6 +71,7 @@ void SweepCrew::work_through(const DeviceChoice& choice) {
         const std::lock_guard lock(mutex_);
         result_.unfinished = end.reason;
         if (end.kind == TaskEnd::Kind::stopped) return;
+        if (end.kind == TaskEnd::Kind::waiting) ++result_.waiting;
         continue;
       }
     } catch (const base::Error& error) {

@@ -56,6 +56,7 @@ class SweepCrew {
     bool failed = false;        // a task could not be read or run
     std::exception_ptr fatal;   // what no task can help
     std::string unfinished;     // why a task stopped before its end; empty: none did
+    int waiting = 0;            // tasks that wait for replies
     // An interruption left threads at work: everything that the crew was given must live until the process ends, by
     // end_now().
     bool abandoned = false;

@@ -30,7 +30,8 @@ ExitCode conclude(const SweepRun& run, const SweepCrew::Result& result, const st
     return static_cast<ExitCode>(128 + signal);
   }
   if (!result.unfinished.empty()) {
-    console.warn(fmt::format("{}\nthe same command goes on", result.unfinished));
+    const std::string waiting = result.waiting < 2 ? "" : fmt::format("{} tasks wait for replies; the last of them: ", result.waiting);
+    console.warn(fmt::format("{}{}\nthe same command goes on", waiting, result.unfinished));
     return ExitCode::resumable;
   }
   return result.failed ? ExitCode::failed_items : ExitCode::success;

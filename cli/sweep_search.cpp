@@ -13,6 +13,8 @@
 #include "store/run_folder.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -24,11 +26,13 @@ namespace {
 
 using report::SweepRow;
 
-// The replies of an earlier sweep are kept by task. False: it had none for this one.
+// Replies of an earlier sweep and those that a person or program gives are kept by task. False: the earlier sweep had
+// none for this one.
 bool take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
-  constexpr std::string_view replay = "replay:";
+  constexpr std::string_view replay = "replay:", exchange = "exchange:";
   bool any = false;
   for (auto& model : models) {
+    if (model.starts_with(exchange)) model = (std::filesystem::path(model) / task.folder()).string();
     const auto tasks = std::filesystem::path(model.substr(std::min(model.size(), replay.size()))) / "tasks";
     const bool of_a_sweep = model.starts_with(replay) && std::filesystem::is_directory(tasks);
     if (of_a_sweep) model = fmt::format("{}{}", replay, (tasks / task.folder()).string());
@@ -37,7 +41,33 @@ bool take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
   return any;
 }
 
-void describe(const store::Run& run, SweepRow& row) {
+// How often each technique was in an answer that was judged, how often that was right, and how much faster it then was than
+// the best variant that its author was shown.
+void count_techniques(const search::Result& result, SweepRow& row) {
+  std::map<std::string, double> scores;
+  for (const auto& variant : result.variants) scores[variant.id] = variant.score();
+  for (const auto& variant : result.variants) {
+    if (variant.status != search::Variant::Status::judged) continue;
+    double shown = 1;
+    for (const auto& id : variant.exemplars)
+      if (const auto found = scores.find(id); found != scores.end()) shown = std::max(shown, found->second);
+    for (const auto& technique : std::set<std::string>(variant.techniques.begin(), variant.techniques.end())) {
+      auto& use = row.by_technique[technique];
+      ++use.answers;
+      if (!variant.right()) continue;
+      ++use.right;
+      if (variant.score() > 0) use.add_gain(variant.score() / shown);
+    }
+  }
+}
+
+// `names`: a model as it was opened for this task → as the sweep was given it.
+void describe(const store::Run& run, const std::map<std::string, std::string>& names, SweepRow& row) {
+  const auto name_of = [&](const std::string& model) {
+    const auto found = names.find(model);
+    return found == names.end() ? model : found->second;
+  };
+
   const bool examined = row.key.ends_with(".py");   // by its own gate, which names kinds
   for (const auto& finding : run.result.start.reference.findings)
     if (!examined && outcome::unsound(finding.verdict)) row.defects = {std::string(outcome::name(finding.verdict))};
@@ -48,10 +78,11 @@ void describe(const store::Run& run, SweepRow& row) {
   row.cost = run.result.usage.cost;
   for (const auto& variant : run.result.variants) {
     if (variant.model.empty()) continue;
-    auto& share = row.by_model[variant.model];
+    auto& share = row.by_model[name_of(variant.model)];
     ++share.answers;
     share.right += variant.right() ? 1 : 0;
   }
+  count_techniques(run.result, row);
   const auto* best = run.result.best();
   if (best == nullptr || !outcome::is_right(best->verdict().verdict)) {
     row.status = SweepRow::Status::nothing_right;
@@ -61,7 +92,7 @@ void describe(const store::Run& run, SweepRow& row) {
   const outcome::Judgement& judgement = best->verdict();
   row.status = SweepRow::Status::verified;
   row.techniques = best->techniques;
-  if (!best->model.empty()) row.by_model[best->model].won = 1;
+  if (!best->model.empty()) row.by_model[name_of(best->model)].won = 1;
   row.message = judgement.message;
   row.verdict = outcome::name(judgement.verdict, judgement.predicted);
   row.predicted = judgement.predicted;
@@ -100,7 +131,11 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     row.message = *shared.refusal;
     return {};
   }
-  if (!take_replies_of(task, run.model.models)) {
+  const auto given = run.model.models;
+  const bool any_reply = take_replies_of(task, run.model.models);
+  std::map<std::string, std::string> names;
+  for (std::size_t i = 0; i < given.size(); ++i) names[run.model.models[i]] = given[i];
+  if (!any_reply) {
     give_back(shared, choice, lane.host);
     row.status = SweepRow::Status::nothing_right;
     row.message = "the earlier sweep had no reply for it";
@@ -120,7 +155,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     for (const auto& model : models) asked.push_back(model.get());
     auto identity = identity_of(run, open.task, search, choice, templates);
     recall_memory(run, open.task, choice, place, search, identity);
-    store::RunFolder folder(place, open.task, identity);
+    store::RunFolder folder(place, open.task, identity, sweep.force ? store::RunFolder::Existing::force : store::RunFolder::Existing::resume);
     Workbench workbench(open, choice, run.workbench);
     search::JudgeReferee referee(workbench.judges());
     search::Observers observers({&folder});
@@ -140,7 +175,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     return {result.result.stopped_because == search::Stop::pending ? TaskEnd::Kind::waiting : TaskEnd::Kind::stopped, result.result.reason};
   }
   if (!run.memory.empty()) store::remember(run.memory, result, open.task);
-  describe(result, row);
+  describe(result, names, row);
   const base::Seconds exported = base::now();
   for (const auto& form : sweep.exports) try {
       if (row.status == SweepRow::Status::verified) export_answer({sweep.folder, form}, task, open, result.best_file);

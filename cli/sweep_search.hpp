@@ -17,6 +17,7 @@ struct SweepSearch {
   double time_limit = 0, cost_limit = 0;   // of one task; 0: none
   std::vector<std::string> exports;
   std::filesystem::path folder;            // the sweep's
+  bool force = false;                      // go on with runs of another driver, version, device or prompts
 };
 
 // Everything that changes a task's result, but for the task itself.

@@ -2,6 +2,7 @@
 #include "prompt/prompt.hpp"
 
 #include "prompt/words.hpp"
+#include "task/module.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,6 +66,15 @@ std::string times_text(const Setting& setting) {
   return text;
 }
 
+// PyTorch's times; the simulator has none.
+std::string module_times_text(const Setting& setting) {
+  if (setting.times.empty()) return "Nobody knows PyTorch's time on this GPU: the score of the first right answer is 1.00×, and later ones are compared with it.\n";
+  std::string text = times_text(setting);
+  for (const auto& baseline : setting.reference.baselines)
+    if (baseline.failed.empty()) text += fmt::format("- PyTorch, {}: {}\n", baseline.name, milliseconds(baseline.ms));
+  return text;
+}
+
 const char* precision_text(outcome::Precision precision) {
   switch (precision) {
     case outcome::Precision::fp32: break;
@@ -90,6 +100,12 @@ std::string setting_text(const Templates& templates, const Setting& setting) {
   const auto& task = *setting.task;
   std::string meaning;
   if (task.file.torch) meaning = fmt::format("In PyTorch: `{}`\n\n", task.file.torch->first);
+  if (task::is_module(task))
+    return templates.fill("module_setting.md", {{"task", task.name()},
+                                                {"meaning", meaning},
+                                                {"reference", block(fenced(task.file.source, "cuda"))},
+                                                {"device", device_text(setting.device) + own_functions(templates, setting.device)},
+                                                {"times", block(module_times_text(setting))}});
   return templates.fill("setting.md", {{"task", task.name()},
                                        {"meaning", meaning},
                                        {"reference", block(fenced(task.file.source, "cuda"))},
@@ -196,6 +212,7 @@ std::string user_text(const Templates& templates, const Setting& setting, const 
           : fmt::format("\nOther answers are being written beside yours. Let yours start from: {}, unless the figures rule "
                         "that out.\n",
                         request.technique);
+  if (request.exemplars.empty() && task::is_module(*setting.task)) return templates.fill("module_first_round.md", values);
   if (request.exemplars.empty()) {
     values["reference_facts"] = block(describe_success(setting.reference, setting.task->file.source));
     return templates.fill("first_round.md", values);

@@ -28,7 +28,7 @@ std::vector<std::string> template_names() {
           "contrast_round.md", "exemplar.md",         "failure.md",      "repair_compile.md",
           "repair_wrong.md",   "repair_run.md",       "repair_forbidden.md", "repair_format.md",
           "ablation.md",       "hopper.md",           "unscored_round.md", "unscored_exemplar.md",
-          "review_system.md",  "review.md"};
+          "review_system.md",  "review.md",           "module_setting.md", "module_first_round.md"};
 }
 
 Templates::Templates(const std::filesystem::path& folder) {

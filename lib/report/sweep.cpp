@@ -93,11 +93,14 @@ json to_value(const SweepRow& row) {
   json by_model = json::object();
   for (const auto& [model, share] : row.by_model)
     by_model[model] = {{"answers", share.answers}, {"right", share.right}, {"won", share.won}};
+  json by_technique = json::object();
+  for (const auto& [technique, use] : row.by_technique)
+    by_technique[technique] = {{"answers", use.answers}, {"right", use.right}, {"timed", use.timed}, {"gain", use.gain}};
   json result = {{"key", row.key}, {"level", row.level}, {"id", row.id}, {"task", row.task}, {"digest", row.digest},
                  {"device", row.device}, {"models", row.models}, {"status", name(row.status)}, {"message", row.message},
                  {"defects", row.defects}, {"verdict", row.verdict}, {"labels", row.labels}, {"techniques", row.techniques},
                  {"predicted", row.predicted}, {"ratios", ratios}, {"share_of_limit", row.share_of_limit}, {"time_ms", row.time_ms},
-                 {"kernelbench", kernelbench_value(row)}, {"answers", row.answers}, {"right", row.right}, {"by_model", by_model},
+                 {"kernelbench", kernelbench_value(row)}, {"answers", row.answers}, {"right", row.right}, {"by_model", by_model}, {"by_technique", by_technique},
                  {"seconds", row.seconds}, {"cost_dollars", row.cost}, {"breakdown_seconds", row.breakdown}, {"best", row.best}};
   if (!row.sweep.empty()) result["sweep"] = row.sweep;
   if (!row.answer.empty()) {
@@ -119,9 +122,17 @@ void read_later_fields(const json& value, SweepRow& row) {
   const json by_model = value.value("by_model", json::object());
   for (const auto& [model, share] : by_model.items())
     row.by_model[model] = {share.at("answers"), share.at("right"), share.at("won")};
+  const json by_technique = value.value("by_technique", json::object());
+  for (const auto& [technique, use] : by_technique.items())
+    row.by_technique[technique] = {use.at("answers"), use.at("right"), use.at("timed"), use.at("gain")};
 }
 
 }  // namespace
+
+void SweepRow::Use::add_gain(double factor) {
+  gain = std::exp((std::log(gain) * timed + std::log(factor)) / (timed + 1));
+  ++timed;
+}
 
 std::string_view name(Status status) {
   switch (status) {

@@ -41,6 +41,14 @@ struct SweepRow {
     int answers = 0, right = 0, won = 0;
   };
   std::map<std::string, Share> by_model;    // who wrote the answers
+  // Of the answers that were judged, those with one technique. `timed` ones are right and have a score, and `gain` is the
+  // geometric mean of that score over the best score that their prompts showed (over 1 where none was shown).
+  struct Use {
+    int answers = 0, right = 0, timed = 0;
+    double gain = 1;
+    void add_gain(double factor);
+  };
+  std::map<std::string, Use> by_technique;
   std::string answer;                       // where a published one is from; empty: the row is a search's
   std::map<std::string, double> claimed;    // baseline → what was published
   std::vector<std::string> remarks;         // what a published answer does besides
@@ -72,13 +80,14 @@ std::vector<SweepFigures> figures(const Sweep& sweep);
 // The baseline time over the answer's time against the fastest baseline that the task has; empty without one.
 std::optional<double> least_ratio(const SweepRow& row);
 
-// How often a winner used a technique, and how fast these winners are.
+// How often a technique was used, what it brought, how often it is in a winner, and how fast these winners are.
 struct TechniqueFigures {
   std::string sweep, technique;
-  int winners = 0;
+  int winners = 0, answers = 0, right = 0, timed = 0;
+  double gain = 0;                          // as SweepRow::Use has it, over all tasks; 0: none is timed
   double geomean = 0;                       // against the fastest baseline; 0: none was timed
 };
-std::vector<TechniqueFigures> technique_figures(const Sweep& sweep);   // most frequent first
+std::vector<TechniqueFigures> technique_figures(const Sweep& sweep);   // most frequent winners first
 
 // What one model wrote over all tasks of a sweep.
 struct ModelFigures {

@@ -61,8 +61,10 @@ Table fast_p(const std::vector<SweepFigures>& all) {
 }
 
 Table techniques(const std::vector<TechniqueFigures>& all) {
-  Table table = {{"technique", "winners", "geomean"}};
-  for (const TechniqueFigures& f : all) table.push_back({f.technique, fmt::format("{}", f.winners), number(f.geomean)});
+  Table table = {{"technique", "answers", "right", "gain", "winners", "geomean"}};
+  for (const TechniqueFigures& f : all)
+    table.push_back({f.technique, fmt::format("{}", f.answers), f.answers == 0 ? "-" : fmt::format("{:.0f} %", 100.0 * f.right / f.answers),
+                     f.timed == 0 ? "-" : number(f.gain), fmt::format("{}", f.winners), f.winners == 0 ? "-" : number(f.geomean)});
   return told_apart(std::move(table), all);
 }
 
@@ -218,7 +220,9 @@ std::string markdown(const Sweep& sweep) {
            "\n`n` counts tasks with a ratio; `none=1` counts the others as 1.00; `limit` is the median share of the speed of light. Sound "
            "tasks are those that the task gate finds fit to be a measure.\n\n" +
            piped(fast_p(all)) + '\n';
-  if (const auto all = technique_figures(sweep); !all.empty()) out += "## Techniques of the winners\n\n" + piped(techniques(all)) + '\n';
+  if (const auto all = technique_figures(sweep); !all.empty()) out += "## Techniques\n\n" + piped(techniques(all)) +
+           "\n`answers` counts judged answers that name the technique, `right` the share of them that is right. `gain` is the geometric mean of their "
+           "score over the best score that their prompts showed, or over 1. `winners` and `geomean` are of the tasks' best answers.\n\n";
   if (const auto all = model_figures(sweep); !all.empty()) out += "## Models\n\n" + piped(models(all)) + '\n';
   out += "## Tasks\n\n" + piped(per_task(sweep, true)) + '\n' + reasons(sweep, "- ");
   for (const std::string& remark : sweep.remarks) out += fmt::format("\n{}\n", remark);
@@ -243,7 +247,7 @@ std::string as_json(const Sweep& sweep) {
                                        {"geomean", f.geomean}, {"slower", f.slower}, {"share_of_limit", f.share_of_limit}, {"fast_p", fast}}));
   }
   for (const TechniqueFigures& f : technique_figures(sweep))
-    used.push_back(told(f.sweep, {{"technique", f.technique}, {"winners", f.winners}, {"geomean", f.geomean}}));
+    used.push_back(told(f.sweep, {{"technique", f.technique}, {"answers", f.answers}, {"right", f.right}, {"timed", f.timed}, {"gain", f.gain}, {"winners", f.winners}, {"geomean", f.geomean}}));
   for (const ModelFigures& f : model_figures(sweep))
     asked.push_back(told(f.sweep, {{"model", f.model}, {"tasks", f.tasks}, {"answers", f.answers}, {"right", f.right}, {"winners", f.won},
                                    {"geomean", f.geomean}}));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace cudal1::report {
@@ -47,18 +48,31 @@ AnswerFigures figures_of(const std::vector<const SweepRow*>& rows) {
 }  // namespace
 
 std::vector<TechniqueFigures> technique_figures(const Sweep& sweep) {
-  std::map<std::pair<std::string, std::string>, std::pair<int, Mean>> counted;
+  struct Sums {
+    int winners = 0, answers = 0, right = 0;
+    Mean winning, gain;
+  };
+  std::map<std::pair<std::string, std::string>, Sums> counted;
   for (const SweepRow& row : sweep.rows) {
+    for (const auto& [technique, use] : row.by_technique) {
+      auto& sums = counted[{row.sweep, technique}];
+      sums.answers += use.answers;
+      sums.right += use.right;
+      sums.gain.logs += std::log(use.gain) * use.timed;
+      sums.gain.count += use.timed;
+    }
     if (row.status != Status::verified) continue;
     for (const std::string& technique : std::set<std::string>(row.techniques.begin(), row.techniques.end())) {
-      auto& [winners, mean] = counted[{row.sweep, technique}];
-      ++winners;
-      if (const auto ratio = least_ratio(row)) mean.add(*ratio);
+      auto& sums = counted[{row.sweep, technique}];
+      ++sums.winners;
+      if (const auto ratio = least_ratio(row)) sums.winning.add(*ratio);
     }
   }
   std::vector<TechniqueFigures> result;
-  for (const auto& [name, sums] : counted) result.push_back({name.first, name.second, sums.first, sums.second.value()});
-  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.sweep < b.sweep || (a.sweep == b.sweep && a.winners > b.winners); });
+  for (const auto& [name, sums] : counted) result.push_back({name.first, name.second, sums.winners, sums.answers, sums.right, sums.gain.count, sums.gain.value(), sums.winning.value()});
+  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.sweep, b.winners, b.answers) < std::tie(b.sweep, a.winners, a.answers);
+  });
   return result;
 }
 

@@ -61,12 +61,14 @@ Asked Questions::next(const model::Key& key, model::Model* model) {
   }
   prompt::Request request;
   request.exemplars = exemplars(key);
-  if (const auto* failure = latest_failure(key.round)) {
+  // Without exemplars every round is a first one.
+  const bool shows_history = options_.sampling != Sampling::none;
+  if (const auto* failure = shows_history ? latest_failure(key.round) : nullptr) {
     request.failure = exemplar(*failure);
     request.failure_format = failure->status == Variant::Status::malformed ? failure->reason : "";
   }
-  if (options_.sampling != Sampling::none && options_.show_scores) request.lessons = lessons(result_.variants);
-  request.technique = suggest_technique(options_.show_scores ? result_.variants : std::vector<Variant>(), key.sample);
+  if (shows_history && options_.show_scores) request.lessons = lessons(result_.variants);
+  request.technique = suggest_technique(shows_history && options_.show_scores ? result_.variants : std::vector<Variant>(), key.sample);
   render(asked, std::move(request));
   return asked;
 }

@@ -165,6 +165,21 @@ class Optimize(CliTest):
             self.write(f"desk/{key}.md", (self.work / f"replies/{key}.md").read_text())
         self.says(self.run_cli(*command), "PREDICTED_FASTER")
 
+    def test_a_sweep_keeps_the_prompts_and_replies_of_each_task_apart(self):
+        for name in ("one", "two"):
+            self.write(f"tasks/{name}.cu", TASK.replace("A + 1", f"A + {name == 'one' and 1 or 2}").replace("+ 1.0f", f"+ {name == 'one' and 1 or 2}.0f"))
+        command = ("sweep", "tasks", *SIM, "--model", "exchange:desk", "--rounds", "1", "--samples", "1", "--no-repair", "--json")
+        self.says(self.run_cli(*command, code=75), "2 tasks wait for replies", "the same command goes on")
+        for name in ("one", "two"):
+            self.assertIn(f"A + {name == 'one' and 1 or 2}", (self.work / f"desk/{name}.cu/r01-s01.prompt.md").read_text())
+            self.write(f"desk/{name}.cu/r01-s01.md", reply(FASTER.replace("1.0f", f"{name == 'one' and 1 or 2}.0f"), design="In steps.\n\nTechniques: coalesced access"))
+        summary = self.run_cli(*command).json()
+        self.assertEqual([row["verdict"] for row in summary["tasks"]], ["PREDICTED_FASTER"] * 2)
+        self.assertEqual([(each["model"], each["winners"]) for each in summary["by_model"]], [("exchange:desk", 2)], "one model, whatever its folders")
+        used = summary["techniques"][0]
+        self.assertEqual((used["technique"], used["answers"], used["right"], used["winners"]), ("coalesced access", 2, 2, 2))
+        self.assertGreater(used["gain"], 1)
+
     def test_a_program_can_be_the_model(self):
         self.write("model.sh", "#!/bin/sh\ncat > /dev/null\ncat replies/r01-s02.md\n").chmod(0o755)
         run = self.run_cli("optimize", "task.cu", *SIM, "--model", "cmd:./model.sh", "--rounds", "1", "--samples", "1", "--json").json()

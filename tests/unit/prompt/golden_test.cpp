@@ -168,6 +168,18 @@ TEST_CASE("the first round's prompt is the golden one") {
   check_golden("first_round.md", scene.user({}));
 }
 
+TEST_CASE("the first round's prompt for a PyTorch module is the golden one") {
+  Scene scene;
+  scene.task.path = "level1/19_ReLU.py";
+  scene.task.file.source = "//@ task scale\n//@ torch Y = 2 * X\n//@ input X: float32[4096]\n//@ output Y: float32[4096]\n\n// The interface of 19_ReLU.py:\n//\n// class Model(nn.Module):\n";
+  scene.setting.times = {{"fixed sizes", 0.012, 0.004, "DRAM bandwidth"}};
+  scene.setting.predicted = false;
+  scene.setting.reference.baselines = {{"eager", 0.02, {}, 0, ""}, {"compile", 0.012, {}, 0, ""}, {"graph", 0, {}, 0, "no memory"}};
+  check_golden("module_first_round.md", scene.user({}));
+  scene.setting.times.clear();
+  CHECK(scene.user({}).find("Nobody knows PyTorch's time") != std::string::npos);
+}
+
 TEST_CASE("a contrast round's prompt is the golden one") {
   const Scene scene;
   check_golden("contrast_round.md", scene.user(scene.contrast()));

@@ -61,7 +61,7 @@ TEST_CASE("a row has what was published and who wrote it, and rows of older jour
   CHECK(to_json(sweep_row_from_json(text)) == text);
   CHECK(sweep_row_from_json(text).by_model.at("x/small").right == 3);
   std::string old = to_json(row("level1/a.py", 1, 2));
-  for (const std::string field : {"\"models\":\"\",", "\"techniques\":[],", "\"by_model\":{},"}) {
+  for (const std::string field : {"\"models\":\"\",", "\"techniques\":[],", "\"by_model\":{},", "\"by_technique\":{},"}) {
     REQUIRE(old.find(field) != std::string::npos);
     old.erase(old.find(field), field.size());
   }
@@ -105,6 +105,26 @@ TEST_CASE("several sweeps in one table have figures of their own") {
   const std::string text = render(sweep, "terminal");
   CHECK(text.find("sweep  baseline") != std::string::npos);
   CHECK(text.find("1 task on H100, H200 with builtin: 1 verified; 1 is a sound measure.\n1 task on") != std::string::npos);
+}
+
+TEST_CASE("techniques are counted over all answers, with what they gained") {
+  SweepRow first = row("a", 1, 4), second = row("b", 1, 0);
+  first.techniques = {"fusion"};
+  auto& fused = first.by_technique["fusion"];
+  fused.answers = 3, fused.right = 2;
+  fused.add_gain(4);
+  fused.add_gain(1);
+  CHECK(fused.gain == Approx(2));
+  second.by_technique["fusion"] = {1, 1, 1, 0.25};
+  second.by_technique["guessing"] = {2, 0, 0, 1};
+  const std::string text = to_json(first);
+  CHECK(to_json(sweep_row_from_json(text)) == text);
+  const Sweep sweep{"H200", "x/y", {first, second}, {}};
+  const auto used = technique_figures(sweep);
+  REQUIRE(used.size() == 2);
+  CHECK((used[0].technique == "fusion" && used[0].answers == 4 && used[0].right == 3 && used[0].timed == 3 && used[0].gain == Approx(1) && used[0].winners == 1));
+  CHECK((used[1].technique == "guessing" && used[1].answers == 2 && used[1].right == 0 && used[1].gain == 0 && used[1].winners == 0));
+  CHECK(render(sweep, "markdown").find("| fusion | 4 | 75 % | 1 | 1 |") != std::string::npos);
 }
 
 TEST_CASE("techniques and models are counted by what they won") {

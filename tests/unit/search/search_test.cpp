@@ -106,6 +106,20 @@ TEST_CASE("a variant that failed gets one repair, and an unrepaired failure is s
   CHECK(result.rounds.size() == 2);
 }
 
+TEST_CASE("without exemplars every round is a first one: no failure of an earlier round, and the same techniques to start from") {
+  Scene scene;
+  scene.options.rounds = 2;
+  scene.options.samples = 2;
+  scene.options.repair = false;
+  scene.options.sampling = search::Sampling::none;
+  fakes::Model model([](const model::Question& question, std::stop_token) {
+    if (question.key.sample == 2) return said(reply_text(variant_source(2 + question.key.round)));
+    return said(reply_text(variant_source(1, fmt::format("fault WRONG_RESULT {}", question.key.text()))));
+  });
+  scene.run(model);
+  for (const std::string sample : {"s01", "s02"}) CHECK(model.questions["r02-" + sample].user == model.questions["r01-" + sample].user);
+}
+
 TEST_CASE("a failure that was repaired is shown no more") {
   Scene scene;
   scene.options.rounds = 2;
