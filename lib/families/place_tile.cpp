@@ -32,12 +32,14 @@ struct Places {
 
 // Windows and some taps of weights have to find room in shared memory; best are all taps that a block meets.
 bool fits(PlaceTile& tile, const Places& of, std::int64_t multiprocessors) {
-  constexpr std::int64_t most_slots = 12, fewest_slots = 3;
+  // A slot is free when the next one has been multiplied: so with one slot nothing would go on, at sizes where weights are not kept.
+  constexpr std::int64_t most_slots = 12, fewest_slots = 3, fewest_kept = 2;
+  const std::int64_t kept = std::max(of.taps, fewest_kept);
   const auto room = [&](std::int64_t windows) { return (warpgroup_ring_bytes - windows * tile.places * of.span * of.halves) / (tile.rows * of.span * of.halves); };
-  tile.kept = of.taps <= room(2) && of.classes * ceil_div(of.results, tile.rows) <= multiprocessors;
-  tile.windows = room(3) >= (tile.kept ? of.taps : 2 * fewest_slots) ? 3 : 2;
-  tile.slots = tile.kept ? of.taps : std::min(most_slots, room(tile.windows));
-  return tile.slots >= (tile.kept ? 1 : fewest_slots);
+  tile.kept = kept <= room(2) && of.classes * ceil_div(of.results, tile.rows) <= multiprocessors;
+  tile.windows = room(3) >= (tile.kept ? kept : 2 * fewest_slots) ? 3 : 2;
+  tile.slots = tile.kept ? kept : std::min(most_slots, room(tile.windows));
+  return tile.slots >= (tile.kept ? fewest_kept : fewest_slots);
 }
 
 double share_of(std::int64_t all, std::int64_t part) { return static_cast<double>(all) / static_cast<double>(round_up(all, part)); }
