@@ -143,17 +143,21 @@ int execute(const Options& options, Plan& plan, const Models& models, store::Run
   return interruption.signal();
 }
 
+Models open_reviewer(const Options& options, const Plan& plan, const Console& console) {
+  ModelOptions asked = options.run.model;
+  asked.models = {options.reviewer};
+  return open_models(asked, plan.open.task, precision_of(options.run.workbench, plan.open.task), console, Purpose::asking);
+}
+
 // A second model's remark on the winner, once.
-void review_winner(const Options& options, const Plan& plan, store::RunFolder& folder, const Console& console) {
+void review_winner(const Options& options, const Plan& plan, Models models, store::RunFolder& folder, const Console& console) {
   if (options.reviewer.empty()) return;
   const auto run = store::load(plan.folder);
   const auto* best = run.result.best();
   if (search::resumable(run.result.stopped_because) || best == nullptr || folder.reviewed(best->id)) return;
   if (const double jump = search::jump(run.result); jump < options.review_jump)
     return console.note(fmt::format("no review: the winner's score is {:.2f}x that of the next best, and --review-jump is {:.2f}", jump, options.review_jump));
-  ModelOptions asked = options.run.model;
-  asked.models = {options.reviewer};
-  const auto models = open_models(asked, plan.open.task, precision_of(options.run.workbench, plan.open.task), console, Purpose::asking);
+  if (models.empty()) models = open_reviewer(options, plan, console);
   console.note(fmt::format("{} reviews {}", models.front()->name(), best->id));
   Interruption interruption(console);
   const auto review = reviewer::review(plan.open.task, run.result, *models.front(), plan.templates, interruption.token());
@@ -236,8 +240,11 @@ ExitCode run(const Options& options, const store::Command& command, const Consol
   int signal = 0;
   {
     // A key or a consent that is missing leaves no run behind; a finished run is shown without either.
-    Models models;
-    if (options.again || !std::filesystem::exists(plan.folder)) models = models_to_ask(options.run, plan.open.task, plan.search, console);
+    Models models, reviewer;
+    if (options.again || !std::filesystem::exists(plan.folder)) {
+      models = models_to_ask(options.run, plan.open.task, plan.search, console);
+      if (!options.reviewer.empty()) reviewer = open_reviewer(options, plan, console);
+    }
     store::RunFolder folder(plan.folder, plan.open.task, plan.identity, existing(options));
     if (nothing_left(folder, plan.search)) {
       console.note(folder.ended() == search::Stop::rounds
@@ -246,10 +253,11 @@ ExitCode run(const Options& options, const store::Command& command, const Consol
     } else {
       console.note(fmt::format("{} {}", folder.resumed() ? "going on with" : "the run is", folder.path().string()));
       if (models.empty()) models = models_to_ask(options.run, plan.open.task, plan.search, console);
+      if (reviewer.empty() && !options.reviewer.empty()) reviewer = open_reviewer(options, plan, console);
       store::write_command(folder.path(), command);
       signal = execute(options, plan, models, folder, console);
     }
-    if (signal == 0) review_winner(options, plan, folder, console);
+    if (signal == 0) review_winner(options, plan, std::move(reviewer), folder, console);
   }
   const auto run = store::load(plan.folder);
   if (!options.run.memory.empty() && !goes_on(run.result.stopped_because)) store::remember(options.run.memory, run, plan.open.task);

@@ -11,4 +11,7 @@ namespace cudal1::cli {
 // Empty: nothing is to be written.
 void require_writable(const std::string& output, const std::vector<std::string>& inputs);
 
+// The same for the folder that an option such as "--memory" names; it is made where it is missing.
+void require_writable_folder(const std::string& option, const std::string& folder);
+
 }  // namespace cudal1::cli

@@ -81,17 +81,30 @@ std::filesystem::path build(const std::vector<std::string>& sources, const Recor
     const std::string all = built.err + built.out;
     const std::size_t at = all.find("error");
     const std::size_t from = at == std::string::npos ? 0 : all.rfind('\n', at) == std::string::npos ? 0 : all.rfind('\n', at) + 1;
-    throw base::Error(base::Fault::bad_input, fmt::format("nvcc does not build it: {}", base::trim(std::string_view(all).substr(from, all.find('\n', from) - from))));
+    const std::string_view first = base::trim(std::string_view(all).substr(from, all.find('\n', from) - from));
+    throw base::Error(base::Fault::bad_input, fmt::format("nvcc does not build it: {}{}", first, first.ends_with(": No such file or directory") ? "; cudal1 record --include FOLDER names a folder of headers" : ""));
   }
   return binary;
 }
 
-// A program that is there but holds its runtime itself cannot be recorded here.
+// What stands in for CUDA's runtime: "libcudart.so.13". A build of the program alone has none, and a program would silently take NVIDIA's.
+std::string own_runtime() {
+  const auto folder = runtime_folder();
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (const std::string name = entry.path().filename().string(); name.starts_with("libcudart.so.")) return name;
+  throw base::Error(base::Fault::usage, fmt::format("cudal1's CUDA runtime is missing: there is no libcudart.so in {}; build all of cudal1, with cmake --build --preset release", folder.string()));
+}
+
+// A program that is there but holds its runtime itself, or wants one of another version, cannot be recorded here.
 void require_shared_runtime(const std::string& program) {
+  const std::string own = own_runtime();
   if (program.find('/') == std::string::npos || !std::filesystem::exists(program)) return;
   const std::string bytes = base::read_file(program, std::size_t{4} << 30);
   if (!bytes.starts_with("\x7f" "ELF") || bytes.find(".nv_fatbin") == std::string::npos) return;
-  if (record::linked_runtime(program).empty())
+  const std::string linked = record::linked_runtime(program);
+  if (!linked.empty() && linked != own)
+    throw base::Error(base::Fault::bad_input, fmt::format("{} takes {}, and this cudal1 stands in for {} only: build the program with the CUDA Toolkit that cudal1 was built with", program, linked, own));
+  if (linked.empty())
     throw base::Error(base::Fault::bad_input, fmt::format("{} has CUDA's runtime linked into it: build it with nvcc -cudart shared, for example with NVCC_APPEND_FLAGS=\"-cudart shared\" make", program));
 }
 
@@ -153,6 +166,12 @@ record::Ended run_recorded(const RecordedProgram& program, const RecordedTaskOpt
                                  observed, recording);
 }
 
+std::string why_no_kernel(bool simulated) {
+  if (!simulated) return "the program launched no kernel; arguments of the program stand behind --";
+  return "the program launched no kernel through a shared CUDA runtime; arguments of the program stand behind --, "
+         "and a program that launches through the driver (cuLaunchKernel) is recorded on a GPU only";
+}
+
 const record::Kept* chosen(const record::Recording& recording, const record::Choice& choice, bool take_largest) {
   static const record::Kept none;
   if (choice.any()) {
@@ -184,9 +203,11 @@ ExitCode record_and_write(RecordedProgram program, RecordedTaskOptions options, 
     program.words.erase(program.words.begin(), end_of_sources);
   }
   if (options.sources.empty()) options.sources = sources;
+  for (const auto& source : sources)
+    if (!std::filesystem::exists(source)) throw base::Error(base::Fault::missing, fmt::format("cannot read {}: No such file or directory", source));
   require_place(options, options.output);
   if (!sources.empty()) program.words.insert(program.words.begin(), build(sources, program, options, choice, folder.path(), console).string());
-  else if (choice.device == "sim") require_shared_runtime(program.words.front());
+  if (choice.device == "sim") require_shared_runtime(program.words.front());
 
   record::Recording recording;
   const record::Ended end = run_recorded(program, options, choice, console, recording);
@@ -197,7 +218,7 @@ ExitCode record_and_write(RecordedProgram program, RecordedTaskOptions options, 
   const ExitCode when_done = recording.findings.empty() ? ExitCode::success : ExitCode::failed_items;
 
   if (recording.kernels.empty()) {
-    const std::string why = recording.problems.empty() ? choice.device == "sim" ? "the program launched no kernel through a shared CUDA runtime" : "the program launched no kernel" : recording.problems.front();
+    const std::string why = recording.problems.empty() ? why_no_kernel(choice.device == "sim") : recording.problems.front();
     throw base::Error(base::Fault::bad_input, "no task: " + why);
   }
   const bool writes = !options.output.empty();

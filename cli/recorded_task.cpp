@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorded_task.hpp"
 
+#include "output_file.hpp"
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "compile/compiler.hpp"
@@ -112,7 +114,8 @@ std::string bytes_text(double bytes) {
 }  // namespace
 
 void require_place(const RecordedTaskOptions& options, const std::filesystem::path& output) {
-  if (output.empty() || !std::filesystem::exists(output)) return;
+  if (output.empty()) return;
+  if (!std::filesystem::exists(output)) return require_writable(output.string(), {});
   for (const auto& source : options.sources)
     if (std::filesystem::exists(source) && std::filesystem::equivalent(source, output))
       throw base::Error(base::Fault::usage, fmt::format("{} is a source of the program: name another file with -o", output.string()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_options.hpp"
 
+#include "output_file.hpp"
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "model/service.hpp"
@@ -106,6 +108,7 @@ store::Identity identity_of(const RunOptions& options, const task::Task& task, c
 void recall_memory(const RunOptions& options, const task::Task& task, const DeviceChoice& choice, const std::filesystem::path& folder,
                    search::Options& search, store::Identity& identity) {
   if (options.memory.empty()) return;
+  require_writable_folder("--memory", options.memory);
   std::error_code none;
   identity.memory = std::filesystem::exists(folder / "journal.jsonl", none) ? store::load(folder).identity.memory
                                                                             : store::recall(options.memory, task::kind(task), choice.facts.name);

@@ -5,6 +5,8 @@
 #include "outcome/judgement.hpp"
 #include "store/run.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -73,7 +75,7 @@ ExitCode run(const Options& options, const Console& console) {
     if (options.as_json) list.push_back(summary_json(run));
     else text += summary_text(run);
   }
-  if (runs.empty()) console.note(fmt::format("no runs under {}", options.folder));
+  if (runs.empty()) console.note(fmt::format("no runs under {}{}", options.folder, std::filesystem::exists(options.folder) ? "" : ": there is no such folder"));
   console.result(options.as_json ? json{{"schema", 1}, {"runs", list}}.dump(2) + "\n" : text);
   return ExitCode::success;
 }

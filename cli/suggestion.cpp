@@ -77,7 +77,9 @@ std::string explain(const CLI::ParseError& error, const CLI::App& root, const CL
     if (!extra.empty()) what = explain_extra(extra.front(), root, command);
   }
   what = plainly(std::move(what));
-  const std::string path = &command == &root ? "cudal1" : "cudal1 " + command.get_name();
+  std::string path = "cudal1";
+  if (const CLI::App* above = command.get_parent(); above != nullptr && above != &root) path += " " + above->get_name();
+  if (&command != &root) path += " " + command.get_name();
   return fmt::format("{}\nTry `{} --help`.", what, path);
 }
 

@@ -17,7 +17,7 @@ struct Options {
 ExitCode run(Options options, const Console& console) {
   const bool bulk = !options.bulk.answers.empty();
   if (bulk != options.judged.variants.empty() || bulk != options.judged.task.task.empty())
-    throw base::Error(base::Fault::usage, "verify needs TASK and VARIANT, or --answers instead of both");
+    throw base::Error(base::Fault::usage, "verify needs TASK and VARIANT, or --answers instead of both; the task itself as VARIANT tries its own kernel");
   if (bulk) {
     options.bulk.output.as_json = options.judged.as_json;
     return sweep_answers(options.bulk, options.judged, console);

@@ -280,6 +280,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
   result.refusal.clear();
   add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
   result.list = in_order(std::move(result.list));
+  if (!task::is_module(task)) result.own = own_kernel_candidates(task);
   return result;
 }
 

@@ -27,10 +27,12 @@ struct Candidate {
 
 struct Candidates {
   std::vector<Candidate> list;  // by expected gain
+  std::vector<Candidate> own;   // the task's own kernel rewritten, beside a list made from its torch line
   std::string refusal;          // one sentence when the list is empty, or of the task's own kernel although there is a torch line
 };
 
-// Everything the rules and families offer for the task's torch line, or for its own kernel when there is none. Where
+// Everything the rules and families offer for the task's torch line, or for its own kernel when there is none. `own` is for a task whose
+// kernel is faster than all of `list`, as a plain kernel for a stencil of slices or for many small products may be. Where
 // `precision` allows it, the tensor cores multiply operands rounded to TF32. Launches and tiles are made for `device`; where
 // nothing is known of it, for an H200.
 Candidates candidates_for(const task::Task& task, outcome::Precision precision = outcome::Precision::fp32, const outcome::DeviceFacts& device = {});

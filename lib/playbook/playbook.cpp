@@ -6,6 +6,7 @@
 #include "playbook/reply.hpp"
 #include "schedule/machine.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -13,6 +14,12 @@
 
 namespace cudal1::playbook {
 namespace {
+
+// Whether answers were judged and the task's own kernel is still the fastest.
+bool nothing_faster(const model::Question& question) {
+  return !question.earlier.empty() &&
+         std::all_of(question.earlier.begin(), question.earlier.end(), [](const model::Exemplar& tried) { return tried.judgement.score() < 1; });
+}
 
 class Playbook final : public model::Model {
  public:
@@ -24,10 +31,13 @@ class Playbook final : public model::Model {
     const base::Seconds start = base::now();
     const std::shared_ptr<const Candidates> known = candidates_on(question.device, question.key.attempt > 0);
     const Candidates& candidates = *known;
+    const std::vector<Candidate>* list = &candidates.list;
     model::Reply reply;
     std::optional<std::size_t> chosen;
     if (!question.undo.empty() && !question.exemplars.empty()) {
-      chosen = choose_without(candidates.list, candidate_id(question.exemplars.front().source), question.undo);
+      const std::string winner = candidate_id(question.exemplars.front().source);
+      chosen = choose_without(candidates.list, winner, question.undo);
+      if (!chosen) chosen = choose_without(candidates.own, winner, question.undo), list = &candidates.own;
       if (!chosen) {
         reply.status = model::Reply::Status::refused;
         reply.reason = fmt::format("the built-in model has no kernel that lacks only {}", fmt::join(question.undo, " and "));
@@ -37,10 +47,11 @@ class Playbook final : public model::Model {
       const std::string failed = question.failure ? candidate_id(question.failure->source) : "";
       chosen = choose_repair(candidates.list, failed, question.key.sample);
     } else {
-      chosen = choose(candidates.list, question);
+      if (nothing_faster(question)) chosen = choose(candidates.own, question), list = &candidates.own;
+      if (!chosen) chosen = choose(candidates.list, question), list = &candidates.list;
     }
     if (chosen) {
-      reply.text = write_reply(task_, candidates.list[*chosen], question, candidates.list);
+      reply.text = write_reply(task_, (*list)[*chosen], question, *list);
     } else {
       reply.status = model::Reply::Status::exhausted;
       reply.reason = candidates.refusal.empty()  ? "the playbook has no further rule for this task"

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "serve/port.hpp"
 #include "serve/server.hpp"
 
 #include <atomic>
@@ -78,6 +79,7 @@ PageServer::PageServer(Page page) : state_(std::make_unique<State>(std::move(pag
     response.set_content(text, "text/html; charset=utf-8");
   });
   state.http.Get("/events", [&state](const httplib::Request&, httplib::Response& response) { state.events(response); });
+  keep_port_alone(state.http);
   const bool bound = state.page.port == 0 ? (state.port = state.http.bind_to_any_port(state.page.host.c_str())) > 0 : state.http.bind_to_port(state.page.host.c_str(), state.page.port);
   if (state.page.port != 0) state.port = state.page.port;
   if (!bound) throw base::Error(base::Fault::usage, fmt::format("port {} cannot be had, or another program has it; --port 0 takes any that is free", state.page.port));

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "serve/batch.hpp"
 #include "serve/metrics.hpp"
+#include "serve/port.hpp"
 #include "serve/prompts.hpp"
 #include "serve/requests.hpp"
 
@@ -266,6 +267,9 @@ void Server::State::routes() {
     fail(response, known ? 403 : 401, known ? "browsers are not served" : "the header `Authorization: Bearer TOKEN` is missing or wrong");
     return httplib::Server::HandlerResponse::Handled;
   });
+  http.set_error_handler([](const Request& request, Response& response) {
+    if (response.body.empty()) fail(response, response.status, fmt::format("{} {} is not served; cudal1-serve(7) names what is", request.method, request.path));
+  });
   http.set_exception_handler([](const Request&, Response& response, std::exception_ptr error) {   // NOLINT: httplib's signature
     try {
       std::rethrow_exception(error);
@@ -307,6 +311,7 @@ Server::Server(docket::Docket& docket, Options options) : state_(std::make_uniqu
   state.http.set_tcp_nodelay(true);
   state.routes();
   state.port = asked.port;
+  keep_port_alone(state.http);
   const bool bound = asked.port == 0 ? (state.port = state.http.bind_to_any_port(asked.host.c_str())) > 0 : state.http.bind_to_port(asked.host.c_str(), asked.port);
   if (!bound) throw base::Error(base::Fault::usage, fmt::format("--listen {}:{}: the address cannot be had, or another program has it", asked.host, asked.port));
   // Last of all, since it is known here alone how to end.

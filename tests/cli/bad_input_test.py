@@ -122,6 +122,28 @@ class Places(CliTest):
         self.write("file", "")
         self.refuses("init", "task.cu", "-o", "file/task.cu", code=12, says=["file is no folder"])
 
+    def test_a_place_where_not_even_root_can_write_is_tried_first(self):
+        self.write("task.cu", TASK)
+        result = self.refuses("optimize", "task.cu", "--model", "builtin", "--device", "sim", "-o", "/proc/best.cu", code=12, says=["-o /proc/best.cu: cannot write into /proc"])
+        self.assertNotIn("round", result.err)
+        result = self.refuses("optimize", "task.cu", "--model", "builtin", "--device", "sim", "--memory", "/proc/lessons", code=12, says=["--memory /proc/lessons: cannot write into /proc"])
+        self.assertNotIn("round", result.err)
+        self.assertFalse((self.work / "cudal1-runs").exists())
+
+    def test_a_reviewer_that_cannot_be_asked_is_named_before_any_work(self):
+        self.write("task.cu", TASK)
+        self.refuses("optimize", "task.cu", "--model", "builtin", "--device", "sim", "--review", "nosuch", code=2, says=["no model is called nosuch"])
+        self.refuses("optimize", "task.cu", "--model", "builtin", "--device", "sim", "--review", "openai/gpt-4o", code=4, says=["OPENAI_API_KEY"])
+        self.assertFalse((self.work / "cudal1-runs").exists())
+
+    def test_a_source_to_record_that_is_missing_is_named(self):
+        result = self.refuses("record", "--device", "sim", "missing.cu", "-o", "task.cu", code=11, says=["cannot read missing.cu"])
+        self.assertNotIn("nvcc", result.err)
+
+    def test_help_is_named_where_it_is(self):
+        self.refuses("config", "show", "--orgin", code=2, says=["Try `cudal1 config show --help`"])
+        self.run_cli("config", "show", "--help")
+
     def test_init_does_not_replace_a_file_unasked(self):
         self.write("kernel.cu", "__global__ void f(float* a) { a[0] = 1; }\n")
         self.write("task.cu", "mine")

@@ -72,6 +72,33 @@ class Record(CliTest):
         subprocess.run([NVCC, "-arch=sm_90", "blend.cu", "-o", "blend"], cwd=self.work, check=True)
         self.refuses("record", "--device", "sim", "--", "./blend", code=6, says=["-cudart shared"])
 
+    def test_a_runtime_of_another_version_is_named(self):
+        # Where NVIDIA's library of that version is installed, the program would run past cudal1 without a word.
+        import subprocess
+        subprocess.run([NVCC, "-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90", "blend.cu", "-o", "blend"], cwd=self.work, check=True)
+        program = self.work / "blend"
+        content = program.read_bytes()
+        own = content[content.index(b"libcudart.so."):].split(b"\0", 1)[0]
+        program.write_bytes(content.replace(own, own[:-1] + (b"1" if own[-1:] != b"1" else b"2")))
+        self.refuses("record", "--device", "sim", "--", "./blend", code=6, says=["takes libcudart.so.", f"stands in for {own.decode()} only"])
+
+    def test_a_build_without_the_runtime_says_so(self):
+        from fixture import BINARY
+        alone = self.work / "alone"
+        (alone / "bin").mkdir(parents=True)
+        (alone / "lib" / "cudal1").mkdir(parents=True)
+        shutil.copy(BINARY, alone / "bin" / "cudal1")
+        import subprocess
+        result = subprocess.run([alone / "bin" / "cudal1", "record", "--device", "sim", "blend.cu"], cwd=self.work, env=self.environment,
+                                capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("cudal1's CUDA runtime is missing", result.stderr)
+
+    def test_a_program_without_a_launch_is_told_what_to_try(self):
+        self.write("none.cu", "int main() { return 0; }\n")
+        result = self.record("none.cu", code=6)
+        self.says(result, "launched no kernel", "arguments of the program stand behind --")
+
     def test_faults_of_the_program_are_reported_with_their_line(self):
         result = self.record("faulty.cu", code=8)
         self.says(result, "no error", "shared_race", "in race at line 13")

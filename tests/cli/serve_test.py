@@ -121,6 +121,11 @@ class Serve(CliTest):
         for body in ({"task": task, "sampling": "best"}, {"task": task, "exemplars": "two"}, {}):
             self.ask("/v1/prompt", body, status=422)
 
+    def test_an_address_is_never_shared_and_unknown_paths_are_named(self):
+        self.start()
+        self.refuses("serve", "--device", "sim", "--listen", self.address.removeprefix("http://"), code=2, says=["another program has it"])
+        self.assertIn("GET /nosuch is not served", self.say("/nosuch", status=404)["error"])
+
     def test_who_may_ask_and_how_much(self):
         self.refuses("serve", "--listen", "0.0.0.0:0", "--device", "sim", code=2, says=["token"])
         self.refuses("serve", "--listen", "here", "--device", "sim", code=2, says=["HOST:PORT"])

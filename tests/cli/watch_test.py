@@ -50,6 +50,13 @@ class Watch(CliTest):
         interrupt(server, signal.SIGTERM)
         self.assertEqual(server.wait(20), 143)
 
+    def test_a_port_is_never_shared(self):
+        self.write("task.cu", TASK)
+        self.write("replies/r01-s01.md", reply(FASTER))
+        self.optimize(1)
+        _, address = self.watch("run")
+        self.refuses("watch", "run", "--port", address.rsplit(":", 1)[1], code=2, says=["another program has it", "--port 0"])
+
     def test_a_folder_without_a_run_is_said(self):
         self.refuses("watch", "nowhere", code=11, says=("nowhere holds no run",))
 

@@ -4,6 +4,7 @@
 #include "playbook/candidate.hpp"
 #include "playbook/choice.hpp"
 #include "playbook/golden.hpp"
+#include "playbook/playbook.hpp"
 
 #include <set>
 #include <string>
@@ -57,6 +58,29 @@ TEST_CASE("nothing is missed of a torch line where there is none") {
   const auto candidates = playbook::candidates_for(task::load(playbook::golden("own_vectors.before.cu")));
   CHECK_FALSE(candidates.list.empty());
   CHECK(candidates.refusal.empty());
+}
+
+TEST_CASE("where nothing of a torch line is faster than the task's own kernel, that is rewritten") {
+  const task::Task task = task::from_source(
+      "//@ torch Y = X[1:-1, 1:-1] + X[:-2, 1:-1] + X[2:, 1:-1]\n//@ size N = 64, M = 64\n//@ check N = 33, M = 70\n//@ input X: float32[N, M]\n"
+      "//@ output Y: float32[N - 2, M - 2]\n//@ launch stencil<<<dim3(ceil_div(M - 2, 32), ceil_div(N - 2, 8)), dim3(32, 8)>>>(X, Y, N, M)\n"
+      "__global__ void stencil(const float* X, float* Y, int N, int M) {\n"
+      "  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= N - 2 || j >= M - 2) return;\n"
+      "  Y[i * (M - 2) + j] = X[(i + 1) * M + j + 1] + X[i * M + j + 1] + X[(i + 2) * M + j + 1];\n}\n",
+      "stencil.cu");
+  model::Question next;
+  next.key.round = 2;
+  next.key.sample = next.samples = 1;
+  next.earlier.resize(1);
+  next.earlier[0].source = "// playbook: as written/fused\n";
+  next.earlier[0].judgement.verdict = outcome::Verdict::slower;
+  const auto model = playbook::open(task);
+  next.earlier[0].judgement.speedup = outcome::Speedup{0.3, 0.2, 0.4};
+  CHECK_THAT(model->answer(next, {}).text, containing("// playbook: own kernel/"));
+  next.earlier[0].judgement.speedup = outcome::Speedup{1.3, 1.2, 1.4};
+  CHECK(model->answer(next, {}).text.find("// playbook: own kernel/") == std::string::npos);
+  next.earlier.clear();
+  CHECK(model->answer(next, {}).text.find("// playbook: own kernel/") == std::string::npos);
 }
 
 TEST_CASE("of a kernel's own changes each can be taken out again that does not carry another") {
