@@ -9,8 +9,6 @@
 #include "families/tensor_tiles.hpp"
 #include "families/windows.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::families {

@@ -3,8 +3,6 @@
 
 #include "families/values.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::families {

@@ -6,8 +6,6 @@
 #include "families/warpgroup_blocks.hpp"
 #include "families/warpgroup_factors.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::families {

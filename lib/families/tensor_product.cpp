@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/gemm_operands.hpp"

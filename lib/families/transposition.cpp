@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_code/terms.hpp"
-#include "families/arguments.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 #include "families/values.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/extents.hpp"
@@ -8,8 +7,6 @@
 #include "families/split_total.hpp"
 #include "families/warpgroup_blocks.hpp"
 #include "families/warpgroup_factors.hpp"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 

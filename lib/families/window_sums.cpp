@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/arguments.hpp"
 #include "families/families.hpp"
 #include "families/windows.hpp"
 
