@@ -239,6 +239,10 @@ tl::expected<Line, std::string> line_of(const task::Task& task) {
 
 }  // namespace
 
+bool Candidate::has(const std::string& technique) const {
+  return std::any_of(techniques.begin(), techniques.end(), [&](const AppliedTechnique& each) { return each.name() == technique; });
+}
+
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
   namespace costs = families::costs;
   const double rate = device.memory_bytes_per_second > 0 ? device.memory_bytes_per_second : costs::memory_rate;
