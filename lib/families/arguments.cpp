@@ -124,23 +124,14 @@ std::string Arguments::number(const Node& node) {
   return converted(compute_type(node.dtype), number(extent));
 }
 
-std::string Arguments::parameters() const {
+std::string Arguments::joined(std::string (*spelt)(const Parameter&)) const {
   std::string result;
-  for (const Parameter& each : parameters_)
-    result += fmt::format("{}{} {}", result.empty() ? "" : ", ", each.type, each.name);
+  for (const Parameter& each : parameters_) result += (result.empty() ? "" : ", ") + spelt(each);
   return result;
 }
 
-std::string Arguments::forwarded() const {
-  std::string result;
-  for (const Parameter& each : parameters_) result += (result.empty() ? "" : ", ") + each.name;
-  return result;
-}
-
-std::string Arguments::passed() const {
-  std::string result;
-  for (const Parameter& each : parameters_) result += (result.empty() ? "" : ", ") + each.argument;
-  return result;
-}
+std::string Arguments::parameters() const { return joined([](const Parameter& each) { return each.type + " " + each.name; }); }
+std::string Arguments::forwarded() const { return joined([](const Parameter& each) { return each.name; }); }
+std::string Arguments::passed() const { return joined([](const Parameter& each) { return each.argument; }); }
 
 }  // namespace cudal1::families

@@ -37,6 +37,7 @@ class Arguments {
     std::vector<std::int64_t> values;
   };
   std::string add(Parameter parameter);
+  std::string joined(std::string (*spelt)(const Parameter&)) const;
   std::map<std::string, tensor::Dtype> scalars_;
   std::vector<Parameter> parameters_;
 };

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/arranged_weights.hpp"
 
-#include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, const tensor::Extent& channels,
                                 const tensor::Extent& results, const std::string& weights, KernelFile& file) {
@@ -35,10 +32,10 @@ ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, con
   const std::string from = arguments.pointer(weights, tensor::Dtype::float32, false), to = arguments.pointer(result.buffer, tensor::Dtype::float32, true);
   const std::string C = arguments.number(channels), O = arguments.number(results), row = arguments.number(result.row), name = file.unique("arrange");
   const auto axis = [&](std::size_t i) { return windows.axes[i].window; };
-  file.code(device_code("arrange_weights.cuh",
+  file.kernel("arrange_weights.cuh",
                         {{"name", name}, {"parameters", arguments.parameters()}, {"residues", residues}, {"row", row}, {"O", O}, {"C", C},
                          {"step_d", tap_step(axis(0))}, {"step_h", tap_step(axis(1))}, {"step_w", tap_step(axis(2))}, {"from", from},
-                         {"groups", groups}, {"taps", taps}, {"KH", axis(1).taps.values[0]}, {"KW", axis(2).taps.values[0]}, {"to", to}}));
+                         {"groups", groups}, {"taps", taps}, {"KH", axis(1).taps.values[0]}, {"KW", axis(2).taps.values[0]}, {"to", to}});
   file.launch(fmt::format("{}<<<dim3(ceil_div({} * {}, 256), 1, {}), 256>>>({})", name, in_parentheses(results.text), in_parentheses(result.row.text), layers,
                           arguments.passed()));
   file.traffic(8.0 * static_cast<double>(layers * results.values[0] * result.row.values[0]), 0);

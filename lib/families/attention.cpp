@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/families.hpp"
@@ -10,8 +9,6 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -78,11 +75,11 @@ void write_total(const Shares& shares, const Node& node, const std::string& outp
                     beside = sums.pointer(totals, tensor::Dtype::float32, false),
                     to = sums.pointer(output, node.dtype, true);
   const std::string length_of = sums.number(length), head_of = sums.number(head);
-  file.code(device_code("attention_total.cuh", {{"name", kernel}, {"H", head_of}, {"R", beside},
+  file.kernel("attention_total.cuh", {{"name", kernel}, {"H", head_of}, {"R", beside},
       {"S", from}, {"O", to}, {"rows", sums.number(times(batches, length))},
       {"parts", causal ? fmt::format("int(row % {}) / {} + 1", length_of, part)
                                : fmt::format("({0} + {1} - 1) / {1}", length_of, part)},
-      {"parameters", sums.parameters()}}));
+      {"parameters", sums.parameters()}});
   file.launch(fmt::format("{}<<<ceil_div({}, 256), 256>>>({})", kernel,
                           times(times(batches, length), head).text, sums.passed()));
   file.traffic(4 * b * t * h * (2 + t / 256 * (causal ? 0.5 : 1)), 0);
@@ -99,7 +96,7 @@ void tell_techniques(const std::string& name, bool tensor_cores, bool causal, Ke
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
   if (tensor_cores) {
     use_tensor_cores(file, name, "queries, keys, weights and values");
-    file.helper(device_code("tensor_attention_functions.cuh"));
+    file.helper("tensor_attention_functions.cuh");
     file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
   }
   if (causal)
@@ -156,7 +153,7 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
       {"parameters", arguments.parameters()}, {"head", padded}, {"queries", rows}, {"own", own}, {"resident", padded > 64 ? 128 : 192},
       {"T", T}, {"H", H}, {"Q", q}, {"K", k}, {"V", v},
       {"scale", scale}, {"range", range}, {"row_store", row_store}, {"by", split ? "" : " / " + total}});
-  file.code(device_code(kernel_code, cuda_code::holes_in(kernel_code, holes)));
+  file.kernel(kernel_code, cuda_code::holes_in(kernel_code, holes));
   std::string grid = fmt::format("dim3(ceil_div({}, {})", length.text, rows);
   if (split) grid += fmt::format(", {}, {}", batches.text, parts);
   else if (!is_one(batches)) grid += ", " + batches.text;

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/arranged_weights.hpp"
 #include "families/convolution_kernel.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
+#include "families/extents.hpp"
 #include "families/families.hpp"
 #include "families/halo_tile.hpp"
 #include "families/tensor_tiles.hpp"
 #include "families/windows.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -60,7 +56,7 @@ class ConvolutionWriter {
  public:
   ConvolutionWriter(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file, bool on_tensor_cores, const Positives& unless)
       : region_(region), dag_(dag), buffers_(buffers), file_(file), unless_(unless), node_(dag.at(region.producer)), input_(dag.at(node_.operands[0])),
-        windows_(windows_of(node_, input_)), results_(per_group(node_.shape[1])), channels_(per_group(input_.shape[1])),
+        windows_(windows_of(node_, input_)), results_(divided(node_.shape[1], groups_)), channels_(divided(input_.shape[1], groups_)),
         tensor_cores_(on_tensor_cores && results_.values[0] > 16), arguments_(file.scalars()) {
     for (const Windows::Axis& axis : windows_.axes) depth_ *= static_cast<double>(axis.window.taps.values[0]);
     depth_ *= static_cast<double>(channels_.values[0]);
@@ -82,20 +78,13 @@ class ConvolutionWriter {
     set("store", after_.store);
     set("parameters", arguments_.parameters());
     const std::string_view kernel = rows_ ? "staged_convolution.cuh" : tensor_cores_ ? "gathered_convolution.cuh" : "convolution.cuh";
-    file_.code(device_code(kernel, cuda_code::holes_in(kernel, holes_)));
+    file_.kernel(kernel, cuda_code::holes_in(kernel, holes_));
     launch();
     account();
   }
 
  private:
   void set(const std::string& key, const std::string& value) { holes_.emplace_back(key, value); }
-
-  tensor::Extent per_group(tensor::Extent extent) const {
-    if (groups_ == 1) return extent;
-    extent.text = in_parentheses(extent.text) + fmt::format(" / {}", groups_);
-    for (std::int64_t& value : extent.values) value /= groups_;
-    return extent;
-  }
 
   void choose_tiles() {
     const std::int64_t o = results_.values[0];
@@ -273,7 +262,7 @@ class ConvolutionWriter {
                     fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name_, tile_o_, tile_p_));
     if (tensor_cores_) {
       use_tensor_cores(file_, name_, "weights and inputs");
-      file_.helper(device_code("tensor_tiles.cuh"));
+      file_.helper("tensor_tiles.cuh");
       file_.technique(Technique::asynchronous_copy, "The next inputs are on their way to shared memory while the present ones are multiplied.");
     }
     if (transposed_ && !classes_.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/epilogue.hpp"
+#include "families/extents.hpp"
 #include "families/families.hpp"
 #include "families/windows.hpp"
 
@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -30,9 +28,8 @@ bool is_depthwise(const Node& node, const schedule::Machine& machine) {
   if (node.as<Convolution>().groups == 1 || is_tiled_convolution(node)) return false;
   std::int64_t taps = 1;
   for (const Window& window : node.windows()) {
-    const auto& counts = window.taps.values;
-    if (std::any_of(counts.begin(), counts.end(), [&](std::int64_t count) { return count != counts[0]; })) return false;
-    taps *= counts[0];
+    if (!is_fixed(window.taps)) return false;
+    taps *= window.taps.values[0];
   }
   return taps <= 49 && node.windows()[node.windows().size() - 2].dilation == 1 && rows_of(node, machine) > 1;
 }
@@ -54,8 +51,7 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
                     weight = arguments.pointer(buffers.at(node.operands[1]), weights.dtype, false);
   declare_epilogue(region, dag, arguments);
   tensor::Shape columns = node.shape;
-  columns[h_dim].text = fmt::format("ceil_div({}, {})", columns[h_dim].text, rows);
-  for (std::int64_t& value : columns[h_dim].values) value = (value + rows - 1) / rows;
+  columns[h_dim] = ceil_div(columns[h_dim], rows);
   const tensor::Extent total = product_of(columns, 0, rank, region.assignments);
   const std::string count = arguments.number(total);
   std::vector<std::string> at;
@@ -79,7 +75,7 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
   const std::int64_t stride = windows.axes[1].window.stride, high = windows.axes[1].window.taps.values[0];
   const std::int64_t groups = node.as<Convolution>().groups;
   const std::string index = index_type(*std::max_element(total.values.begin(), total.values.end()));
-  file.code(device_code("depthwise.cuh", {{"threads", threads}, {"name", name}, {"rows", rows},
+  file.kernel("depthwise.cuh", {{"threads", threads}, {"name", name}, {"rows", rows},
       {"index", index}, {"to_index", conversion(index)}, {"count", count},
       {"coordinates", taken_apart}, {"first", first}, {"o", o}, {"b", b}, {"d", d},
       {"w", w}, {"X", x}, {"W", weight}, {"O", O},
@@ -92,7 +88,7 @@ void write_depthwise(const Region& region, const Dag& dag, const Buffers& buffer
       {"dilation_w", windows.axes[2].window.dilation}, {"stride_h", stride},
       {"padding_h", windows.axes[1].window.padding}, {"rows_read", (rows - 1) * stride + high},
       {"OH", OH}, {"epilogue", after.statements},
-      {"store", after.store}, {"parameters", arguments.parameters()}}));
+      {"store", after.store}, {"parameters", arguments.parameters()}});
   file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
   const double results = volume(node.shape);
   file.traffic(4 * (volume(input.shape) + results), 2 * results * static_cast<double>(windows.taps().values[0] * weights.shape[1].values[0]));

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/epilogue.hpp"
 
-#include "cuda_code/terms.hpp"
 #include "families/values.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments) {
-  const auto dtype = [&](int id) { return dag.at(id).dtype; };
+void declare_inputs(const Region& region, const Dag& dag, Arguments& arguments) {
   for (const Instance& instance : region.instances)
-    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, dtype(instance.node), false);
-  const Region::Root& root = region.roots[0];
-  arguments.pointer(root.buffer, dtype(region.instances[static_cast<std::size_t>(root.instance)].node), true);
+    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, dag.at(instance.node).dtype, false);
 }
 
-std::string address(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at,
-                    Arguments& arguments) {
+void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments) {
+  declare_inputs(region, dag, arguments);
+  const Region::Root& root = region.roots[0];
+  arguments.pointer(root.buffer, dag.at(region.at(root.instance).node).dtype, true);
+}
+
+cuda_code::Sum address_sum(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at, Arguments& arguments) {
   cuda_code::Sum sum;
   if (!start.values.empty()) sum.add(arguments.number(start));
   for (std::size_t i = 0; i < strides.size(); ++i) {
     if (is_zero(strides[i]) || at[i].empty()) continue;
     sum.add(is_one(strides[i]) ? at[i] : fmt::format("size_t({}) * {}", at[i], arguments.number(strides[i])));
   }
-  return sum.text();
+  return sum;
+}
+
+std::string address(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at,
+                    Arguments& arguments) {
+  return address_sum(strides, start, at, arguments).text();
 }
 
 Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
@@ -71,19 +77,33 @@ Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::s
                                   stored(dtype, value))};
 }
 
+std::vector<std::string> coordinates_along(const tensor::Shape& shape, const std::vector<std::size_t>& dims, const std::string& index, const std::string& type,
+                                           std::vector<std::string>& at, Arguments& arguments, std::size_t named) {
+  std::vector<std::string> result;
+  std::string rest = index;
+  for (std::size_t k = dims.size(); k-- > 0;) {
+    at[dims[k]] = fmt::format("at{}", dims[k] + named);
+    const std::string extent = arguments.number(shape[dims[k]]);
+    result.push_back(fmt::format("const {} {} = {};", type, at[dims[k]], k == 0 ? rest : fmt::format("{} % {}", rest, extent)));
+    rest = fmt::format("{} / {}", rest, extent);
+  }
+  return result;
+}
+
 std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,
                         Arguments& arguments, std::size_t named) {
   at.assign(shape.size(), "");
-  std::string text, rest = index;
-  std::size_t first = 0;
-  while (first < shape.size() && is_one(shape[first])) ++first;
-  for (std::size_t i = shape.size(); i-- > first;) {
-    if (is_one(shape[i])) continue;
-    at[i] = fmt::format("at{}", i + named);
-    const std::string extent = arguments.number(shape[i]);
-    text += fmt::format("  const int {} = {};\n", at[i], i == first ? rest : fmt::format("{} % {}", rest, extent));
-    rest = fmt::format("{} / {}", rest, extent);
-  }
+  std::vector<std::size_t> dims;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (!is_one(shape[i])) dims.push_back(i);
+  std::string text;
+  for (const std::string& each : coordinates_along(shape, dims, index, "int", at, arguments, named)) text += "  " + each + "\n";
+  return text;
+}
+
+std::string matrix_coordinates(const Region& region, const std::string& index, std::vector<std::string>& at, Arguments& arguments) {
+  const std::string text = coordinates({region.space.begin(), region.space.end() - 2}, index, at, arguments);
+  at.insert(at.end(), {"row", "column"});
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cuda_code/terms.hpp"
 #include "families/arguments.hpp"
 #include "schedule/region.hpp"
 
@@ -24,6 +25,7 @@ Spelling spelling(const Region& region, const Dag& dag, const std::vector<std::s
                   Arguments& arguments, const std::map<std::size_t, std::string>& loaded = {});
 
 // "N + size_t(row) * M + column"; dimensions without a name are left out.
+cuda_code::Sum address_sum(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at, Arguments& arguments);
 std::string address(const tensor::Shape& strides, const tensor::Extent& start, const std::vector<std::string>& at,
                     Arguments& arguments);
 
@@ -38,8 +40,16 @@ void declare_epilogue(const Region& region, const Dag& dag, Arguments& arguments
 Epilogue epilogue(const Region& region, const Dag& dag, const std::vector<std::string>& at, std::size_t indent,
                   Arguments& arguments);
 
-// Statements that take a row-major `index` apart: "const int at0 = …;". The names go to `at`; `named` is the number in the first one's.
+// Statements that take a row-major `index` of some dimensions apart: "const int at0 = …;". The names go to `at`; `named` is the number in the first one's.
+std::vector<std::string> coordinates_along(const tensor::Shape& shape, const std::vector<std::size_t>& dims, const std::string& index, const std::string& type,
+                                           std::vector<std::string>& at, Arguments& arguments, std::size_t named = 0);
+// The same of all dimensions, as one text.
 std::string coordinates(const tensor::Shape& shape, const std::string& index, std::vector<std::string>& at,
                         Arguments& arguments, std::size_t named = 0);
+// The same of the number of a matrix among those of the space, whose last two dimensions are called `row` and `column`.
+std::string matrix_coordinates(const Region& region, const std::string& index, std::vector<std::string>& at, Arguments& arguments);
+
+// Declares the pointers that a region reads.
+void declare_inputs(const Region& region, const Dag& dag, Arguments& arguments);
 
 }  // namespace cudal1::families

@@ -38,9 +38,8 @@ void write_any_product(const Region& region, const Dag& dag, const Buffers& buff
   else write_product(region, dag, buffers, file);
 }
 
-bool matches_gather(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).is<Gather>(); }
-
-bool matches_scan(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).is<Scan>(); }
+template <typename Kind>
+bool produces(Region& region, const Dag& dag, const KernelFile&) { return producer_of(region, dag).is<Kind>(); }
 
 bool matches_warpgroup_convolution(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
@@ -113,8 +112,8 @@ const std::vector<Family>& families() {
        write_any_product,
        {with([](V& v) { v.products = V::Products::tensor_cores; }), with([](V& v) { v.products = V::Products::warpgroups; }),
         with([](V& v) { v.products = V::Products::by_cost; })}},
-      {"gather", matches_gather, write_gather, {}},
-      {"scan", matches_scan, write_scan, {}},
+      {"gather", produces<Gather>, write_gather, {}},
+      {"scan", produces<Scan>, write_scan, {}},
       {"convolution by warpgroups", matches_warpgroup_convolution, write_warpgroup_convolution, {}},
       {"convolution",
        matches_convolution,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/halo_tile.hpp"
 
+#include "families/extents.hpp"
+
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -58,19 +60,15 @@ std::optional<HaloTile> halo_tile(const Node& node, const Node& input, const Win
 
   // Results along an axis, of the residue with the most of them and with the fewest.
   const auto most = [&](std::size_t i) {
-    tensor::Extent extent = windows.axes[i].window.outputs;
-    const std::int64_t stride = windows.axes[i].window.stride;
-    if (!split(i)) return extent;
-    extent.text = fmt::format("ceil_div({}, {})", extent.text, stride);
-    for (std::int64_t& value : extent.values) value = (value + stride - 1) / stride;
-    return extent;
+    const Window& window = windows.axes[i].window;
+    return split(i) ? ceil_div(window.outputs, window.stride) : window.outputs;
   };
   const auto least = [&](std::size_t i) {
-    tensor::Extent extent = windows.axes[i].window.outputs;
-    const std::int64_t stride = windows.axes[i].window.stride;
-    if (!split(i)) return extent;
-    extent.text = fmt::format("max(1, {} / {})", in_parentheses(extent.text), stride);
-    for (std::int64_t& value : extent.values) value = std::max<std::int64_t>(1, value / stride);
+    const Window& window = windows.axes[i].window;
+    if (!split(i)) return window.outputs;
+    tensor::Extent extent = divided(window.outputs, window.stride);
+    extent.text = fmt::format("max(1, {})", extent.text);
+    for (std::int64_t& value : extent.values) value = std::max<std::int64_t>(1, value);
     return extent;
   };
   // Where rows share inputs, tiles of several rows have the least to copy. Strips as wide as tiles want them leave up to a

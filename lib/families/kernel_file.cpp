@@ -53,8 +53,9 @@ void KernelFile::include(tensor::Dtype dtype) {
 
 void KernelFile::include_hopper() { includes_.insert("hopper.cuh"); }
 
-void KernelFile::helper(std::string_view text) {
-  if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.emplace_back(text);
+void KernelFile::helper(std::string_view device_file, const std::vector<cuda_code::Hole>& holes) {
+  std::string text = cuda_code::device_code(device_file, holes);
+  if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.push_back(std::move(text));
 }
 
 void KernelFile::code(const std::string& text) { functions_.push_back(text); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cuda_code/device_code.hpp"
 #include "families/variant.hpp"
 #include "families/work.hpp"
 #include "outcome/applied_technique.hpp"
@@ -37,7 +38,9 @@ class KernelFile {
   // `initial`: what each element is before the first launch; empty: anything.
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
   void launch(const std::string& text) { launches_.push_back(text); }
-  void helper(std::string_view text);  // device code in front of the kernels, each text once
+  // A file of device code (cuda_code/device_code.hpp) in front of the kernels, each text once; or a kernel made of it.
+  void helper(std::string_view device_file, const std::vector<cuda_code::Hole>& holes = {});
+  void kernel(std::string_view device_file, const std::vector<cuda_code::Hole>& holes) { code(cuda_code::device_code(device_file, holes)); }
   void include(tensor::Dtype dtype);  // the header of a type of 16 bits
   void include_hopper();              // the device functions for compute capability 9.0
   void code(const std::string& text);  // a whole function, its parameters marked as Arguments gave them out

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/place_tile.hpp"
 
+#include "families/extents.hpp"
 #include "families/warpgroup_blocks.hpp"
 
 #include <algorithm>
 
 namespace cudal1::families {
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
-
-}  // namespace
-
 std::int64_t most_taps(const Window& window) { return ceil_div(window.taps.values[0], tap_step(window)); }
 std::int64_t step_channels(std::int64_t channels) { return channels <= 16 ? 16 : channels <= 32 ? 32 : 64; }
 

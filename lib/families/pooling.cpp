@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
@@ -10,8 +9,6 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -93,8 +90,8 @@ class StripWriter {
     const std::string count = arguments_.number(planes),
                       volume = arguments_.number(product_of(input_.shape, front_, node_.shape.size(), region_.assignments)),
                       OH = arguments_.number(h_.window.outputs), OW = arguments_.number(w_.window.outputs);
-    if (!weighted_) file_.helper(device_code("operations.cuh"));
-    if (!columns_) file_.helper(device_code("fetch_pack.cuh"));
+    if (!weighted_) file_.helper("operations.cuh");
+    if (!columns_) file_.helper("fetch_pack.cuh");
     set("depth", deep_ ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", arguments_.number(d_.window.outputs), depths_, columns_ ? OW : "chunks") : "");
     spell_rows(W, kernel);
     const std::string index = index_type(*std::max_element(results.values.begin(), results.values.end()));
@@ -102,7 +99,7 @@ class StripWriter {
              {"X", x}, {"H", H}, {"W", W}, {"OH", OH}, {"OW", OW}, {"parameters", arguments_.parameters()}, {"forwarded", arguments_.forwarded()}})
       holes_.push_back(hole);
     const std::string_view code = columns_ ? "strip_columns.cuh" : "strips.cuh";
-    file_.code(device_code(code, cuda_code::holes_in(code, holes_)));
+    file_.kernel(code, cuda_code::holes_in(code, holes_));
     launch(planes);
     account(static_cast<double>(results.values[0]));
   }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
-#include "families/arguments.hpp"
 #include "families/epilogue.hpp"
 #include "families/gemm_operands.hpp"
 #include "families/families.hpp"
@@ -10,28 +8,26 @@
 
 namespace cudal1::families {
 
-using cuda_code::device_code;
-
 void code_product(const ProductTiles& tiles, const GemmOperands& factors, Arguments& arguments, const Region& region, const Dag& dag, KernelFile& file) {
   const GemmOperand &left = factors.left, &right = factors.right;
   const std::string a = arguments.pointer(left.buffer, left.dtype, false), b = arguments.pointer(right.buffer, right.dtype, false);
   const std::string N = arguments.number(factors.n), M = arguments.number(factors.m), K = arguments.number(factors.depth);
   const std::string left_at = left.at_batch(a, arguments, tiles.batch), right_at = right.at_batch(b, arguments, tiles.batch), whole = factors.whole(arguments);
   // `lines` of fetch_tile is the leading dimension where neighbours lie across the depth.
-  file.helper(device_code("fetch_tile.cuh"));
+  file.helper("fetch_tile.cuh");
   if (factors.half()) {
-    file.helper(device_code("pack.cuh"));
-    file.helper(device_code("fetch_half_tile.cuh"));
+    file.helper("pack.cuh");
+    file.helper("fetch_half_tile.cuh");
     for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
     file.include(left.dtype);
   }
   const bool all = tiles.needed.empty();
-  file.code(device_code("product.cuh",
+  file.kernel("product.cuh",
                         {{"name", tiles.name}, {"element", tensor::cuda_name(left.dtype)}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()},
                          {"rows", tiles.rows}, {"columns", tiles.columns}, {"step", tiles.step}, {"left", left_at}, {"right", right_at}, {"guard", tiles.guard},
                          {"coordinates", tiles.coordinates}, {"column_block", tiles.column_block}, {"N", N}, {"M", M}, {"K", K}, {"left_along", left.swapped ? "false" : "true"},
                          {"right_along", right.swapped ? "true" : "false"}, {"whole", whole}, {"needed", tiles.needed}, {"begin", all ? "0" : "begin"},
-                         {"end", all ? K : "end"}, {"epilogue", tiles.after.statements}, {"store", tiles.after.store}}));
+                         {"end", all ? K : "end"}, {"epilogue", tiles.after.statements}, {"store", tiles.after.store}});
 }
 
 // Bound by arithmetic: 16x16 threads own a tile of the result in registers; tiles of the factors pass through two
@@ -39,14 +35,10 @@ void code_product(const ProductTiles& tiles, const GemmOperands& factors, Argume
 void write_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const GemmOperands factors = gemm_operands_of(region, dag, buffers);
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
-  const tensor::Shape& shape = region.space;
-  const std::size_t rank = shape.size();
   const std::string name = file.unique("matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.variant().wide;
-  const std::string rows =
-      file.tune("TILE_N", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
-  const std::string columns =
-      file.tune("TILE_M", large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128});
+  const std::vector<std::int64_t> sides = large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128};
+  const std::string rows = file.tune("TILE_N", sides), columns = file.tune("TILE_M", sides);
   const std::string step = file.tune("STEP", {16});
   Arguments arguments(file.scalars());
   arguments.pointer(factors.left.buffer, factors.left.dtype, false);
@@ -57,18 +49,13 @@ void write_product(const Region& region, const Dag& dag, const Buffers& buffers,
   const std::string K = arguments.number(factors.depth);
 
   std::vector<std::string> at;
-  const tensor::Shape batch(shape.begin(), shape.end() - 2);
   // A grid is widest along x.
   const bool many = factors.many_batches();
-  const std::string batch_coordinates = coordinates(batch, many ? "blockIdx.x" : "blockIdx.z", at, arguments);
-  at.resize(region.space.size());
-  at[rank - 2] = "row";
-  at[rank - 1] = "column";
-  const Epilogue after = epilogue(region, dag, at, 6, arguments);
+  const std::string batch_coordinates = matrix_coordinates(region, many ? "blockIdx.x" : "blockIdx.z", at, arguments);
   ProductTiles tiles{name, rows, columns, step};
   tiles.needed = factors.needed_depths(K, rows, columns, step);
   tiles.coordinates = batch_coordinates;
-  tiles.after = after;
+  tiles.after = epilogue(region, dag, at, 6, arguments);
   if (many) tiles.column_block = "blockIdx.z", tiles.batch = "blockIdx.x";
   code_product(tiles, factors, arguments, region, dag, file);
   const std::string across = fmt::format("ceil_div({}, {})", m.text, columns), down = fmt::format("ceil_div({}, {})", n.text, rows);

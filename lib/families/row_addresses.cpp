@@ -11,35 +11,12 @@ namespace cudal1::families {
 
 void RowWriter::line_coordinates() {
   line_at_.assign(region_.space.size(), "");
-  std::vector<int> dims;
+  std::vector<std::size_t> dims;
   for (std::size_t i = 0; i < region_.space.size(); ++i)
-    if (!region_.element[i]) dims.push_back(static_cast<int>(i));
-  if (dims.size() == 1) {
-    line_at_[static_cast<std::size_t>(dims[0])] = "line";
-    return;
-  }
-  std::string rest = "line";
-  for (std::size_t k = dims.size(); k-- > 0;) {
-    const auto dim = static_cast<std::size_t>(dims[k]);
-    line_at_[dim] = fmt::format("at{}", dim);
-    const std::string extent = arguments_.number(region_.space[dim]);
-    if (k == 0) {
-      line(fmt::format("const {} at{} = {};", line_index_, dim, rest));
-    } else {
-      line(fmt::format("const {} at{} = {} % {};", line_index_, dim, rest, extent));
-      rest = fmt::format("{} / {}", rest, extent);
-    }
-  }
-}
-
-cuda_code::Sum RowWriter::offset(const tensor::Shape& strides, const tensor::Extent& start) {
-  cuda_code::Sum result;
-  if (!start.values.empty()) result.add(arguments_.number(start));
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (region_.element[i] || is_zero(strides[i]) || is_one(region_.space[i])) continue;
-    result.add(is_one(strides[i]) ? line_at_[i] : fmt::format("size_t({}) * {}", line_at_[i], arguments_.number(strides[i])));
-  }
-  return result;
+    if (!region_.element[i]) dims.push_back(i);
+  if (dims.size() == 1) line_at_[dims[0]] = "line";
+  else
+    for (const std::string& each : coordinates_along(region_.space, dims, "line", line_index_, line_at_, arguments_)) line(each);
 }
 
 std::string RowWriter::element_offset(const tensor::Shape& strides, const std::string& column) {
@@ -143,22 +120,18 @@ void RowWriter::prefetch() {
       prefetched_.push_back(id);
   if (prefetched_.empty()) return;
   line("extern __shared__ float4 ahead[];");
-  line(fmt::format("const auto fetch = [&]({} line) {{", line_index_));
-  indent_ += 2;
-  line_coordinates();
-  for (int id : prefetched_) bind(id);
-  line("#pragma unroll");
-  line("for (int item = 0; item < ITEMS; ++item) {");
-  indent_ += 2;
-  line(fmt::format("const {} column = {};", index_, column_of_item()));
-  for (std::size_t i = 0; i < prefetched_.size(); ++i)
-    line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", prefetched_at(i),
-                     names_[static_cast<std::size_t>(prefetched_[i])], columns_, columns_));
-  indent_ -= 2;
-  line("}");
-  line(R"(asm volatile("cp.async.commit_group;" ::: "memory");)");
-  indent_ -= 2;
-  line("};");
+  const auto copies = [&] {
+    for (std::size_t i = 0; i < prefetched_.size(); ++i)
+      line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", prefetched_at(i),
+                       names_[static_cast<std::size_t>(prefetched_[i])], columns_, columns_));
+  };
+  const auto fetch = [&] {
+    line_coordinates();
+    for (int id : prefetched_) bind(id);
+    each_item("ITEMS", copies);
+    line(R"(asm volatile("cp.async.commit_group;" ::: "memory");)");
+  };
+  scope(fmt::format("const auto fetch = [&]({} line) {{", line_index_), fetch, "};");
   line(fmt::format("if (WHOLE && blockIdx.x < {}) fetch(blockIdx.x);", lines_));
 }
 
@@ -233,11 +206,7 @@ void RowWriter::begin_pointwise() {
 
 void RowWriter::prepare() {
   const tensor::Extent lines = region_.rows(), columns = region_.columns();
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const Instance& instance = region_.instances[i];
-    if (instance.leaf && !instance.buffer.empty())
-      arguments_.pointer(instance.buffer, node(static_cast<int>(i)).dtype, false);
-  }
+  declare_inputs(region_, dag_, arguments_);
   for (const Region::Root& root : region_.roots) arguments_.pointer(root.buffer, node(root.instance).dtype, true);
   columns_ = arguments_.number(columns);
   lines_ = arguments_.number(lines);

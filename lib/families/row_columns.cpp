@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/row_writer.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::families {
@@ -36,30 +34,24 @@ void RowWriter::elements_beside(int phase, const Spot& spot) {
   if (writes)
     for (std::size_t r = 0; r < region_.roots.size(); ++r)
       line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
-  each_line("{");
-  indent_ += 2;
-  element(phase, spot);
-  indent_ -= 2;
-  line("}");
+  line("#pragma unroll");
+  scope("for (int i = 0; i < VEC; ++i) {", [&] { element(phase, spot); });
   if (!writes) return;
   for (std::size_t r = 0; r < region_.roots.size(); ++r)
     line(fmt::format("if (live && {0} < {1}) *reinterpret_cast<decltype(out{2})*>(out{2}_line + {3}) = out{2};", spot.column, columns_, r,
                      in_parentheses(element_offset(region_.roots[r].strides, spot.element))));
 }
 
+void RowWriter::elements(int phase, bool cached) {
+  const Spot spot{cached, "column", "column", {}};
+  if (beside()) elements_beside(phase, spot);
+  else element(phase, spot);
+}
+
 // Lanes stand side by side on the rows.
 void RowWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
   std::set<int> leaves;
   for (int id : wanted) passes_.collect(id, phase, true, leaves);
-  const auto loop = [&](auto body) {
-    line("#pragma unroll");
-    line("for (int item = 0; item < ITEMS; ++item) {");
-    indent_ += 2;
-    line(fmt::format("const {} column = item * {} + {}(threadIdx.y);", index_, threads_, conversion(index_)));
-    body();
-    indent_ -= 2;
-    line("}");
-  };
   const auto packed = [&](int id) { return beside() && layout_.varies_beside(at(id).strides); };
   for (int id : leaves) {
     const std::string type(tensor::cuda_name(node(id).dtype));
@@ -67,7 +59,7 @@ void RowWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
     passes_.first[id] = phase;
   }
   if (!leaves.empty())
-    loop([&] {
+    each_item("ITEMS", [&] {
       for (int id : leaves) {
         const std::string where = fmt::format("column < {} ? {} : 0", columns_, element_offset(at(id).strides, "column"));
         const std::string& name = names_[static_cast<std::size_t>(id)];
@@ -81,37 +73,21 @@ void RowWriter::walk_columns_kept(int phase, const std::vector<int>& wanted) {
   for (int id : kept_here_)
     line(beside() ? fmt::format("Pack<{}, VEC> k{}[ITEMS];", compute_type(node(id).dtype), id)
                   : fmt::format("{} k{}[ITEMS];", compute_type(node(id).dtype), id));
-  loop([&] {
-    if (beside()) elements_beside(phase, {true, "column", "column", {}});
-    else element(phase, {true, "column", "column", {}});
-  });
+  each_item("ITEMS", [&] { elements(phase, true); });
 }
 
 void RowWriter::walk_columns(int phase, const std::vector<int>& wanted) {
   if (geometry_.cached) {
     walk_columns_kept(phase, wanted);
     if (!longer_lines_possible()) return;
-    line(fmt::format("for ({0} column = ITEMS * {1} + {3}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_,
-                     columns_, conversion(index_)));
-    indent_ += 2;
-    if (beside()) elements_beside(phase, {false, "column", "column", {}});
-    else element(phase, {false, "column", "column", {}});
-    indent_ -= 2;
-    line("}");
-    return;
+    return scope(fmt::format("for ({0} column = ITEMS * {1} + {3}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_, columns_, conversion(index_)),
+                 [&] { elements(phase, false); });
   }
   line(fmt::format("#pragma unroll {}", file_.variant().wide ? 16 : 4));  // accesses on their way
-  if (splits_ > 1)
-    line(
-        fmt::format("for ({0} column = {3}(blockIdx.y) * {1} + {3}(threadIdx.y); column < {2}; column += "
-                    "{3}(gridDim.y) * {1}) {{",
-                    index_, threads_, columns_, conversion(index_)));
-  else
-    line(fmt::format("for ({0} column = threadIdx.y; column < {2}; column += {1}) {{", index_, threads_, columns_));
-  indent_ += 2;
-  element(phase, {false, "column", "column", {}});
-  indent_ -= 2;
-  line("}");
+  scope(splits_ > 1 ? fmt::format("for ({0} column = {3}(blockIdx.y) * {1} + {3}(threadIdx.y); column < {2}; column += {3}(gridDim.y) * {1}) {{", index_, threads_,
+                                  columns_, conversion(index_))
+                    : fmt::format("for ({0} column = threadIdx.y; column < {2}; column += {1}) {{", index_, threads_, columns_),
+        [&] { element(phase, {false, "column", "column", {}}); });
 }
 
 }  // namespace cudal1::families

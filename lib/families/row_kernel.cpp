@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/row_writer.hpp"
 
-#include "cuda_code/device_code.hpp"
 #include "families/values.hpp"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 RowWriter::RowWriter(const Region& region, const Dag& dag, Walk walk, KernelFile& file, int splits, std::vector<int> totals)
     : region_(region), dag_(dag), walk_(walk), file_(file), splits_(splits), totals_(std::move(totals)), passes_(region, dag, splits),
@@ -47,23 +42,23 @@ void RowWriter::finish() {
 
 void RowWriter::emit() {
   const bool reduces = region_.reduces;
-  file_.helper(device_code("pack.cuh"));
-  if (once()) file_.helper(device_code("pack_once.cuh"));
-  if (!prefetched_.empty()) file_.helper(device_code("copy_ahead.cuh"));
+  file_.helper("pack.cuh");
+  if (once()) file_.helper("pack_once.cuh");
+  if (!prefetched_.empty()) file_.helper("copy_ahead.cuh");
   if (reduces) {
-    file_.helper(device_code("exchange.cuh"));
-    file_.helper(device_code("operations.cuh"));
+    file_.helper("exchange.cuh");
+    file_.helper("operations.cuh");
     for (const Instance& instance : region_.instances)
       if (!instance.leaf && finds_index(dag_.at(instance.node)))
-        file_.helper(device_code("found.cuh"));
-    if (beside()) file_.helper(device_code("each.cuh"));
-    file_.helper(device_code(walk_ == Walk::columns ? "reduce_column.cuh" : "reduce_row.cuh"));
-    if (!totals_.empty()) file_.helper(device_code("reduce_rows.cuh"));
+        file_.helper("found.cuh");
+    if (beside()) file_.helper("each.cuh");
+    file_.helper(walk_ == Walk::columns ? "reduce_column.cuh" : "reduce_row.cuh");
+    if (!totals_.empty()) file_.helper("reduce_rows.cuh");
     if (meets_once()) {
-      file_.helper(device_code("parts.cuh"));
-      file_.helper(device_code(meeting_.centre >= 0 ? "moments.cuh" : "powers.cuh"));
+      file_.helper("parts.cuh");
+      file_.helper(meeting_.centre >= 0 ? "moments.cuh" : "powers.cuh");
     } else if (!team_.empty()) {
-      file_.helper(device_code("reduce_team.cuh"));
+      file_.helper("reduce_team.cuh");
     }
   }
   for (std::size_t i = 0; i < region_.instances.size(); ++i) file_.include(node(static_cast<int>(i)).dtype);

@@ -4,7 +4,6 @@
 #include "families/kernel_file.hpp"
 #include "schedule/walk.hpp"
 
-#include <string>
 #include <vector>
 
 namespace cudal1::families {

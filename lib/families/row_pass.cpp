@@ -73,34 +73,26 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
   if (!leaves.empty()) {
     const bool arrives = phase == 0 && !prefetched_.empty();
     if (arrives) line(R"(if (WHOLE) asm volatile("cp.async.wait_group 0;" ::: "memory");)");
-    line("#pragma unroll");
-    line(fmt::format("for (int item = 0; item < {}; ++item) {{", items));
-    indent_ += 2;
-    line(fmt::format("const {} column = {};", index_, column_of_item()));
-    for (int id : leaves) {
-      const std::string kept = names_[static_cast<std::size_t>(id)] + "_kept[item]";
-      const auto which = std::find(prefetched_.begin(), prefetched_.end(), id);
-      if (arrives && which != prefetched_.end()) {
-        line(fmt::format("if (WHOLE) {} = *reinterpret_cast<const Pack<{}, VEC>*>({});", kept, tensor::cuda_name(node(id).dtype),
-                         prefetched_at(static_cast<std::size_t>(which - prefetched_.begin()))));
-        line("else");
+    each_item(items, [&] {
+      for (int id : leaves) {
+        const std::string kept = names_[static_cast<std::size_t>(id)] + "_kept[item]";
+        const auto which = std::find(prefetched_.begin(), prefetched_.end(), id);
+        if (arrives && which != prefetched_.end()) {
+          line(fmt::format("if (WHOLE) {} = *reinterpret_cast<const Pack<{}, VEC>*>({});", kept, tensor::cuda_name(node(id).dtype),
+                           prefetched_at(static_cast<std::size_t>(which - prefetched_.begin()))));
+          line("else");
+        }
+        load(id, kept, "column");
       }
-      load(id, kept, "column");
-    }
-    indent_ -= 2;
-    line("}");
+    });
     if (arrives) line(fmt::format("if (WHOLE && line + gridDim.x < {}) fetch(line + gridDim.x);", lines_));
   }
   mark_kept(phase, wanted);
   for (int id : kept_here_) line(fmt::format("Pack<{}, VEC> k{}[{}];", compute_type(node(id).dtype), id, items));
-  line("#pragma unroll");
-  line(fmt::format("for (int item = 0; item < {}; ++item) {{", items));
-  indent_ += 2;
-  line(fmt::format("const {} column = {};", index_, column_of_item()));
-  load_packs(passing_);
-  pack_loop(phase, {true, "column", "column + i", {}});
-  indent_ -= 2;
-  line("}");
+  each_item(items, [&] {
+    load_packs(passing_);
+    pack_loop(phase, {true, "column", "column + i", {}});
+  });
   if (walk_ != Walk::rows || !longer_lines_possible()) return;
   if (team_.empty())
     return walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, conversion(index_)));
@@ -111,13 +103,10 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
 void RowWriter::walk_rest(int phase, const std::vector<int>& wanted, const std::string& from, const std::string& step) {
   std::set<int> leaves;
   for (int id : wanted) passes_.collect(id, phase, false, leaves);
-  line(fmt::format("for ({0} column = {1}; column < {2}; column += {3}) {{", index_, from, columns_,
-                   step.empty() ? fmt::format("{} * VEC", threads_) : step));
-  indent_ += 2;
-  load_packs(leaves);
-  pack_loop(phase, {false, "column", "column + i", {}});
-  indent_ -= 2;
-  line("}");
+  scope(fmt::format("for ({0} column = {1}; column < {2}; column += {3}) {{", index_, from, columns_, step.empty() ? fmt::format("{} * VEC", threads_) : step), [&] {
+    load_packs(leaves);
+    pack_loop(phase, {false, "column", "column + i", {}});
+  });
 }
 
 void RowWriter::load_packs(const std::set<int>& leaves) {

@@ -107,26 +107,20 @@ void RowWriter::element(int phase, Spot spot) {
     if (passes_.reducing(phase, id)) sums.emplace_back(id, value(at(id).operands[0], phase, spot));
   }
   if (!sums.empty()) {
-    const bool guard = walk_ != Walk::columns || spot.cached;
-    if (guard) {
-      line(fmt::format("if ({} < {}) {{",
-                       vectorised() ? fmt::format("{} + (WHOLE ? 0 : i)", spot.column) : spot.element, columns_));
-      indent_ += 2;
-    }
-    for (const auto& [id, text] : sums) {
-      const Node& reduce = node(id);
-      const std::string place = fmt::format("acc{}{}", id, beside() ? ".at[i]" : "");
-      if (finds_index(reduce))
-        line(fmt::format("{}::take(acc{}, {}, {});", first(reduce), id, text, converted(index_, spot.element)));
-      else if (reduce.reduces("sum") || reduce.reduces("prod"))
-        line(fmt::format("{} {}= {};", place, reduce.reduces("sum") ? "+" : "*", text));
-      else
-        line(fmt::format("{0} = {1}({0}, {2});", place, combine(reduce), converted(accumulator_type(id), text)));
-    }
-    if (guard) {
-      indent_ -= 2;
-      line("}");
-    }
+    const auto take = [&] {
+      for (const auto& [id, text] : sums) {
+        const Node& reduce = node(id);
+        const std::string place = fmt::format("acc{}{}", id, beside() ? ".at[i]" : "");
+        if (finds_index(reduce))
+          line(fmt::format("{}::take(acc{}, {}, {});", first(reduce), id, text, converted(index_, spot.element)));
+        else if (reduce.reduces("sum") || reduce.reduces("prod"))
+          line(fmt::format("{} {}= {};", place, reduce.reduces("sum") ? "+" : "*", text));
+        else
+          line(fmt::format("{0} = {1}({0}, {2});", place, combine(reduce), converted(accumulator_type(id), text)));
+      }
+    };
+    if (walk_ == Walk::columns && !spot.cached) take();
+    else scope(fmt::format("if ({} < {}) {{", vectorised() ? fmt::format("{} + (WHOLE ? 0 : i)", spot.column) : spot.element, columns_), take);
   }
   if (phase != passes_.last() || splits_ > 1) return;
   for (std::size_t r = 0; r < region_.roots.size(); ++r) {
@@ -174,15 +168,12 @@ void RowWriter::pack_loop(int phase, const Spot& spot) {
       if (layout_.varies_in_row(region_.roots[r].strides))
         line(fmt::format("Pack<{}, VEC> out{};", tensor::cuda_name(node(region_.roots[r].instance).dtype), r));
   line("#pragma unroll");
-  line("for (int i = 0; i < VEC; ++i) {");
-  indent_ += 2;
-  element(phase, spot);
-  indent_ -= 2;
-  line("}");
+  scope("for (int i = 0; i < VEC; ++i) {", [&] { element(phase, spot); });
   if (writes) stores(spot.column);
 }
 
 std::string RowWriter::column_of_item() const {
+  if (walk_ == Walk::columns) return fmt::format("item * {} + {}(threadIdx.y)", threads_, conversion(index_));
   if (walk_ == Walk::pointwise) return fmt::format("start + item * {} * VEC", threads_);
   if (!team_.empty())
     return fmt::format("((item * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, conversion(index_));

@@ -3,6 +3,7 @@
 
 #include "cuda_code/terms.hpp"
 #include "families/arguments.hpp"
+#include "families/epilogue.hpp"
 #include "families/row_kernel.hpp"
 #include "families/row_geometry.hpp"
 
@@ -11,6 +12,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace cudal1::families {
 
@@ -31,6 +34,24 @@ class RowWriter {
   const Instance& at(int instance) const { return region_.instances[static_cast<std::size_t>(instance)]; }
   bool vectorised() const { return geometry_.vec > 1; }
   void line(const std::string& text) { body_ += std::string(static_cast<std::size_t>(indent_), ' ') + text + "\n"; }
+  // What `body` writes stands indented between `head` and `end`.
+  template <typename Body>
+  void scope(const std::string& head, Body body, const std::string& end = "}") {
+    line(head);
+    indent_ += 2;
+    body();
+    indent_ -= 2;
+    line(end);
+  }
+  // The same for each pack, or element, that registers hold of a row.
+  template <typename Body>
+  void each_item(const std::string& items, Body body) {
+    line("#pragma unroll");
+    scope(fmt::format("for (int item = 0; item < {}; ++item) {{", items), [&] {
+      line(fmt::format("const {} column = {};", index_, column_of_item()));
+      body();
+    });
+  }
   bool several_rows() const { return !is_one(region_.rows()); }
   std::string whole() const { return vectorised() ? "WHOLE" : "false"; }
   static bool finds_index(const Node& reduce) { return reduce.reduces("argmax") || reduce.reduces("argmin"); }
@@ -52,7 +73,7 @@ class RowWriter {
 
   // Addresses: where a row and its elements lie.
   void line_coordinates();
-  cuda_code::Sum offset(const tensor::Shape& strides, const tensor::Extent& start);
+  cuda_code::Sum offset(const tensor::Shape& strides, const tensor::Extent& start) { return address_sum(strides, start, line_at_, arguments_); }
   std::string element_offset(const tensor::Shape& strides, const std::string& column);
   void bind(int id);
   void read_indirect(int id);
@@ -79,6 +100,7 @@ class RowWriter {
   std::string aligned_beside();
   void each_line(const std::string& text);
   void elements_beside(int phase, const Spot& spot);
+  void elements(int phase, bool cached);
   void walk_columns_kept(int phase, const std::vector<int>& wanted);
   void walk_columns(int phase, const std::vector<int>& wanted);
 

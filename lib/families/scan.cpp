@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "cuda_code/terms.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
@@ -12,8 +11,6 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -83,13 +80,13 @@ void write_columns(const Spelt& scan, const Reads& reads, const Spelling& from_e
                    const tensor::Extent& inner, Arguments& arguments, KernelFile& file) {
   const tensor::Extent lines = times(outer, inner);
   const std::string count = arguments.number(lines), step = arguments.number(inner);
-  file.code(device_code("scan_columns.cuh", {{"name", scan.name}, {"type", scan.type},
+  file.kernel("scan_columns.cuh", {{"name", scan.name}, {"type", scan.type},
                         {"parameters", arguments.parameters()}, {"threads", scan.threads},
                         {"count", count}, {"inner", step}, {"M", scan.M},
                         {"coordinates", scan.coordinates}, {"lines", reads.lines}, {"neutral", scan.neutral},
                         {"from_elements", from_elements.statements}, {"value", from_elements.value},
                         {"along", scan.reverse ? scan.M + " - 1 - k" : "k"}, {"op", scan.op},
-                        {"epilogue", after.statements}, {"store", after.store}}));
+                        {"epilogue", after.statements}, {"store", after.store}});
   file.launch(
       fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", scan.name, lines.text, scan.threads, scan.threads, arguments.passed()));
 }
@@ -127,8 +124,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const std::string threads = file.tune("THREADS", rows ? std::vector<std::int64_t>{256, 512, 128, 1024} : std::vector<std::int64_t>{128, 64, 256});
   Arguments arguments(file.scalars());
   const Region operand = *grow(dag, {{node.operands[0], ""}}, buffers, true, -1, region.workloads).region;
-  for (const Instance& instance : operand.instances)
-    if (instance.leaf && !instance.buffer.empty()) arguments.pointer(instance.buffer, dag.at(instance.node).dtype, false);
+  declare_inputs(operand, dag, arguments);
   declare_epilogue(region, dag, arguments);
   const std::string M = arguments.number(node.shape[dim]);
   const bool sum = scan.function == "sum";
@@ -142,7 +138,7 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const Spelling from_elements = spelling(operand, dag, at, rows ? 8 : 6, arguments, reads.elements);
   const Epilogue after = epilogue(region, dag, at, rows ? 6 : 4, arguments);
   if (rows) {
-    file.helper(device_code("pack.cuh"));
+    file.helper("pack.cuh");
     std::string stores = fmt::format(
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
         "      const {} produced = value[i];\n{}      {}\n    }}\n",
@@ -159,13 +155,13 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
       stores = pack_stores(region, dag, at, dim, where, reverse, type, arguments) + stores;
     }
     const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
-    file.code(device_code("scan_rows.cuh", {{"name", name}, {"type", type}, {"parameters", arguments.parameters()},
+    file.kernel("scan_rows.cuh", {{"name", name}, {"type", type}, {"parameters", arguments.parameters()},
         {"forwarded", arguments.forwarded()}, {"threads", threads}, {"coordinates", before},
         {"lines", reads.lines}, {"M", M}, {"neutral", sum ? "0" : "1"}, {"op", sum ? "+" : "*"},
         {"where", where}, {"item", reverse ? "3 - i" : "i"}, {"aligned", aligned.text()}, {"packs", packs},
         {"from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)},
         {"from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)},
-        {"element", reverse ? M + " - 1 - from - i" : "from + i"}, {"stores", stores}}));
+        {"element", reverse ? M + " - 1 - from - i" : "from + i"}, {"stores", stores}});
     file.launch(fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed()));
   } else {
     write_columns({name, type, threads, before, M, sum ? "0" : "1", sum ? "+" : "*", reverse}, reads, from_elements, after, outer, inner, arguments, file);

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
+#include "families/extents.hpp"
 #include "families/families.hpp"
 #include "families/warpgroup_blocks.hpp"
 #include "families/warpgroup_factors.hpp"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-using cuda_code::device_code;
-
 namespace {
 
 constexpr std::int64_t step = 32;  // of the depth
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class StraightProduct {
  public:
@@ -32,14 +26,11 @@ class StraightProduct {
         widths_(widths_of(factors_, exact_ || rows_ > 128, file.machine())),
         name_(file.unique("straight_matmul")),
         columns_(file.tune("TILE_M", widths_)),
-        pitch_(factors_.depth) {
-    pitch_.text = fmt::format("ceil_div({0}, {1}) * {1}", factors_.depth.text, step);
-    for (std::int64_t& value : pitch_.values) value = ceil_div(value, step) * step;
-  }
+        pitch_(round_up(factors_.depth, step)) {}
 
   void write() {
     file_.include_hopper();
-    file_.helper(device_code("tf32_rounding.cuh"));
+    file_.helper("tf32_rounding.cuh");
     write_left();
     write_products();
     for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
@@ -70,8 +61,8 @@ class StraightProduct {
     const std::string x = arguments.pointer(factors_.left.buffer, tensor::Dtype::float32, false), high = arguments.pointer(left_[0], tensor::Dtype::float32, true);
     const std::string low = exact_ ? arguments.pointer(left_[1], tensor::Dtype::float32, true) : "", name = file_.unique("straight_left");
     const std::string depth = arguments.number(factors_.depth), pitch = arguments.number(pitch_);
-    file_.code(device_code("straight_left.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"X", x}, {"depth", depth}, {"pitch", pitch},
-        {"halves", exact_ ? fmt::format("    {0}[to] = rounded_to_tf32(x);\n    {1}[to] = rounded_to_tf32(x - {0}[to]);\n", high, low) : fmt::format("    {}[to] = rounded_to_tf32(x);\n", high)}}));
+    file_.kernel("straight_left.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"X", x}, {"depth", depth}, {"pitch", pitch},
+        {"halves", exact_ ? fmt::format("    {0}[to] = rounded_to_tf32(x);\n    {1}[to] = rounded_to_tf32(x - {0}[to]);\n", high, low) : fmt::format("    {}[to] = rounded_to_tf32(x);\n", high)}});
     file_.launch(fmt::format("{}<<<{}, 128>>>({})", name, factors_.n.text, arguments.passed()));
     file_.preparation(0);
   }
@@ -86,16 +77,13 @@ class StraightProduct {
     declare_epilogue(region_, dag_, arguments);
     const std::string N = arguments.number(factors_.n), M = arguments.number(factors_.m), K = arguments.number(factors_.depth), batches = arguments.number(factors_.batches);
     std::vector<std::string> at;
-    const std::string batch = coordinates(tensor::Shape(region_.space.begin(), region_.space.end() - 2), "batch", at, arguments);
-    at.resize(region_.space.size());
-    at[at.size() - 2] = "row";
-    at[at.size() - 1] = "column";
+    const std::string batch = matrix_coordinates(region_, "batch", at, arguments);
     const Epilogue after = epilogue(region_, dag_, at, 10, arguments);
     const std::string right_batch = is_zero(factors_.right.stride) ? "" : fmt::format(" + size_t(batch) * {}", arguments.number(factors_.right.stride));
-    file_.code(device_code("straight_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", rows_}, {"columns", columns_}, {"halves", exact_ ? 2 : 1},
+    file_.kernel("straight_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", rows_}, {"columns", columns_}, {"halves", exact_ ? 2 : 1},
         {"ring_bytes", warpgroup_ring_bytes}, {"batches", batches}, {"coordinates", batch}, {"B", right_batch}, {"from", from}, {"left_map", maps[0]},
         {"left_low_map", maps.back()}, {"N", N}, {"M", M}, {"K", K},
-        {"store", fmt::format("          const float produced = held;\n{}          {}\n", after.statements, after.store)}}));
+        {"store", fmt::format("          const float produced = held;\n{}          {}\n", after.statements, after.store)}});
     file_.launch(fmt::format("{}<<<min({}, ceil_div({}, {}) * ceil_div({}, {}) * {}), 384, {}>>>({})", name_, file_.machine().multiprocessors, factors_.m.text, columns_,
                              factors_.n.text, rows_, in_parentheses(factors_.batches.text), warpgroup_block_bytes, arguments.passed()));
     const double tiles = static_cast<double>(ceil_div(factors_.n.values[0], rows_)) * static_cast<double>(ceil_div(factors_.m.values[0], widths_[0]) * factors_.batches.values[0]);

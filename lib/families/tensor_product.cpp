@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
-#include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/gemm_operands.hpp"
@@ -13,8 +11,6 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -50,7 +46,7 @@ void tell_techniques(const Region& region, const Dag& dag, const GemmOperands& f
     use_half_tensor_cores(file, name, factors.left.dtype);
   } else {
     use_tensor_cores(file, name, "the factors");
-    file.helper(device_code("tensor_tiles.cuh"));
+    file.helper("tensor_tiles.cuh");
   }
   file.technique(Technique::shared_memory_tiling, fmt::format("Four warps share a tile of {} by {} results.", rows, columns));
   file.technique(Technique::asynchronous_copy,
@@ -66,8 +62,6 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const GemmOperands factors = gemm_operands_of(region, dag, buffers);
   const GemmOperand &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
-  const tensor::Shape& shape = region.space;
-  const std::size_t rank = shape.size();
   const std::int64_t parts = file.variant().splits() && !left.triangle && !right.triangle ? depth_parts(factors, file.machine().team_multiprocessors()) : 1;
   const std::string name = file.unique("tensor_matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.variant().wide;
@@ -94,10 +88,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   declare_epilogue(region, dag, last);
   const std::string N = arguments.number(n), M = arguments.number(m), K = arguments.number(factors.depth);
   std::vector<std::string> at;
-  const std::string batch_coordinates = coordinates(tensor::Shape(shape.begin(), shape.end() - 2), "blockIdx.z", at, arguments);
-  at.resize(region.space.size());
-  at[rank - 2] = "row";
-  at[rank - 1] = "column";
+  const std::string batch_coordinates = matrix_coordinates(region, "blockIdx.z", at, arguments);
   const Epilogue after = epilogue(region, dag, at, parts > 1 ? 2 : 8, last);
 
   const std::string step = "32", stages = tile_stages(rows, columns, file.machine());
@@ -109,11 +100,11 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
   const bool half = factors.half();
   const std::string whole = factors.whole(arguments, half ? 8 : 4);
-  file.code(device_code("tensor_product.cuh", {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"tile", half ? "half_tile" : "tensor_tile"}, {"left", left_at}, {"right", right_at},
+  file.kernel("tensor_product.cuh", {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"tile", half ? "half_tile" : "tensor_tile"}, {"left", left_at}, {"right", right_at},
       {"coordinates", batch_coordinates}, {"range", range}, {"needed", factors.needed_depths(K, rows, columns, step)}, {"M", M}, {"N", N},
       {"K", K}, {"rows", rows}, {"columns", columns}, {"whole", whole},
       {"left_along", left.swapped ? "false" : "true"}, {"right_along", right.swapped ? "true" : "false"}, {"step", step},
-      {"stages", stages}, {"store", store}, {"parameters", arguments.parameters()}}));
+      {"stages", stages}, {"store", store}, {"parameters", arguments.parameters()}});
   const std::string third = parts > 1 ? ", " + splits : is_one(batches) ? "" : ", " + batches.text;
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * {}>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,

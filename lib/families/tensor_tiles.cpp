@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/tensor_tiles.hpp"
 
-#include "cuda_code/device_code.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
 
-using cuda_code::device_code;
-
 void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::string& factors) {
   const bool exact = file.variant().exact();
-  file.helper(device_code(exact ? "exact.cuh" : "rounded.cuh"));
-  file.helper(device_code("tf32_halves.cuh"));
+  file.helper(exact ? "exact.cuh" : "rounded.cuh");
+  file.helper("tf32_halves.cuh");
   file.technique(Technique::tensor_cores,
                  exact ? fmt::format("`{}` cuts {} into a high and a low half of TF32 precision; three products of them are "
                                      "as exact as one in fp32. An infinite input, or one above 4e34, gives NaN.",
@@ -22,7 +19,7 @@ void use_tensor_cores(KernelFile& file, const std::string& kernel, const std::st
 
 void use_half_tensor_cores(KernelFile& file, const std::string& kernel, tensor::Dtype dtype) {
   file.include(dtype);
-  file.helper(device_code("half_tiles.cuh", {{"element", tensor::cuda_name(dtype)}, {"kind", dtype == tensor::Dtype::float16 ? "f16" : "bf16"}}));
+  file.helper("half_tiles.cuh", {{"element", tensor::cuda_name(dtype)}, {"kind", dtype == tensor::Dtype::float16 ? "f16" : "bf16"}});
   file.technique(Technique::tensor_cores, fmt::format("`{}` multiplies factors of 16 bits as they are, and adds the products up in float.", kernel));
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "cuda_code/terms.hpp"
-#include "families/arguments.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
 #include "families/values.hpp"
@@ -70,8 +68,7 @@ class TranspositionWriter {
 
   void write() {
     const std::string name = file_.unique("transposition");
-    for (const Instance& instance : region_.instances)
-      if (in_memory(instance)) arguments_.pointer(instance.buffer, node(instance).dtype, false);
+    declare_inputs(region_, dag_, arguments_);
     const std::string out = arguments_.pointer(root_.buffer, result_.dtype, true);
     columns_ = arguments_.number(region_.space[last_]);
     rows_ = arguments_.number(region_.space[source_]);
@@ -87,10 +84,10 @@ class TranspositionWriter {
     const std::string_view kernel = packed_ ? "packed_transposition.cuh" : "transposition.cuh";
     const std::string to = address(root_.strides, "row", "column");
     for (const Instance& instance : region_.instances) file_.include(node(instance).dtype);
-    file_.code(cuda_code::device_code(kernel, cuda_code::holes_in(kernel, {{"name", name}, {"parameters", arguments_.parameters()},
+    file_.kernel(kernel, cuda_code::holes_in(kernel, {{"name", name}, {"parameters", arguments_.parameters()},
         {"threads", threads}, {"tile", tile_}, {"columns", columns_}, {"rows", rows_}, {"batch", batch_}, {"tiles", tiles_},
         {"whole", whole_.text()}, {"loads", loads_}, {"uses", uses}, {"type", tensor::cuda_name(result_.dtype)}, {"Y", out},
-        {"address", to}, {"value", stored(result_.dtype, value)}})));
+        {"address", to}, {"value", stored(result_.dtype, value)}}));
     file_.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), {}>>>({})", name, region_.space[last_].text, tile_,
                              region_.space[source_].text, tile_, batch_.empty() ? "" : ", " + batches_.text, threads, arguments_.passed()));
     account(name);
@@ -108,14 +105,8 @@ class TranspositionWriter {
     std::vector<std::size_t> dims;
     for (std::size_t i = 0; i < last_; ++i)
       if (i != source_) dims.push_back(i);
-    std::string rest = "blockIdx.y";
-    for (std::size_t k = dims.size(); k-- > 0;) {
-      batches_ = times(region_.space[dims[k]], batches_);
-      const std::string extent = arguments_.number(region_.space[dims[k]]);
-      at_[dims[k]] = fmt::format("at{}", dims[k]);
-      batch_ += fmt::format("  const int at{} = {};\n", dims[k], k == 0 ? rest : fmt::format("{} % {}", rest, extent));
-      if (k > 0) rest = fmt::format("{} / {}", rest, extent);
-    }
+    for (std::size_t k = dims.size(); k-- > 0;) batches_ = times(region_.space[dims[k]], batches_);
+    for (const std::string& each : coordinates_along(region_.space, dims, "blockIdx.y", "int", at_, arguments_)) batch_ += "  " + each + "\n";
   }
 
   std::string address(const tensor::Shape& strides, const std::string& row, const std::string& column) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/families.hpp"
@@ -9,8 +8,6 @@
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -58,11 +55,11 @@ void write_warpgroup_attention(int id, const std::string& output, const Dag& dag
   const bool bfloat = result.dtype == tensor::Dtype::bfloat16;
   file.include_hopper();
   file.include(result.dtype);
-  file.code(device_code("warpgroup_attention.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"queries", maps[0]}, {"keys", maps[1]}, {"values", maps[2]},
+  file.kernel("warpgroup_attention.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"queries", maps[0]}, {"keys", maps[1]}, {"values", maps[2]},
       {"head", width}, {"T", T}, {"H", H}, {"O", to}, {"first", causal ? "gridDim.x - 1 - blockIdx.x" : "blockIdx.x"}, {"last", causal ? fmt::format("min({}, start + {})", T, tile) : T},
       {"causal", causal}, {"positive", !given}, {"scale", scale}, {"multiply", bfloat ? "multiply_bf16" : "multiply_f16"}, {"packed", bfloat ? "bfloats" : "halves"}, {"turns", turns}, {"parts", file.variant().half() ? 1 : 2},
       {"low", bfloat ? "__uint_as_float(packed << 16)" : "__low2float(*reinterpret_cast<const __half2*>(&packed))"},
-      {"high", bfloat ? "__uint_as_float(packed & 0xffff0000u)" : "__high2float(*reinterpret_cast<const __half2*>(&packed))"}}));
+      {"high", bfloat ? "__uint_as_float(packed & 0xffff0000u)" : "__high2float(*reinterpret_cast<const __half2*>(&packed))"}});
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}), {}), 384, {}>>>({})", name, length.text, tile, batches.text, (slots + 1) * tile * width * 2 + 1024, arguments.passed()));
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]), b = static_cast<double>(batches.values[0]);
   const double blocks = b * static_cast<double>((length.values[0] + tile - 1) / tile);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
 #include "families/convolution_kernel.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
+#include "families/extents.hpp"
 #include "families/families.hpp"
 #include "families/place_tile.hpp"
 #include "families/warpgroup_blocks.hpp"
@@ -12,44 +12,22 @@
 
 namespace cudal1::families {
 
-using cuda_code::device_code;
-
 namespace {
 
 constexpr const char* lower_names[] = {"d", "h", "w"};
 constexpr const char* upper_names[] = {"D", "H", "W"};
 constexpr std::int64_t aligned_channels = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
-
-tensor::Extent changed(const tensor::Extent& extent, const std::string& text, std::int64_t (*change)(std::int64_t)) {
-  tensor::Extent result = extent;
-  result.text = text;
-  for (std::int64_t& value : result.values) value = change(value);
-  return result;
-}
-tensor::Extent padded_channels(const tensor::Extent& extent) {
-  return changed(extent, fmt::format("ceil_div({0}, {1}) * {1}", extent.text, aligned_channels), [](std::int64_t value) { return round_up(value, aligned_channels); });
-}
-tensor::Extent divided(const tensor::Extent& extent, std::int64_t by) {
-  if (by == 1) return extent;
-  tensor::Extent result = extent;
-  result.text = fmt::format("{} / {}", in_parentheses(extent.text), by);
-  for (std::int64_t& value : result.values) value /= by;
-  return result;
-}
-
 class WarpgroupConvolution {
  public:
   WarpgroupConvolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file)
       : region_(region), dag_(dag), buffers_(buffers), file_(file), node_(dag.at(region.producer)), input_(dag.at(node_.operands[0])), windows_(windows_of(node_, input_)),
         groups_(node_.as<Convolution>().groups), channels_(divided(input_.shape[1], groups_)), results_(divided(node_.shape[1], groups_)),
-        pitch_(padded_channels(input_.shape[1])), weight_pitch_(padded_channels(channels_)), halves_(file.variant().exact_convolutions() ? 2 : 1), taps_(windows_.taps().values[0]),
+        pitch_(round_up(input_.shape[1], aligned_channels)), weight_pitch_(round_up(channels_, aligned_channels)), halves_(file.variant().exact_convolutions() ? 2 : 1), taps_(windows_.taps().values[0]),
         step_(step_channels(channels_.values[0])), tile_(*convolution_tile(node_, input_, windows_, halves_, file.machine())), name_(file.unique("warpgroup_convolution")) {}
 
   void write() {
-    file_.helper(device_code("split_halves.cuh"));
+    file_.helper("split_halves.cuh");
     file_.include(tensor::Dtype::float16);
     file_.include_hopper();
     write_weights();
@@ -100,11 +78,11 @@ class WarpgroupConvolution {
     const std::string high = arguments.pointer(weights_[0], tensor::Dtype::float16, true), low = halves_ > 1 ? arguments.pointer(weights_[1], tensor::Dtype::float16, true) : "";
     const std::string back = arguments.pointer(weight_back_, tensor::Dtype::float32, true);
     const std::string C = arguments.number(channels_), O = arguments.number(results_), pitch = arguments.number(weight_pitch_), name = file_.unique("split_weights");
-    file_.code(device_code("split_weights.cuh", {{"name", name}, {"parameters", arguments.parameters()},
+    file_.kernel("split_weights.cuh", {{"name", name}, {"parameters", arguments.parameters()},
         {"from", transposed() ? fmt::format("{} + (size_t(group) * {} * {} + result) * taps", k, C, O) : fmt::format("{} + size_t(blockIdx.x) * {} * taps", k, C)},
         {"between_channels", transposed() ? O + " * taps" : "taps"}, {"H", high},
         {"low", low.empty() ? "" : fmt::format("    {}[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n", low)}, {"back", back}, {"C", C}, {"O", O},
-        {"taps", taps_}, {"pitch", pitch}, {"least", halves_ > 1 ? "0x1p-25f" : "0x1p-14f"}}));
+        {"taps", taps_}, {"pitch", pitch}, {"least", halves_ > 1 ? "0x1p-25f" : "0x1p-14f"}});
     file_.launch(fmt::format("{}<<<{}, 256>>>({})", name, node_.shape[1].text, arguments.passed()));
     file_.preparation((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape));
   }
@@ -121,19 +99,11 @@ class WarpgroupConvolution {
     else write_split_inputs(plane);
   }
 
-  // Of each sample as many, of `times` places each.
-  tensor::Extent blocks_of(const tensor::Extent& plane, std::int64_t times) const {
-    tensor::Extent blocks = plane;
-    blocks.text = fmt::format("ceil_div({}, {})", plane.text, times);
-    for (std::int64_t& value : blocks.values) value = ceil_div(value, times);
-    return blocks;
-  }
-
   // Places meet all channels, so that one pass sees what there is of a place, and rounds it.
   void write_rounded_inputs(const tensor::Extent& plane) {
     // Each block looks for its sample's scale first: few of them, but enough for all multiprocessors.
     const std::int64_t pieces = 64 / step_, turns = ceil_div(plane.values[0], 32 * pieces) * input_.shape[0].values[0] >= 64 * file_.machine().multiprocessors ? 4 : 1;
-    const tensor::Extent blocks = blocks_of(plane, 32 * pieces * turns);
+    const tensor::Extent blocks = ceil_div(plane, 32 * pieces * turns);  // of each sample
     tensor::Extent count_of = blocks;
     count_of.text = fmt::format("{} * {}", blocks.text, pieces);
     for (std::int64_t& value : count_of.values) value *= pieces;
@@ -146,8 +116,8 @@ class WarpgroupConvolution {
     const std::string scale_parts = scale.pointer(parts, tensor::Dtype::float32, false), back = scale.pointer(input_back_, tensor::Dtype::float32, true);
     const std::string C = arguments.number(input_.shape[1]), P = arguments.number(plane), pitch = arguments.number(pitch_);
     const std::string scale_C = scale.number(input_.shape[1]), scale_P = scale.number(plane), count = scale.number(count_of);
-    file_.code(device_code("round_inputs.cuh", {{"name", name}, {"step", step_}, {"turns", turns}, {"parameters", arguments.parameters()}, {"X", x}, {"H", high}, {"parts", own_parts}, {"C", C}, {"P", P}, {"pitch", pitch},
-        {"scale_parameters", scale.parameters()}, {"scale_X", scale_x}, {"scale_C", scale_C}, {"scale_P", scale_P}, {"scale_parts", scale_parts}, {"scale_back", back}, {"scale_count", count}}));
+    file_.kernel("round_inputs.cuh", {{"name", name}, {"step", step_}, {"turns", turns}, {"parameters", arguments.parameters()}, {"X", x}, {"H", high}, {"parts", own_parts}, {"C", C}, {"P", P}, {"pitch", pitch},
+        {"scale_parameters", scale.parameters()}, {"scale_X", scale_x}, {"scale_C", scale_C}, {"scale_P", scale_P}, {"scale_parts", scale_parts}, {"scale_back", back}, {"scale_count", count}});
     file_.launch(fmt::format("{}<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, arguments.passed()));
     file_.launch(fmt::format("{}_scales<<<{}, 256>>>({})", name, samples, scale.passed()));
     file_.preparation(6.0 * volume(input_.shape));
@@ -155,7 +125,7 @@ class WarpgroupConvolution {
   }
 
   void write_split_inputs(const tensor::Extent& plane) {
-    const tensor::Extent blocks = blocks_of(plane, 32);
+    const tensor::Extent blocks = ceil_div(plane, 32);  // of each sample
     const std::string parts = file_.unique("S");
     file_.scratch(parts, "float32", {input_.shape[0], blocks, literal(2, channels_.values.size())});
     const std::string name = file_.unique("split_inputs"), from = buffers_.at(node_.operands[0]);
@@ -169,10 +139,10 @@ class WarpgroupConvolution {
     const std::string C = arguments.number(input_.shape[1]), P = arguments.number(plane), pitch = arguments.number(pitch_);
     const std::string lower = fmt::format("  const uint2 low_a = low_halves(a, high_a), low_b = low_halves(b, high_b);\n"
                                           "  *reinterpret_cast<uint4*>({} + to) = make_uint4(low_a.x, low_a.y, low_b.x, low_b.y);\n", low);
-    file_.code(device_code("split_inputs.cuh", {{"name", name}, {"measure_parameters", measure.parameters()}, {"measure_X", measure_x}, {"measure_parts", measure_parts},
+    file_.kernel("split_inputs.cuh", {{"name", name}, {"measure_parameters", measure.parameters()}, {"measure_X", measure_x}, {"measure_parts", measure_parts},
         {"measure_C", measure_c}, {"measure_P", measure_p}, {"groups", groups_}, {"scale_parameters", scale.parameters()}, {"scale_parts", scale_parts}, {"scale_back", scale_back},
         {"scale_count", scale_count}, {"parameters", arguments.parameters()}, {"X", x}, {"back", back}, {"H", high}, {"low", low.empty() ? "" : lower}, {"C", C}, {"P", P},
-        {"pitch", pitch}}));
+        {"pitch", pitch}});
     const std::string samples = input_.shape[0].text;
     file_.launch(fmt::format("{}_measure<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, measure.passed()));
     file_.launch(fmt::format("{}_scales<<<{}, 128>>>({})", name, samples, scale.passed()));
@@ -235,10 +205,10 @@ class WarpgroupConvolution {
                                           weight_back, O, after.statements, after.store);
     // Which taps a tile meets depends on its results, residues and group, whose numbers are the first parts of the tile's.
     const std::string kept = tile_.kept ? fmt::format("gridDim.x % (({} + {}) / {} * {}) == 0 && ({} + {}) / {} * {} <= SLOTS", O, tile_.rows - 1, tile_.rows, classes(), C, step_ - 1, step_, met_taps()) : "false";
-    file_.code(device_code("warpgroup_convolution.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", tile_.columns}, {"halves", halves_},
+    file_.kernel("warpgroup_convolution.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", tile_.columns}, {"halves", halves_},
         {"span", 2 * step_}, {"places", tile_.places}, {"copied", tile_.copied}, {"windows", tile_.windows}, {"slots", tile_.slots}, {"kept", kept}, {"ring_bytes", warpgroup_ring_bytes}, {"tiles", count}, {"locate", located},
         {"window", window_text()}, {"step_h", input_step(window(1))}, {"step_w", input_step(window(2))}, {"pitch", tile_.pitch}, {"load_inputs", load_inputs(maps, C)},
-        {"load_weights", load_weights(weight_maps)}, {"place", place}, {"O", O}, {"store", store}}));
+        {"load_weights", load_weights(weight_maps)}, {"place", place}, {"O", O}, {"store", store}});
     std::string tiles = fmt::format("ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * {} * {}", results_.text, tile_.rows, wanted_text(2), tile_.width,
                                     wanted_text(1), tile_.height, input_.shape[0].text, tile_.samples, wanted_text(0), classes());
     const std::string kinds = fmt::format("(ceil_div({}, {}) * {})", results_.text, tile_.rows, classes());

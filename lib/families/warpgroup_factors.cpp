@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/warpgroup_factors.hpp"
 
-#include "cuda_code/device_code.hpp"
+#include "families/extents.hpp"
+
 
 #include <algorithm>
 
@@ -10,18 +11,9 @@
 
 namespace cudal1::families {
 
-using cuda_code::device_code;
-
 namespace {
 
 constexpr std::int64_t aligned_elements = 8;  // a tensor map's rows begin at multiples of 16 bytes
-
-tensor::Extent padded(const tensor::Extent& extent) {
-  tensor::Extent result = extent;
-  result.text = fmt::format("ceil_div({0}, {1}) * {1}", extent.text, aligned_elements);
-  for (std::int64_t& value : result.values) value = (value + aligned_elements - 1) / aligned_elements * aligned_elements;
-  return result;
-}
 
 // The kernel that writes the halves of lines along the depth, a block for each.
 void split_along(const WarpgroupFactor& factor, const std::string& from, const std::string& name, KernelFile& file) {
@@ -30,9 +22,9 @@ void split_along(const WarpgroupFactor& factor, const std::string& from, const s
   const std::string low = factor.buffers.size() > 1 ? arguments.pointer(factor.buffers[1], tensor::Dtype::float16, true) : "";
   const std::string back = arguments.pointer(factor.back, tensor::Dtype::float32, true);
   const std::string depth = arguments.number(factor.depth), pitch = arguments.number(factor.pitch);
-  file.code(device_code("split_along.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()}, {"X", x}, {"H", high},
+  file.kernel("split_along.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()}, {"X", x}, {"H", high},
       {"low", low.empty() ? "" : fmt::format("    *reinterpret_cast<uint2*>({} + first + k) = low_halves(x, high);\n", low)}, {"back", back},
-      {"depth", depth}, {"pitch", pitch}, {"whole", depth + " % 4 == 0"}}));
+      {"depth", depth}, {"pitch", pitch}, {"whole", depth + " % 4 == 0"}});
   const std::string lines = factor.batched ? fmt::format("{} * {}", in_parentheses(factor.batches.text), in_parentheses(factor.lines.text)) : factor.lines.text;
   file.launch(fmt::format("{}<<<{}, 256>>>({})", name, lines, arguments.passed()));
 }
@@ -40,9 +32,7 @@ void split_along(const WarpgroupFactor& factor, const std::string& from, const s
 // The same of lines across the depth: their parts are measured first.
 void split_across(const WarpgroupFactor& factor, const std::string& from, const std::string& name, KernelFile& file) {
   const std::size_t assignments = factor.lines.values.size();
-  tensor::Extent chunks = factor.depth;
-  chunks.text = fmt::format("ceil_div({}, 128)", factor.depth.text);
-  for (std::int64_t& value : chunks.values) value = (value + 127) / 128;
+  const tensor::Extent chunks = ceil_div(factor.depth, 128);
   const std::string measured = file.unique("S");
   file.scratch(measured, "float32", {factor.batches, chunks, factor.lines, literal(2, assignments)});
   Arguments measuring(file.scalars()), arguments(file.scalars());
@@ -53,11 +43,11 @@ void split_across(const WarpgroupFactor& factor, const std::string& from, const 
   const std::string low = factor.buffers.size() > 1 ? arguments.pointer(factor.buffers[1], tensor::Dtype::float16, true) : "";
   const std::string back = arguments.pointer(factor.back, tensor::Dtype::float32, true);
   const std::string lines = arguments.number(factor.lines), depth = arguments.number(factor.depth), pitch = arguments.number(factor.pitch);
-  file.code(device_code("split_across.cuh", {{"name", name}, {"measure_parameters", measuring.parameters()}, {"measure_forwarded", measuring.forwarded()},
+  file.kernel("split_across.cuh", {{"name", name}, {"measure_parameters", measuring.parameters()}, {"measure_forwarded", measuring.forwarded()},
       {"measure_X", measured_x}, {"measure_parts", measured_to}, {"measure_lines", measured_lines}, {"measure_depth", measured_depth},
       {"measure_whole", measured_lines + " % 4 == 0"}, {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()}, {"X", x}, {"parts", parts},
       {"H", high}, {"low", low.empty() ? "" : fmt::format("    *reinterpret_cast<uint2*>({} + to) = low_halves(x, high);\n", low)}, {"back", back},
-      {"lines", lines}, {"depth", depth}, {"pitch", pitch}, {"whole", lines + " % 4 == 0"}}));
+      {"lines", lines}, {"depth", depth}, {"pitch", pitch}, {"whole", lines + " % 4 == 0"}});
   const std::string grid = fmt::format("dim3(ceil_div({}, 128), {}, {})", factor.lines.text, chunks.text, factor.batched ? factor.batches.text : "1");
   file.launch(fmt::format("{}_measure<<<{}, 256>>>({})", name, grid, measuring.passed()));
   file.launch(fmt::format("{}<<<{}, 256>>>({})", name, grid, arguments.passed()));
@@ -122,7 +112,7 @@ WarpgroupFactor warpgroup_factor(const GemmOperands& factors, bool left, int hal
     result.buffers = {operand.buffer};
     return result;
   }
-  result.pitch = padded(result.pitch);
+  result.pitch = round_up(result.pitch, aligned_elements);
   const tensor::Extent& rows = result.along ? result.lines : result.depth;
   for (int half = 0; half < halves; ++half) {
     result.buffers.push_back(file.unique(half == 0 ? "H" : "L"));
@@ -131,7 +121,7 @@ WarpgroupFactor warpgroup_factor(const GemmOperands& factors, bool left, int hal
   result.back = file.unique("R");
   file.scratch(result.back, "float32", {result.batches, result.lines});
   file.include(tensor::Dtype::float16);
-  file.helper(device_code("split_halves.cuh"));
+  file.helper("split_halves.cuh");
   const std::string name = file.unique(left ? "split_left" : "split_right");
   if (result.along) split_along(result, operand.buffer, name, file);
   else split_across(result, operand.buffer, name, file);

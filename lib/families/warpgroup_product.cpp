@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
-#include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
+#include "families/extents.hpp"
 #include "families/families.hpp"
 #include "families/product_tiles.hpp"
 #include "families/split_total.hpp"
 #include "families/warpgroup_blocks.hpp"
 #include "families/warpgroup_factors.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -28,7 +23,7 @@ struct Tiling {
 // Fewer columns, then parts of the depth, where tiles would leave multiprocessors idle.
 Tiling tiling_of(const GemmOperands& factors, int halves, const KernelFile& file) {
   const std::int64_t multiprocessors = file.machine().multiprocessors, n = factors.n.values[0], m = factors.m.values[0], batches = factors.batches.values[0];
-  const auto tiles = [&](std::int64_t columns) { return batches * ((n + 127) / 128) * ((m + columns - 1) / columns); };
+  const auto tiles = [&](std::int64_t columns) { return batches * ceil_div(n, 128) * ceil_div(m, columns); };
   Tiling result;
   for (const std::int64_t columns : {256, 128, 64})
     if (columns * halves <= 256 && (columns == 64 || (columns <= m && 2 * tiles(columns) > multiprocessors))) result.columns.push_back(columns);
@@ -57,7 +52,6 @@ std::string part_depths(const std::string& K, const std::string& part, const std
 
 // Time relative to that of as many float32 operations: whole tiles, and whole rounds of them.
 double effort(const GemmOperands& factors, const Tiling& tiling, int halves, int multiprocessors) {
-  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t rows = ceil_div(factors.n.values[0], 128), columns = ceil_div(factors.m.values[0], tiling.columns[0]);
   const std::int64_t tiles = rows * columns * factors.batches.values[0] * tiling.parts, rounds = ceil_div(tiles, multiprocessors);
   const double needed = factors.left.triangle && factors.right.triangle ? 1.0 / 3 : factors.left.triangle || factors.right.triangle ? 0.5 : 1;
@@ -89,7 +83,9 @@ class WarpgroupProduct {
     if (split()) {
       total.pointer(scratch_, tensor::Dtype::float32, false);
       declare_epilogue(region_, dag_, total);
-      after = epilogue(region_, dag_, places(), 2, total);
+      std::vector<std::string> at;
+      matrix_coordinates(region_, "", at, total);  // of one matrix
+      after = epilogue(region_, dag_, at, 2, total);
     }
     write_products();
     if (scaled()) write_fall_back();
@@ -104,16 +100,6 @@ class WarpgroupProduct {
   bool skips() const { return factors_.left.triangle || factors_.right.triangle; }
   std::string layers() const { return split() ? std::to_string(tiling_.parts) : in_parentheses(factors_.batches.text); }
 
-  // Names of the coordinates; those of the batch are already in `at`.
-  std::vector<std::string> places(std::vector<std::string> at = {}) const {
-    at.resize(region_.space.size());
-    at[at.size() - 2] = "row";
-    at[at.size() - 1] = "column";
-    return at;
-  }
-  std::string batch_coordinates(const std::string& index, std::vector<std::string>& at, Arguments& arguments) const {
-    return coordinates(tensor::Shape(region_.space.begin(), region_.space.end() - 2), index, at, arguments);
-  }
   static std::string back_of(const WarpgroupFactor& factor, const std::string& line, const std::string& lines, const std::string& batch, Arguments& arguments) {
     const std::string back = arguments.pointer(factor.back, tensor::Dtype::float32, false);
     return factor.batched ? fmt::format("{}[size_t({}) * {} + {}]", back, batch, lines, line) : fmt::format("{}[{}]", back, line);
@@ -129,23 +115,23 @@ class WarpgroupProduct {
     const std::string N = arguments.number(factors_.n), M = arguments.number(factors_.m), K = arguments.number(factors_.depth);
     const std::string count = split() ? layers() : arguments.number(factors_.batches);
     std::vector<std::string> at;
-    const std::string batch = batch_coordinates("batch", at, arguments);
+    const std::string batch = matrix_coordinates(region_, "batch", at, arguments);
     std::string value = "held", store;
     if (scaled())
       value = fmt::format("held * fminf({0}, {1}) * fmaxf({0}, {1})", back_of(left_, "row", N, "batch", arguments), back_of(right_, "column", M, "batch", arguments));
     if (split()) {
       store = fmt::format("          {}[(size_t(part) * {} + row) * {} + column] = {};\n", sums, N, M, value);
     } else {
-      const Epilogue after = epilogue(region_, dag_, places(at), 10, arguments);
+      const Epilogue after = epilogue(region_, dag_, at, 10, arguments);
       store = fmt::format("          const float produced = {};\n{}          {}\n", value, after.statements, after.store);
     }
     const std::string depths = split() ? part_depths(K, "part", layers()) : skips() ? factors_.needed_depths(K, "128", "COLUMNS", "64") : fmt::format("  const int begin = 0, end = {};\n", K);
-    file_.code(device_code("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", 128}, {"columns", columns_}, {"halves", halves_}, {"step", 64},
+    file_.kernel("warpgroup_product.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", 128}, {"columns", columns_}, {"halves", halves_}, {"step", 64},
         {"ring_bytes", warpgroup_ring_bytes}, {"tiles", fmt::format("({} + COLUMNS - 1) / COLUMNS * (({} + 127) / 128) * {}", M, N, count)},
         {"locate", locate(N, M, depths, split() ? "part" : is_one(factors_.batches) ? "" : "batch")}, {"coordinates", batch},
         {"loads", left_.loads(left_maps, "left", "row_start", "128", "LEFT") + right_.loads(right_maps, "right", "column_start", "COLUMNS", "RIGHT")},
         {"multiply", fmt::format("multiply_{}<{:d}, {:d}>", left_.dtype == tensor::Dtype::bfloat16 ? "bf16" : "f16", !left_.along, !right_.along)},
-        {"left_part", left_.descriptor("left")}, {"right_part", right_.descriptor("right")}, {"N", N}, {"M", M}, {"store", store}}));
+        {"left_part", left_.descriptor("left")}, {"right_part", right_.descriptor("right")}, {"N", N}, {"M", M}, {"store", store}});
     file_.launch(fmt::format("{}<<<min({}, ceil_div({}, {}) * ceil_div({}, 128) * {}), 384, {}>>>({})", name_, file_.machine().multiprocessors, factors_.m.text, columns_,
                              factors_.n.text, layers(), warpgroup_block_bytes, arguments.passed()));
     file_.include_hopper();
@@ -162,7 +148,7 @@ class WarpgroupProduct {
     const std::string N = arguments.number(factors_.n), M = arguments.number(factors_.m), K = arguments.number(factors_.depth);
     ProductTiles tiles{file_.unique(name_ + "_float32"), "128", "128", "16"};
     std::vector<std::string> at;
-    tiles.coordinates = batch_coordinates("blockIdx.z", at, arguments);
+    tiles.coordinates = matrix_coordinates(region_, "blockIdx.z", at, arguments);
     tiles.guard = fmt::format(
         "  // NaN undoes no scale: of these lines there are no halves.\n"
         "  const int line = threadIdx.x % 128 + (threadIdx.x < 128 ? row_start : column_start);\n"
@@ -172,7 +158,7 @@ class WarpgroupProduct {
     if (split()) tiles.needed = part_depths(K, "blockIdx.z", layers());
     else if (skips()) tiles.needed = factors_.needed_depths(K, "128", "128", "16");
     if (split()) tiles.after.store = fmt::format("{}[(size_t(blockIdx.z) * {} + row) * {} + column] = produced;", sums, N, M);
-    else tiles.after = epilogue(region_, dag_, places(at), 6, arguments);
+    else tiles.after = epilogue(region_, dag_, at, 6, arguments);
     code_product(tiles, factors_, arguments, region_, dag_, file_);
     file_.launch(fmt::format("{}<<<dim3(ceil_div({}, 128), ceil_div({}, 128), {}), 256>>>({})", tiles.name, factors_.m.text, factors_.n.text, layers(), arguments.passed()));
     file_.traffic(0, 0);

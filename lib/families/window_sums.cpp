@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_code/device_code.hpp"
-#include "families/arguments.hpp"
 #include "families/families.hpp"
-
-#include <algorithm>
+#include "families/windows.hpp"
 
 #include <fmt/format.h>
 
 namespace cudal1::families {
-
-using cuda_code::device_code;
 
 namespace {
 
@@ -33,42 +28,25 @@ void write_window_sums(int id, const std::string& output, const Dag& dag, const 
   const Node& node = dag.at(id);
   const Node& input = dag.at(node.operands[0]);
   if (input.dtype != tensor::Dtype::float32) throw NotCovered{"window sums are covered for float32 only"};
-  const std::size_t assignments = input.shape[0].values.size(), spatial = node.windows().size();
-  tensor::Shape space(3 - spatial, literal(1, assignments)), taps(3 - spatial, literal(1, assignments)),
-      outputs(3 - spatial, literal(1, assignments));
-  std::vector<Window> windows(3 - spatial, Window{1, 0, 1, literal(1, assignments), literal(1, assignments)});
-  for (std::size_t i = 0; i < spatial; ++i) {
-    space.push_back(input.shape[i + 2]);
-    taps.push_back(node.shape[i + 2]);
-    outputs.push_back(node.windows()[i].outputs);
-    windows.push_back(node.windows()[i]);
-  }
-  std::int64_t all = 1;
-  for (const tensor::Extent& tap : taps) {
-    if (std::any_of(tap.values.begin(), tap.values.end(), [&](std::int64_t value) { return value != tap.values[0]; }))
-      throw NotCovered{"a convolution whose window changes with the sizes"};
-    all *= tap.values[0];
-  }
-  if (all > 64) throw NotCovered{"a convolution window of more than 64 taps"};
+  const Windows windows = windows_of(node, input);
+  const Windows::Axis &d = windows.axes[0], &h = windows.axes[1], &w = windows.axes[2];
+  for (const Windows::Axis& axis : windows.axes)
+    if (!axis.fixed) throw NotCovered{"a convolution whose window changes with the sizes"};
+  if (windows.taps().values[0] > 64) throw NotCovered{"a convolution window of more than 64 taps"};
   const std::string name = file.unique("window_sums");
   Arguments arguments(file.scalars());
   const std::string x = arguments.pointer(buffers.at(node.operands[0]), input.dtype, false),
                     s = arguments.pointer(output, node.dtype, true);
-  const std::string D = arguments.number(space[0]), H = arguments.number(space[1]), W = arguments.number(space[2]);
-  const std::string OD = arguments.number(outputs[0]), OH = arguments.number(outputs[1]),
-                    OW = arguments.number(outputs[2]);
-  const bool transposed = node.transposed();
+  const std::string D = arguments.number(d.input), H = arguments.number(h.input), W = arguments.number(w.input);
+  const std::string OD = arguments.number(d.window.outputs), OH = arguments.number(h.window.outputs), OW = arguments.number(w.window.outputs);
   std::string predicates;
-  const char* axis = "dhw";
-  for (std::size_t i = 0; i < 3; ++i)
-    predicates += meets(fmt::format("{}_meets_{}", name, axis[i]), windows[i], transposed || i + spatial < 3);
-  file.helper(device_code("pack.cuh"));
-  file.code(device_code("window_sums.cuh", {{"meets", predicates}, {"name", name},
+  for (const auto& [letter, axis] : {std::pair{'d', &d}, {'h', &h}, {'w', &w}})
+    predicates += meets(fmt::format("{}_meets_{}", name, letter), axis->window, node.transposed() || axis->dim < 0);
+  file.helper("pack.cuh");
+  file.kernel("window_sums.cuh", {{"meets", predicates}, {"name", name},
                         {"parameters", arguments.parameters()}, {"forwarded", arguments.forwarded()},
-                        {"kd", taps[0].values[0]}, {"kh", taps[1].values[0]},
-                        {"kw", taps[2].values[0]}, {"X", x}, {"S", s}, {"D", D},
-                        {"H", H}, {"W", W}, {"OD", OD}, {"OH", OH},
-                        {"OW", OW}}));
+                        {"kd", d.window.taps.values[0]}, {"kh", h.window.taps.values[0]}, {"kw", w.window.taps.values[0]}, {"X", x}, {"S", s},
+                        {"D", D}, {"H", H}, {"W", W}, {"OD", OD}, {"OH", OH}, {"OW", OW}});
   file.launch(fmt::format("{}<<<{}, 256>>>({})", name, times(input.shape[0], input.shape[1]).text, arguments.passed()));
   file.traffic(4 * volume(input.shape), 0);
   file.technique(

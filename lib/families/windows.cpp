@@ -12,6 +12,10 @@
 
 namespace cudal1::families {
 
+bool is_fixed(const tensor::Extent& taps) {
+  return std::all_of(taps.values.begin(), taps.values.end(), [&](std::int64_t value) { return value == taps.values[0]; });
+}
+
 Windows windows_of(const Node& node, const Node& input) {
   const std::size_t spatial = node.windows().size(), assignments = node.shape[0].values.size();
   const std::size_t front = node.shape.size() - spatial;
@@ -26,8 +30,7 @@ Windows windows_of(const Node& node, const Node& input) {
     result.axes.push_back({input.shape[front + axis], node.windows()[axis], static_cast<int>(front + axis)});
   }
   for (Windows::Axis& axis : result.axes) {
-    axis.fixed = std::all_of(axis.window.taps.values.begin(), axis.window.taps.values.end(),
-                             [&](std::int64_t value) { return value == axis.window.taps.values[0]; });
+    axis.fixed = is_fixed(axis.window.taps);
     if (axis.fixed) axis.window.taps.text = std::to_string(axis.window.taps.values[0]);
   }
   return result;

@@ -15,13 +15,14 @@ struct Windows {
     tensor::Extent input;
     Window window;
     int dim = -1;        // of the result; -1: not there
-    bool fixed = false;  // as many taps at all sizes: their text is a number
+    bool fixed = false;  // its taps are, and their text is a number
   };
   std::vector<Axis> axes;
 
   tensor::Extent taps() const;  // of one window
 };
 
+bool is_fixed(const tensor::Extent& taps);  // as many at all sizes
 Windows windows_of(const Node& node, const Node& input);
 
 // Of a transposed convolution with a stride, the results r, r + stride, … along an axis meet every tap_step-th tap, and from tap to tap

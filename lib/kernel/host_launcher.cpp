@@ -4,6 +4,7 @@
 #include "kernel/embedded.hpp"
 #include "kernel/expression_node.hpp"
 #include "kernel/launcher_expression.hpp"
+#include "kernel/launcher_name.hpp"
 #include "kernel/parameter_type.hpp"
 #include "kernel/signature.hpp"
 #include "kernel/source_lexer.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -66,7 +66,7 @@ class Writer {
     if (needs_pointer_) out += *embedded_text("pointer.cuh");
     if (needs_fill_) out += *embedded_text("fill.cuh");
     out += fmt::format("\n// Issues the plan on `stream`. Pointers are device pointers; the call returns before the work is done.\n"
-                       "{}cudaError_t {}({}) {{\n", file_.task.empty() ? "inline " : "", function_name(), parameters);
+                       "{}cudaError_t {}({}) {{\n", file_.task.empty() ? "inline " : "", launcher_name(file_), parameters);
     out += expressions_.functions();
     out += body_;
     out += "}\n";
@@ -82,24 +82,9 @@ class Writer {
            std::any_of(file_.scalars.begin(), file_.scalars.end(), [&](const Scalar& s) { return s.dtype == dtype; });
   }
 
-  // The task's name, unless something else in the file is called so that a function cannot overload.
-  std::string function_name() const {
-    std::string name = file_.task;
-    if (name.empty())
-      for (const char c : std::filesystem::path(file_.name).stem().string()) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "launch_" + name;
-    const std::string code = without_host_part(file_.source);  // the tokens are views of it
-    const auto tokens = lex_code(code);
-    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-      static const std::set<std::string_view> nouns = {"namespace", "struct", "class", "union", "enum", "using", "concept"};
-      if (nouns.contains(tokens[i].text) && tokens[i + 1].text == name) return name + "_launch";
-    }
-    return name;
-  }
-
   // Macros of the device code that are named as something the function declares.
   std::set<std::string> macros_in_the_way() const {
-    std::set<std::string> ours = {function_name(), "stream"}, found;
+    std::set<std::string> ours = {launcher_name(file_), "stream"}, found;
     for (const Assignment& assignment : workloads(file_))
       for (const auto& [name, value] : assignment.values) ours.insert(name);
     for (const Scalar& scalar : file_.scalars) ours.insert(scalar.name);
@@ -247,7 +232,7 @@ class Writer {
   // The kernel as an expression: qualified, because a parameter may have its name, and picked among overloads.
   std::string kernel_expression(const LaunchStep& launch, const Signature* signature) const {
     std::string name = launch.kernel.starts_with("::") ? launch.kernel : "::" + launch.kernel;
-    if (signature == nullptr || signature->name != function_name() || !signature->template_parameters.empty()) return name;
+    if (signature == nullptr || signature->name != launcher_name(file_) || !signature->template_parameters.empty()) return name;
     std::vector<std::string> types;
     for (const Parameter& parameter : signature->parameters) types.push_back(parameter.type);
     return fmt::format("static_cast<void (*)({})>({})", fmt::join(types, ", "), name);

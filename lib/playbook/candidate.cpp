@@ -68,13 +68,21 @@ struct Written {
   std::string members;  // equal for equal families
 };
 
-tl::expected<Written, std::string> write(const Draft& draft, const schedule::Machine& machine, const Names& names, std::size_t workloads,
-                                        const std::string& of) {
-  const auto file = families::compose(draft.dag, draft.variant, machine, names, workloads);
+// What plans for a task on a GPU are written with.
+struct Writer {
+  const task::Task& task;
+  schedule::Machine machine;
+  Names names = names_of(task);
+
+  tl::expected<Written, std::string> operator()(const Draft& draft) const;
+};
+
+tl::expected<Written, std::string> Writer::operator()(const Draft& draft) const {
+  const auto file = families::compose(draft.dag, draft.variant, machine, names, task.workloads.size());
   if (!file) return tl::unexpected(file.error());
   Candidate candidate;
   candidate.id = fmt::format("{}/{}", draft.applied.empty() ? "as written" : draft.applied, draft.label);
-  candidate.source = file->text(of, candidate.id);
+  candidate.source = file->text(fmt::format("{} sha256:{}", task.path.filename().string(), task.digest), candidate.id);
   candidate.techniques = draft.techniques;
   for (const auto& [technique, sentence] : file->techniques()) apply(candidate.techniques, technique, sentence);
   candidate.bytes = file->bytes();
@@ -84,6 +92,10 @@ tl::expected<Written, std::string> write(const Draft& draft, const schedule::Mac
   candidate.kernels = static_cast<int>(candidate.work.size());
   candidate.simple = draft.variant.simple;
   return Written{std::move(candidate), file->members()};
+}
+
+auto products_of(const Dag& dag) {
+  return std::count_if(dag.nodes.begin(), dag.nodes.end(), [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Convolution>(); });
 }
 
 // Whether all factors of its products have 16 bits in memory: TF32 holds them without rounding.
@@ -133,17 +145,14 @@ std::vector<std::pair<std::string, int>> cuts(const Dag& dag) {
 }
 
 // One product alone has no neighbour that another way would suit better.
-bool multiplies_once(const Dag& dag) {
-  return std::count_if(dag.nodes.begin(), dag.nodes.end(), [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Convolution>(); }) < 2;
-}
+bool multiplies_once(const Dag& dag) { return products_of(dag) < 2; }
 
 // Many kernels, of which one more or less changes little, and each of whose plans takes long to write.
 bool is_network(const Candidate& plan) { return plan.kernels > 24; }
 
 // Where the cheapest plan could be cut once more: the rounds may find that a value is better written out than computed on
 // the way, or computed again. Those cuts are offered that should cost least.
-template <typename Write>
-void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, std::set<std::string>& seen, Write write) {
+void add_cuts(std::vector<Candidate>& list, const std::vector<Draft>& drafts, std::set<std::string>& seen, const Writer& write) {
   constexpr std::size_t most = 3;
   if (list.empty()) return;
   const auto cheaper = [](const Candidate& a, const Candidate& b) { return expected_seconds(a, {}) < expected_seconds(b, {}); };
@@ -210,7 +219,29 @@ bool cast_outputs(const task::Task& task, const std::vector<tensor::Type>& types
   return any;
 }
 
+// A task's torch line, with the types of its nodes and its sizes.
+struct Line {
+  tensor::Graph graph;
+  std::vector<tensor::Type> types;
+  std::vector<tensor::Sizes> sizes;
+
+  tl::expected<Dag, std::string> lowered(bool attention_as_one) const { return algebra::lower(graph, types, sizes, {attention_as_one}); }
+};
+
+tl::expected<Line, std::string> line_of(const task::Task& task) {
+  const auto sizes = task.assignments();
+  tensor::Graph line = *task.torch;
+  auto types = tensor::infer(line, task.input_types(), sizes);
+  if (types && cast_outputs(task, *types, line)) types = tensor::infer(line, task.input_types(), sizes);
+  if (!types) return tl::unexpected(types.error().message);
+  return Line{std::move(line), std::move(*types), sizes};
+}
+
 }  // namespace
+
+bool Candidate::has(const std::string& technique) const {
+  return std::any_of(techniques.begin(), techniques.end(), [&](const AppliedTechnique& each) { return each.name() == technique; });
+}
 
 double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& device) {
   namespace costs = families::costs;
@@ -223,37 +254,27 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
 
 Candidates candidates_for(const task::Task& task, outcome::Precision precision, const outcome::DeviceFacts& device) {
   Candidates result;
-  if (!task.torch && task::is_module(task)) {
-    result.refusal = task.no_oracle_reason;
-    return result;
-  }
   if (!task.torch) {
-    result.list = own_kernel_candidates(task);
+    if (!task::is_module(task)) result.list = own_kernel_candidates(task);
     if (result.list.empty())
-      result.refusal = "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
+      result.refusal = task::is_module(task) ? task.no_oracle_reason
+                                             : "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
     return result;
   }
-  const auto sizes = task.assignments();
-  auto types = tensor::infer(*task.torch, task.input_types(), sizes);
-  tensor::Graph line = *task.torch;
-  if (types && cast_outputs(task, *types, line)) types = tensor::infer(line, task.input_types(), sizes);
-  if (!types) {
-    result.refusal = types.error().message;
+  const auto line = line_of(task);
+  if (!line) {
+    result.refusal = line.error();
     return result;
   }
-  const Names names = names_of(task);
-  const schedule::Machine machine = schedule::machine_of(device);
+  const Writer write{task, schedule::machine_of(device)};
   std::set<std::string> seen;
   std::vector<Draft> drafts;  // of the candidates
-  const std::string of = fmt::format("{} sha256:{}", task.path.filename().string(), task.digest);
   for (const Variant& variant : families::variants()) {
     // What no rule has touched is offered in the usual variant, and operation by operation.
     const bool as_written = variant == Variant{} || !variant.fused;
     // Most of a network's time is in its products and convolutions.
     if (!as_written && !variant.tensor_cores() && !result.list.empty() && is_network(result.list.front())) continue;
-    algebra::LowerOptions options;
-    options.attention = variant.attention == Variant::Attention::one_kernel;
-    const auto lowered = algebra::lower(line, *types, sizes, options);
+    const auto lowered = line->lowered(variant.attention == Variant::Attention::one_kernel);
     if (!lowered) {
       result.refusal = lowered.error();
       continue;
@@ -263,7 +284,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
       if (variant.products == Variant::Products::by_cost && multiplies_once(*lowered)) continue;
       Draft draft = draft_of(*lowered, variant, algebra);
       set_precision(draft.variant, draft.dag, precision);
-      auto written = write(draft, machine, names, task.workloads.size(), of);
+      auto written = write(draft);
       if (!written) {
         if (result.refusal.empty() || algebra) result.refusal = written.error();
         continue;
@@ -278,7 +299,7 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
     return result;
   }
   result.refusal.clear();
-  add_cuts(result.list, drafts, seen, [&](const Draft& draft) { return write(draft, machine, names, task.workloads.size(), of); });
+  add_cuts(result.list, drafts, seen, write);
   result.list = in_order(std::move(result.list));
   if (!task::is_module(task)) result.own = own_kernel_candidates(task);
   return result;
@@ -287,14 +308,12 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
 std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision precision, const Candidates& offered, const outcome::DeviceFacts& device) {
   std::vector<Candidate> repairs;
   if (!task.torch || offered.list.empty()) return repairs;
-  const auto sizes = task.assignments();
-  const auto types = tensor::infer(*task.torch, task.input_types(), sizes);
-  algebra::LowerOptions options;
-  options.attention = true;
-  const auto lowered = types ? algebra::lower(*task.torch, *types, sizes, options) : tl::unexpected(types.error().message);
+  const auto line = line_of(task);
+  const auto lowered = line ? line->lowered(true) : tl::unexpected(line.error());
   if (!lowered) return repairs;
-  const auto add = [&](Draft draft) {
-    auto written = write(draft, schedule::machine_of(device), names_of(task), task.workloads.size(), fmt::format("{} sha256:{}", task.path.filename().string(), task.digest));
+  const Writer write{task, schedule::machine_of(device)};
+  const auto add = [&](const Draft& draft) {
+    auto written = write(draft);
     if (!written) return;
     written->candidate.only_repairs = true;
     repairs.push_back(std::move(written->candidate));
@@ -304,10 +323,9 @@ std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision pr
   Draft exact = draft_of(*lowered, variant, true);
   set_precision(exact.variant, exact.dag, precision);
   const bool rounds = !exact.variant.exact_products() || !exact.variant.exact_convolutions();
-  const bool multiplies = std::any_of(exact.dag.nodes.begin(), exact.dag.nodes.end(), [](const Node& node) { return node.is<algebra::Product>() || node.is<algebra::Convolution>(); });
   set_precision(exact.variant, exact.dag, outcome::Precision::fp32);
   exact.label += ", as float32";
-  if (rounds && multiplies) add(std::move(exact));
+  if (rounds && products_of(exact.dag) > 0) add(exact);
   if (std::any_of(offered.list.begin(), offered.list.end(), [](const Candidate& each) { return each.simple; })) return repairs;
   Variant plain;
   plain.simple = true;
@@ -317,20 +335,15 @@ std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision pr
 
 std::string plain_kernels(const task::Task& task) {
   const auto refuse = [&](const std::string& why) { throw base::Error(base::Fault::bad_task, fmt::format("{}: no kernels can be written for it: {}", task.path.string(), why)); };
-  const auto sizes = task.assignments();
-  tensor::Graph line = task.torch.value();
-  auto types = tensor::infer(line, task.input_types(), sizes);
-  if (types && cast_outputs(task, *types, line)) types = tensor::infer(line, task.input_types(), sizes);
-  if (!types) refuse(types.error().message);
+  const auto line = line_of(task);
+  if (!line) refuse(line.error());
   Variant variant;
   variant.simple = true;
   variant.fused = false;
   variant.attention = Variant::Attention::three_steps;
-  algebra::LowerOptions options;
-  options.attention = false;
-  const auto lowered = algebra::lower(line, *types, sizes, options);
+  const auto lowered = line->lowered(false);
   if (!lowered) refuse(lowered.error());
-  const auto written = write(draft_of(*lowered, variant, false), schedule::machine_of({}), names_of(task), task.workloads.size(), fmt::format("{} sha256:{}", task.path.filename().string(), task.digest));
+  const auto written = Writer{task, schedule::machine_of({})}(draft_of(*lowered, variant, false));
   if (!written) refuse(written.error());
   return written->candidate.source;
 }

@@ -23,6 +23,8 @@ struct Candidate {
   int kernels = 0;                                // launches
   bool simple = false;                            // the plainest form: what a failed answer falls back to
   bool only_repairs = false;                      // not offered before an answer failed
+
+  bool has(const std::string& technique) const;   // one of its labels
 };
 
 struct Candidates {

@@ -70,17 +70,13 @@ std::optional<std::size_t> choose_without(const std::vector<Candidate>& candidat
   const auto winner = std::find_if(candidates.begin(), candidates.end(),
                                    [&](const Candidate& candidate) { return candidate.id == winner_id; });
   if (winner == candidates.end()) return std::nullopt;
-  const auto has = [](const Candidate& candidate, const std::string& name) {
-    return std::any_of(candidate.techniques.begin(), candidate.techniques.end(),
-                       [&](const auto& technique) { return technique.name() == name; });
-  };
   const auto taken_out = [&](const std::string& name) { return std::find(undone.begin(), undone.end(), name) != undone.end(); };
   std::optional<std::size_t> closest;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const auto& candidate = candidates[i];
-    const bool lacks = std::none_of(undone.begin(), undone.end(), [&](const auto& name) { return has(candidate, name); });
+    const bool lacks = std::none_of(undone.begin(), undone.end(), [&](const auto& name) { return candidate.has(name); });
     const bool keeps = std::all_of(winner->techniques.begin(), winner->techniques.end(), [&](const auto& technique) {
-      return taken_out(technique.name()) || has(candidate, technique.name());
+      return taken_out(technique.name()) || candidate.has(technique.name());
     });
     if (lacks && keeps && (!closest || candidate.techniques.size() < candidates[*closest].techniques.size())) closest = i;
   }

@@ -25,11 +25,6 @@ double milliseconds(const model::Exemplar& exemplar) {
   return exemplar.judgement.workloads.empty() ? 0 : exemplar.judgement.workloads.front().variant_ms;
 }
 
-bool has(const Candidate& candidate, const std::string& technique) {
-  return std::any_of(candidate.techniques.begin(), candidate.techniques.end(),
-                     [&](const auto& each) { return each.name() == technique; });
-}
-
 std::string describe(const model::Exemplar& exemplar, double rate) {
   const outcome::Judgement& judgement = exemplar.judgement;
   std::string text = fmt::format("- `{}`: {}", exemplar.id, outcome::name(judgement.verdict, judgement.predicted));
@@ -70,7 +65,7 @@ std::string describe(const model::Exemplar& exemplar, double rate) {
 std::string apart(const Candidate& one, const Candidate& other) {
   std::vector<std::string> names;
   for (const auto& technique : one.techniques)
-    if (!has(other, technique.name())) names.push_back(technique.name());
+    if (!other.has(technique.name())) names.push_back(technique.name());
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -166,7 +161,7 @@ std::string analysis(const task::Task& task, const Candidate& candidate, const m
     for (const auto& technique : candidate.techniques)
       if (std::none_of(question.earlier.begin(), question.earlier.end(), [&](const model::Exemplar& each) {
             const Candidate* tried = find(candidates, each);
-            return tried != nullptr && has(*tried, technique.name());
+            return tried != nullptr && tried->has(technique.name());
           }))
         unused.push_back(technique.name());
     if (!unused.empty()) text += fmt::format(" Nobody has used {} here yet.", fmt::join(unused, ", "));

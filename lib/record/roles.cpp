@@ -151,6 +151,26 @@ std::string first_fault(const device::RunResult& result) {
   return fmt::format("{}{}", first.message.empty() ? result.message : first.message, first.line > 0 ? fmt::format(" (line {})", first.line) : "");
 }
 
+// Whether what a first run has left is what was recorded, byte for byte or in what a second run gives as well.
+tl::expected<void, std::string> compare_with_recorded(RecordedTask& task, Replay& replay) {
+  std::vector<Bytes> first;
+  std::string differs;
+  bool same = true;
+  for (std::size_t i = 0; i < task.buffers.size(); ++i) {
+    first.push_back(replay.read(i));
+    same = same && replay.same_bits(i, first.back(), task.buffers[i].memory->after);
+    if (differs.empty() && !replay.as_recorded(i)) differs = task.buffers[i].name;
+  }
+  if (!same) {
+    bool again = replay.run({}, Replay::Filling::zeros, 0).status == Status::ok;
+    for (std::size_t i = 0; i < task.buffers.size(); ++i) again = again && replay.same_bits(i, replay.read(i), first[i]);
+    task.replayed = again ? RecordedTask::Replayed::rounded : RecordedTask::Replayed::varying;
+    if (!differs.empty())
+      return tl::unexpected(again ? fmt::format("the kernel by itself does not give what was recorded in {}", differs) : fmt::format("two runs of the kernel differ in {}", differs));
+  }
+  return {};
+}
+
 }  // namespace
 
 tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device& device, const device::Module& module, const kernel::Plan& plan, bool checked) {
@@ -161,21 +181,7 @@ tl::expected<void, std::string> settle_roles(RecordedTask& task, device::Device&
   if (!checked) replay.limit(most_trial_seconds + 20 * (base::now() - began).count());
   if (plain.status != Status::ok) return tl::unexpected(fmt::format("the kernel by itself: {}", first_fault(plain)));
   const auto budget = static_cast<std::uint64_t>(10'000 + 2 * plain.counters.warp_instructions);
-  std::vector<Bytes> first;
-  std::string differs;
-  bool same = true;
-  for (std::size_t i = 0; i < task.buffers.size(); ++i) {
-    first.push_back(replay.read(i));
-    same = same && replay.same_bits(i, first.back(), task.buffers[i].memory->after);
-    if (differs.empty() && !replay.as_recorded(i)) differs = task.buffers[i].name;
-  }
-  if (!same) {
-    bool again = replay.run({}, Filling::zeros, 0).status == Status::ok;
-    for (std::size_t i = 0; i < task.buffers.size(); ++i) again = again && replay.same_bits(i, replay.read(i), first[i]);
-    task.replayed = again ? RecordedTask::Replayed::rounded : RecordedTask::Replayed::varying;
-    if (!differs.empty())
-      return tl::unexpected(again ? fmt::format("the kernel by itself does not give what was recorded in {}", differs) : fmt::format("two runs of the kernel differ in {}", differs));
-  }
+  if (auto replayed = compare_with_recorded(task, replay); !replayed) return replayed;
 
   std::set<std::size_t> everything, outputs;
   for (std::size_t i = 0; i < task.buffers.size(); ++i) everything.insert(i);

@@ -47,6 +47,7 @@ struct RecordedTask {
   std::map<std::string, std::string> arrays() const;   // by file name
 };
 
+bool all_zero(const Bytes& bytes);
 // What one member of a buffer of structures holds, all elements' one after the other.
 Bytes member_bytes(const kernel::Structure& structure, std::size_t member, std::span<const std::byte> bytes);
 

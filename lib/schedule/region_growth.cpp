@@ -177,12 +177,7 @@ class Grower {
       }
       if (by[i] != 1) steps[i] = times(steps[i], literal(by[i], region_.assignments));
     }
-    Instance instance{id, true, found->second, {}, tensor::Shape(region_.space.size(), zero())};
-    for (std::size_t i = 0; i < node.shape.size(); ++i) {
-      if (map[i].dim < 0 || map[i].broadcast || is_one(node.shape[i])) continue;
-      tensor::Extent& stride = instance.strides[static_cast<std::size_t>(map[i].dim)];
-      stride = is_zero(stride) ? steps[i] : plus(stride, steps[i]);
-    }
+    Instance instance{id, true, found->second, {}, strides(node.shape, steps, map)};
     if (!is_zero(offset)) instance.offset = offset;
     return add(std::move(instance));
   }
@@ -246,20 +241,17 @@ class Grower {
 
   tensor::Extent zero() const { return literal(0, region_.assignments); }
 
-  tensor::Shape strides(const tensor::Shape& shape, const Map& map) const {
+  // Of a tensor whose neighbours along each dimension are that many steps apart.
+  tensor::Shape strides(const tensor::Shape& shape, const tensor::Shape& steps, const Map& map) const {
     tensor::Shape result(region_.space.size(), zero());
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (map[i].dim < 0 || map[i].broadcast || is_one(shape[i])) continue;
       tensor::Extent& stride = result[static_cast<std::size_t>(map[i].dim)];
-      const tensor::Extent step = product_of(shape, i + 1, shape.size(), region_.assignments);
-      if (is_zero(stride)) {
-        stride = step;
-        continue;
-      }
-      stride = plus(stride, step);  // a diagonal
+      stride = is_zero(stride) ? steps[i] : plus(stride, steps[i]);  // two of them: a diagonal
     }
     return result;
   }
+  tensor::Shape strides(const tensor::Shape& shape, const Map& map) const { return strides(shape, strides_of(shape, region_.assignments), map); }
 
   int leaf(int id, const std::string& buffer, const tensor::Shape& shape, const Map& map) {
     return add({id, true, buffer, {}, strides(shape, map)});

@@ -38,7 +38,7 @@ int main(int count, char** arguments) {
   try {
     std::istringstream gpus(count > 2 ? arguments[1] : "");
     for (std::string gpu; std::getline(gpus, gpu, ',');)
-      for (const outcome::Precision precision : {outcome::Precision::fp32, outcome::Precision::tf32})
+      for (const outcome::Precision precision : {outcome::Precision::fp32, outcome::Precision::tf32, outcome::Precision::half})
         for (int i = 3; i < count; ++i) {
           const std::filesystem::path path = arguments[i];
           const auto folder = std::filesystem::path(arguments[2]) / gpu / std::string(name(precision));
