@@ -96,6 +96,9 @@ DeviceFile read_device_file(std::string_view text) {
     head = false;
     result.code += line + "\n";
   }
+  for (const std::string& name : holes_of(result.code))
+    if (std::none_of(result.samples.begin(), result.samples.end(), [&](const Hole& each) { return each.name == name; }))
+      result.samples.emplace_back(name, result.code.find(fmt::format("\n{0}{1}{0}\n", mark, name)) == std::string::npos ? name : "");
   return result;
 }
 
