@@ -23,10 +23,6 @@ std::vector<int> Lowering::operands() const {
   return result;
 }
 
-const tensor::Type& Lowering::type_of(std::string_view parameter) const {
-  return types_[static_cast<std::size_t>(tensor::operand(graph_, *source_, parameter))];
-}
-
 template <typename Value>
 const Value* Lowering::attribute(std::string_view name) const {
   const auto found = source_->attributes.find(std::string(name));

@@ -23,7 +23,6 @@ class Lowering : public Builder {
   int operand(std::string_view parameter) const;  // a node of the dag; -1 when absent
   int input() const { return operand("input"); }
   std::vector<int> operands() const;              // all of them, in order
-  const tensor::Type& type_of(std::string_view parameter) const;
   bool truth(std::string_view attribute) const;
   double number_of(std::string_view attribute) const;
   std::int64_t integer(std::string_view attribute) const;

@@ -23,7 +23,7 @@
 //$ channels = all_channels
 //$ weight_channel = 9
 //$ weight_group = O * all_channels * 9
-//$ there = at.K >= 0
+//$ there = at.weight >= 0
 //$ copy_weights =       if (depth % 4 == 0) copy_tile<true, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n      else copy_tile<false, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n
 //$ store = Y[size_t(at_b) * n10 + size_t(at_o) * n11 + size_t(at_h) * n4 + at_w] = produced;
 //$ parameters = const float* __restrict__ X, const float* __restrict__ K, float* __restrict__ Y, int W, int n4, int H, int n6, int all_channels, int O, int batch, int n10, int n11, int plane
