@@ -2,20 +2,16 @@
 //$ The same sum with the inputs of a tile in shared memory once for all taps. Of the planes (of one channel; of a channel and
 //$ a tap along the first of three axes) only those are copied that no earlier step has met: they go round in a ring.
 //$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
+//$ samples gathered_convolution.cuh
 //$ blocks = 2
 //$ times_w = 2
 //$ own_w = w
 //$ strips = (n5 + 29) / 30
 //$ times_h = 2
 //$ own_h = line % QH
-//$ times_d = 1
 //$ own_d = line / QH % QD
-//$ D = 1
-//$ tile_o = 64
-//$ tile_p = 64
 //$ stages = 3
 //$ part =   constexpr int group = 0;\n  const int QW = n5;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = -1;\n  const int QH = n7;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = -1;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
-//$ channels = all_channels
 //$ plane = n13
 //$ span_h = 3
 //$ low_h = add_h

@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ Where rows are not aligned: a thread's four neighbours would lie in as many sectors as there are lanes.
 //$ needs operations.cuh
+//$ samples strips.cuh
 //$ parameters = const float* __restrict__ X, float* __restrict__ Y, int C, int B, int volume, int n5, int OW, int planes
-//$ threads = 256
-//$ rows = 4
 //$ stride_w = 2
 //$ dilation_w = 1
 //$ taps_w = 4
-//$ stride_h = 1
 //$ dilation_h = 1
 //$ taps_h = 1
-//$ padding_h = 0
-//$ span_h = 1
-//$ index = int
-//$ to_index = int
 //$ padding_w = 1
 //$ inside_w =  && unsigned(w) < unsigned(volume)
-//$ per_depth = 
-//$ H = 1
-//$ OH = 1
-//$ neutral = 0.0f
 //$ combine = Sum()
-//$ and_planes = 
 //$ then_planes = 
 //$ held =   float held[4][1];\n#pragma unroll\n  for (int j = 0; j < 4; ++j)\n#pragma unroll\n    for (int i = 0; i < 1; ++i) held[j][i] = 0.0f;\n
 //$ gone = 
-//$ row = size_t(h0 + r) * volume
-//$ coordinates =   const int at1 = plane % C;\n  const int at0 = plane / C;\n
 //$ divide =     const int start_w = at_w * 2 - 1;\n    const int count_w = min(start_w + 4, volume) - max(start_w, 0);\n    produced /= float(count_w);\n
 //$ store = Y[size_t(at0) * n5 + size_t(at1) * OW + at_w] = produced;
+//$ OW = OW
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   // A thread makes $rows$ results of a column$and_planes$, its neighbours those beside them, so that neighbours are loaded and stored by
