@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algebra/builder.hpp"
 
+#include "algebra/pointwise.hpp"
+
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include <fmt/format.h>
 
 namespace cudal1::algebra {
+
+tensor::Dtype wide(tensor::Dtype dtype) {
+  return dtype == tensor::Dtype::float16 || dtype == tensor::Dtype::bfloat16 ? tensor::Dtype::float32 : dtype;
+}
 
 Builder::Builder(Dag& dag) : dag_(dag) {
   for (const Node& node : dag.nodes)
@@ -20,35 +27,63 @@ std::optional<double> Builder::literal_value(int id) const {
   return *end == '\0' ? std::optional(value) : std::nullopt;
 }
 
+tensor::Extent Builder::count(int id, const std::vector<int>& dims) const {
+  tensor::Extent result = one();
+  for (int dim : dims) result = times(result, at(id).shape[static_cast<std::size_t>(dim)]);
+  return result;
+}
+
 int Builder::number(double value, tensor::Dtype dtype) { return add({Number{fmt::format("{}", value)}, {}, dtype}); }
 
 int Builder::number(const tensor::Extent& extent, tensor::Dtype dtype) { return add({Number{extent.text, extent}, {}, dtype}); }
 
 int Builder::pointwise(const std::string& function, const std::vector<int>& operands) {
-  tensor::Dtype dtype = tensor::Dtype::float32;
+  tensor::Dtype dtype = at(operands.front()).dtype;
   for (int operand : operands)
     if (!at(operand).is<Number>()) dtype = at(operand).dtype;
-  return add({Pointwise{function}, operands, dtype, broadcast(dag_, operands, assignments_)});
+  return pointwise(function, operands, find_pointwise(function)->truth ? tensor::Dtype::bool_ : dtype);
 }
 
-int Builder::sum(int operand, const std::vector<int>& dims) {
+int Builder::pointwise(const std::string& function, const std::vector<int>& operands, tensor::Dtype dtype) {
+  return add({Pointwise{function}, operands, wide(dtype), broadcast(dag_, operands, assignments_)});
+}
+
+int Builder::reduce(const std::string& function, int operand, const std::vector<int>& dims) {
   if (dims.empty()) return operand;
+  const tensor::Dtype dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : wide(at(operand).dtype);
   tensor::Shape shape = at(operand).shape;
-  for (int dim : dims) shape[static_cast<std::size_t>(dim)] = literal(1, assignments_);
-  return add({Reduce{"sum", dims}, {operand}, at(operand).dtype, shape});
+  for (int dim : dims) shape.at(static_cast<std::size_t>(dim)) = one();
+  return add({Reduce{function, dims}, {operand}, dtype, std::move(shape)});
 }
 
-int Builder::reshaped(int operand, const tensor::Shape& shape) { return add({Reshape{}, {operand}, at(operand).dtype, shape}); }
+int Builder::reshape(int operand, const tensor::Shape& shape) {
+  return at(operand).shape == shape ? operand : add({Reshape{}, {operand}, at(operand).dtype, shape});
+}
 
-int Builder::swapped(int operand) {
+int Builder::behind(int operand, std::size_t rank) {
+  tensor::Shape shape = at(operand).shape;
+  shape.resize(rank, one());
+  return reshape(operand, shape);
+}
+
+int Builder::permute(int operand, const std::vector<int>& dims) {
+  if (std::is_sorted(dims.begin(), dims.end())) return operand;
   const Node from = at(operand);
-  if (from.is<Permute>() && from.as<Permute>().swaps_last()) return from.operands[0];
-  std::vector<int> dims;
-  for (std::size_t i = 0; i < from.shape.size(); ++i) dims.push_back(static_cast<int>(i));
-  tensor::Shape shape = from.shape;
+  if (from.is<Permute>()) {
+    std::vector<int> both;
+    for (int dim : dims) both.push_back(from.as<Permute>().dims[static_cast<std::size_t>(dim)]);
+    return permute(from.operands[0], both);
+  }
+  tensor::Shape shape;
+  for (int dim : dims) shape.push_back(from.shape[static_cast<std::size_t>(dim)]);
+  return add({Permute{dims}, {operand}, from.dtype, std::move(shape)});
+}
+
+int Builder::swap_last(int operand) {
+  std::vector<int> dims(at(operand).shape.size());
+  std::iota(dims.begin(), dims.end(), 0);
   std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
-  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-  return add({Permute{dims}, {operand}, from.dtype, shape});
+  return permute(operand, dims);
 }
 
 }  // namespace cudal1::algebra

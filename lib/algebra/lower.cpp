@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -17,26 +18,28 @@ namespace {
 
 using tensor::Attribute;
 
-const std::map<std::string_view, int (*)(Lowering&)>& rows() {
+const std::map<std::string, std::function<int(Lowering&)>>& rows() {
   static const auto all = [] {
-    std::map<std::string_view, int (*)(Lowering&)> result;
-    for (const auto& family :
-         {view_lowerings(), pointwise_lowerings(), reduction_lowerings(), normalization_lowerings(),
-          product_lowerings(), attention_lowerings(), contraction_lowerings(), window_lowerings(), part_lowerings(),
-          place_lowerings(), loss_lowerings()})
-      for (const LoweringRow& row : family) result.emplace(row.function, row.lower);
+    std::map<std::string, std::function<int(Lowering&)>> result;
+    for (const auto& family : {view_lowerings, pointwise_lowerings, reduction_lowerings, normalization_lowerings, product_lowerings, attention_lowerings,
+                               contraction_lowerings, window_lowerings, part_lowerings, place_lowerings, loss_lowerings})
+      for (const LoweringRow& row : family()) result.emplace(row.function, row.lower);
     return result;
   }();
   return all;
 }
 
+std::size_t assignments_of(const std::vector<tensor::Type>& types) {
+  std::size_t result = 1;
+  for (const tensor::Type& type : types)
+    for (const tensor::Extent& extent : type.shape) result = std::max(result, extent.values.size());
+  return result;
+}
+
 }  // namespace
 
-Lowering::Lowering(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes, const LowerOptions& options)
-    : graph_(graph), types_(types), sizes_(sizes), options_(options) {
-  for (const tensor::Type& type : types)
-    for (const tensor::Extent& extent : type.shape) assignments_ = std::max(assignments_, extent.values.size());
-}
+Lowering::Lowering(Dag& dag, const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes, const LowerOptions& options)
+    : Builder(dag, assignments_of(types)), graph_(graph), types_(types), sizes_(sizes), options_(options) {}
 
 // Numbers in sizes are written in Python; "$3.shape[0]" is an extent of a tensor.
 std::string Lowering::number_text(const std::string& python) const {
@@ -48,7 +51,7 @@ std::string Lowering::number_text(const std::string& python) const {
   return tensor::read_size_text(python, tensor::names_of(values, types_)).items.at(0).text;
 }
 
-Dag Lowering::run() {
+void Lowering::run() {
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     source_ = &graph_.nodes[i];
     type_ = &types_[i];
@@ -56,7 +59,6 @@ Dag Lowering::run() {
   }
   for (const auto& [name, id] : graph_.outputs)
     dag_.outputs.emplace_back(name, rounded(lowered_[static_cast<std::size_t>(id)], types_[static_cast<std::size_t>(id)].dtype));
-  return tidy(dag_);  // without what an attention that was spelt out has replaced
 }
 
 // An output in 16 bits; what stands before it keeps its values wide.
@@ -82,17 +84,18 @@ int Lowering::lower(const tensor::Node& node) {
     if (const auto* real = std::get_if<double>(&value)) return literal_number(*real);
     if (const auto* is = std::get_if<bool>(&value)) return add({Number{*is ? "1" : "0"}, {}, tensor::Dtype::bool_});
     if (const auto* text = std::get_if<tensor::SizeText>(&value)) {
-      if (const auto extent = tensor::resolve(graph_, types_, value, sizes_); extent.size() == 1) return size_number(extent[0], type_->dtype);
+      if (const auto extent = tensor::resolve(graph_, types_, value, sizes_); extent.size() == 1) return number(extent[0], type_->dtype);
       return add({Number{number_text(text->text)}, {}, type_->dtype});
     }
     throw NotCovered{"a constant that is no number"};
   }
   if (const auto row = rows().find(node.function); row != rows().end()) return row->second(*this);
   const PointwiseFunction* function = find_pointwise(node.function);
-  if (function != nullptr && static_cast<std::size_t>(function->operands) == node.operands.size()) {
-    std::vector<int> operands;
-    for (int id : node.operands) operands.push_back(lowered_[static_cast<std::size_t>(id)]);
-    return pointwise(node.function, operands, type_->dtype);
+  if (function != nullptr) {
+    std::vector<int> list = operands();
+    std::istringstream numbers{std::string(function->numbers)};
+    for (std::string name; numbers >> name;) list.push_back(given_number(name));
+    if (static_cast<std::size_t>(function->operands) == list.size()) return pointwise(node.function, list, type_->dtype);
   }
   throw NotCovered{fmt::format("torch.{} is not covered by the playbook", node.function)};
 }
@@ -102,67 +105,21 @@ int Lowering::literal_number(double value, tensor::Dtype dtype) {
   return add({Number{fmt::format("{}", value)}, {}, dtype});
 }
 
-int Lowering::size_number(const tensor::Extent& extent, tensor::Dtype dtype) { return add({Number{extent.text, extent}, {}, dtype}); }
-
-int Lowering::pointwise(const std::string& function, std::vector<int> operands) {
-  tensor::Dtype dtype = at(operands.front()).dtype;
-  for (int operand : operands)
-    if (!at(operand).is<Number>()) dtype = at(operand).dtype;
-  if (find_pointwise(function)->truth) dtype = tensor::Dtype::bool_;
-  return pointwise(function, std::move(operands), dtype);
-}
-
-int Lowering::pointwise(const std::string& function, std::vector<int> operands, tensor::Dtype dtype) {
-  tensor::Shape shape = broadcast(dag_, operands, assignments_);
-  return add({Pointwise{function}, std::move(operands), wide(dtype), std::move(shape)});
-}
-
-int Lowering::reduce(const std::string& function, int operand, const std::vector<int>& dims) {
-  if (dims.empty()) return operand;
-  const tensor::Dtype dtype = function == "argmax" || function == "argmin" ? tensor::Dtype::int64 : wide(at(operand).dtype);
-  tensor::Shape shape = at(operand).shape;
-  for (int dim : dims) shape.at(static_cast<std::size_t>(dim)) = literal(1, assignments_);
-  return add({Reduce{function, dims}, {operand}, dtype, std::move(shape)});
-}
-
-int Lowering::reshape(int operand, const tensor::Shape& shape) {
-  if (at(operand).shape == shape) return operand;
-  return add({Reshape{}, {operand}, at(operand).dtype, shape});
-}
-
-int Lowering::permute(int operand, const std::vector<int>& dims) {
-  bool identity = true;
-  for (std::size_t i = 0; i < dims.size(); ++i) identity = identity && dims[i] == static_cast<int>(i);
-  if (identity) return operand;
-  const Node from = at(operand);
-  if (from.is<Permute>()) {
-    std::vector<int> both;
-    for (int dim : dims) both.push_back(from.as<Permute>().dims[static_cast<std::size_t>(dim)]);
-    return permute(from.operands[0], both);
-  }
-  tensor::Shape shape;
-  for (int dim : dims) shape.push_back(from.shape[static_cast<std::size_t>(dim)]);
-  return add({Permute{dims}, {operand}, from.dtype, std::move(shape)});
-}
-
-int Lowering::swap_last(int operand) {
-  std::vector<int> dims;
-  for (std::size_t i = 0; i < at(operand).shape.size(); ++i) dims.push_back(static_cast<int>(i));
-  std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
-  return permute(operand, dims);
-}
-
 int Lowering::coordinate(const tensor::Extent& extent, std::size_t dim, std::size_t rank) {
-  tensor::Shape shape(rank, literal(1, assignments_));
+  tensor::Shape shape(rank, one());
   shape[dim] = extent;
   return add({Coordinate{}, {}, tensor::Dtype::int64, std::move(shape)});
 }
 
 int Lowering::mean(int operand, const std::vector<int>& dims) {
-  tensor::Extent count = literal(1, assignments_);
-  for (int dim : dims) count = times(count, at(operand).shape[static_cast<std::size_t>(dim)]);
-  const int sum = reduce("sum", operand, dims);
-  return pointwise("div", {sum, size_number(count, at(operand).dtype)});
+  const int total = sum(operand, dims);
+  return pointwise("div", {total, number(count(operand, dims), at(operand).dtype)});
+}
+
+int Lowering::log_sum_exp(int operand, const std::vector<int>& dims) {
+  const int largest = reduce("max", operand, dims);
+  const int powers = sum(pointwise("exp", {pointwise("sub", {operand, largest})}), dims);
+  return pointwise("add", {pointwise("log", {powers}), largest});
 }
 
 int Lowering::expand(int operand, const tensor::Shape& shape) {
@@ -178,10 +135,6 @@ int Lowering::slice(int operand, std::size_t dim, const tensor::Extent& start, c
   part.starts[dim] = start;
   part.steps[dim] = step;
   return add({std::move(part), {operand}, at(operand).dtype, std::move(shape)});
-}
-
-tensor::Dtype wide(tensor::Dtype dtype) {
-  return dtype == tensor::Dtype::float16 || dtype == tensor::Dtype::bfloat16 ? tensor::Dtype::float32 : dtype;
 }
 
 int Lowering::as(int operand, tensor::Dtype dtype) {
@@ -229,14 +182,14 @@ int Lowering::product(int a, int b) {
   // A product with a vector is bound by memory: a reduction of the larger factor.
   if (tensor::is_one(right.back())) {
     const int terms = pointwise("mul", {a, swap_last(b)});
-    return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 1});
+    return sum(terms, {static_cast<int>(at(terms).shape.size()) - 1});
   }
   if (tensor::is_one(left[left.size() - 2])) {
     const int terms = pointwise("mul", {swap_last(a), b});
-    return reduce("sum", terms, {static_cast<int>(at(terms).shape.size()) - 2});
+    return sum(terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
   const std::size_t rank = std::max(left.size(), right.size());
-  Node node{Product{}, {a, b}, at(a).dtype, tensor::Shape(rank, literal(1, assignments_))};
+  Node node{Product{}, {a, b}, at(a).dtype, tensor::Shape(rank, one())};
   for (const tensor::Shape* shape : {&left, &right})
     for (std::size_t i = 0; i + 2 < shape->size(); ++i)
       if (!tensor::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
@@ -259,7 +212,9 @@ int Lowering::product(int a, int b) {
 tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes,
                                      const LowerOptions& options) {
   try {
-    return Lowering(graph, types, sizes, options).run();
+    Dag dag;
+    Lowering(dag, graph, types, sizes, options).run();
+    return tidy(dag);  // without what an attention that was spelt out has replaced
   } catch (const NotCovered& refusal) {
     return tl::unexpected(refusal.reason);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -22,50 +23,41 @@ std::vector<int> Lowering::operands() const {
   return result;
 }
 
-const tensor::Type& Lowering::type_of(std::string_view parameter) const {
-  return types_[static_cast<std::size_t>(tensor::operand(graph_, *source_, parameter))];
+template <typename Value>
+const Value* Lowering::attribute(std::string_view name) const {
+  const auto found = source_->attributes.find(std::string(name));
+  return found == source_->attributes.end() ? nullptr : std::get_if<Value>(&found->second);
 }
 
-bool Lowering::given(std::string_view attribute) const {
-  const auto found = source_->attributes.find(std::string(attribute));
-  return found != source_->attributes.end() && !std::holds_alternative<std::monostate>(found->second);
+bool Lowering::given(std::string_view name) const {
+  return source_->attributes.count(std::string(name)) != 0 && attribute<std::monostate>(name) == nullptr;
 }
 
-bool Lowering::truth(std::string_view attribute) const {
-  const auto found = source_->attributes.find(std::string(attribute));
-  const bool* value = found == source_->attributes.end() ? nullptr : std::get_if<bool>(&found->second);
+bool Lowering::truth(std::string_view name) const {
+  const bool* value = attribute<bool>(name);
   return value != nullptr && *value;
 }
 
-double Lowering::number(std::string_view attribute) const {
-  const auto found = source_->attributes.find(std::string(attribute));
-  if (found != source_->attributes.end()) {
-    if (const auto* real = std::get_if<double>(&found->second)) return *real;
-    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
-  }
-  throw NotCovered{fmt::format("{} of torch.{} is not a plain number", attribute, source_->function)};
+double Lowering::number_of(std::string_view name) const {
+  if (const auto* real = attribute<double>(name)) return *real;
+  if (const auto* integer = attribute<std::int64_t>(name)) return static_cast<double>(*integer);
+  throw NotCovered{fmt::format("{} of torch.{} is not a plain number", name, source_->function)};
 }
 
-std::int64_t Lowering::integer(std::string_view attribute) const {
-  return static_cast<std::int64_t>(std::llround(number(attribute)));
-}
+std::int64_t Lowering::integer(std::string_view name) const { return std::llround(number_of(name)); }
 
-std::string Lowering::word(std::string_view attribute) const {
-  const auto found = source_->attributes.find(std::string(attribute));
-  const std::string* text = found == source_->attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+std::string Lowering::word(std::string_view name) const {
+  const auto* text = attribute<std::string>(name);
   return text == nullptr ? "" : *text;
 }
 
-std::vector<std::int64_t> Lowering::integers(std::string_view attribute, std::size_t count) const {
-  const auto found = source_->attributes.find(std::string(attribute));
-  if (found == source_->attributes.end())
-    throw NotCovered{fmt::format("torch.{} has no {}", source_->function, attribute)};
+std::vector<std::int64_t> Lowering::integers(std::string_view name, std::size_t count) const {
+  if (source_->attributes.count(std::string(name)) == 0) throw NotCovered{fmt::format("torch.{} has no {}", source_->function, name)};
   std::vector<std::int64_t> result;
-  if (const auto* one = std::get_if<std::int64_t>(&found->second)) result = {*one};
-  else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) result = *list;
+  if (const auto* one = attribute<std::int64_t>(name)) result = {*one};
+  else if (const auto* list = attribute<std::vector<std::int64_t>>(name)) result = *list;
   if (result.size() == 1) result.resize(count, result[0]);
-  if (result.size() != count)
-    throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
+  if (result.size() != count) throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", name, source_->function)};
   return result;
 }
 
@@ -77,21 +69,14 @@ std::vector<tensor::Extent> Lowering::extents(std::string_view attribute, std::s
   return result;
 }
 
-std::vector<int> Lowering::order(std::string_view attribute, std::size_t rank) const {
-  std::vector<int> result;
-  const auto found = source_->attributes.find(std::string(attribute));
-  if (found == source_->attributes.end() || std::holds_alternative<std::monostate>(found->second)) {
-    for (std::size_t i = 0; i < rank; ++i) result.push_back(static_cast<int>(i));
-    return result;
-  }
+std::vector<int> Lowering::order(std::string_view name, std::size_t rank) const {
   std::vector<std::int64_t> list;
-  if (const auto* one = std::get_if<std::int64_t>(&found->second)) list = {*one};
-  else if (const auto* many = std::get_if<std::vector<std::int64_t>>(&found->second)) list = *many;
-  else throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", attribute, source_->function)};
-  for (std::int64_t dim : list)
-    result.push_back(static_cast<int>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim));
-  if (list.empty())
-    for (std::size_t i = 0; i < rank; ++i) result.push_back(static_cast<int>(i));
+  if (const auto* one = attribute<std::int64_t>(name)) list = {*one};
+  else if (const auto* many = attribute<std::vector<std::int64_t>>(name)) list = *many;
+  else if (given(name)) throw NotCovered{fmt::format("{} of torch.{} is not made of plain integers", name, source_->function)};
+  std::vector<int> result(list.empty() ? rank : list.size());
+  std::iota(result.begin(), result.end(), 0);
+  for (std::size_t i = 0; i < list.size(); ++i) result[i] = static_cast<int>(list[i] < 0 ? list[i] + static_cast<std::int64_t>(rank) : list[i]);
   return result;
 }
 

@@ -26,9 +26,9 @@ int attention(Lowering& l) {
   const std::size_t rank = shape.size();
   const bool mask = l.operand("attn_mask") >= 0;
   if (!mask && fits(l, q, k, v))
-    return whole(l, {q, k, v}, l.given("scale") ? l.literal_number(l.number("scale")) : -1, false, causal);
-  const int scale = l.given("scale") ? l.literal_number(l.number("scale"))
-                                     : l.pointwise("rsqrt", {l.size_number(shape[rank - 1], l.at(q).dtype)});
+    return whole(l, {q, k, v}, l.given("scale") ? l.given_number("scale") : -1, false, causal);
+  const int scale = l.given("scale") ? l.given_number("scale")
+                                     : l.pointwise("rsqrt", {l.number(shape[rank - 1], l.at(q).dtype)});
   int scores = l.pointwise("mul", {l.product(q, l.swap_last(k)), scale});
   if (mask) {
     const int given = l.operand("attn_mask");
@@ -44,7 +44,7 @@ int attention(Lowering& l) {
   }
   const std::vector<int> dims{static_cast<int>(rank) - 1};
   const int powers = l.pointwise("exp", {l.pointwise("sub", {scores, l.reduce("max", scores, dims)})});
-  return l.product(l.pointwise("div", {powers, l.reduce("sum", powers, dims)}), v);
+  return l.product(l.pointwise("div", {powers, l.sum(powers, dims)}), v);
 }
 
 // What `id` is the softmax of along its last dimension, as it is spelt out; -1: of nothing.

@@ -31,7 +31,7 @@ Lettered summed(Lowering& l, const Lettered& from, const std::string& needed) {
   for (std::size_t i = 0; i < from.letters.size(); ++i)
     if (has(needed, from.letters[i])) kept += from.letters[i];
     else dims.push_back(static_cast<int>(i));
-  return dims.empty() ? from : Lettered{l.squeeze(l.reduce("sum", from.node, dims), dims, false), kept};
+  return dims.empty() ? from : Lettered{l.squeeze(l.sum(from.node, dims), dims, false), kept};
 }
 
 // With dimensions of extent 1 where it has no letter of `letters`.
@@ -42,7 +42,7 @@ int spread(Lowering& l, const Lettered& from, const std::string& letters) {
   const int node = arranged(l, from, own).node;
   tensor::Shape shape;
   for (std::size_t i = 0, next = 0; i < letters.size(); ++i)
-    shape.push_back(has(own, letters[i]) ? l.at(node).shape[next++] : literal(1, l.assignments()));
+    shape.push_back(has(own, letters[i]) ? l.at(node).shape[next++] : l.one());
   return l.reshape(node, shape);
 }
 

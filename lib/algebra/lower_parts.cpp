@@ -10,8 +10,6 @@
 namespace cudal1::algebra {
 namespace {
 
-std::size_t axis(Lowering& l, std::size_t rank) { return static_cast<std::size_t>(l.axes("dim", rank).at(0)); }
-
 // From the end when negative.
 tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
   const auto negative = [](std::int64_t value) { return value < 0; };
@@ -21,9 +19,9 @@ tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) 
 }
 
 int slice(Lowering& l) {
-  const int operand = l.operand("input");
+  const int operand = l.input();
   const tensor::Shape shape = l.at(operand).shape;
-  const std::size_t dim = axis(l, shape.size());
+  const std::size_t dim = l.axis(shape.size());
   const tensor::Extent start =
       l.given("start") ? position(l.extent("start"), shape[dim]) : literal(0, l.assignments());
   for (std::int64_t value : start.values)
@@ -32,22 +30,22 @@ int slice(Lowering& l) {
 }
 
 int select(Lowering& l) {
-  const int operand = l.operand("input");
+  const int operand = l.input();
   const tensor::Shape shape = l.at(operand).shape;
-  const std::size_t dim = axis(l, shape.size());
-  const int part = l.slice(operand, dim, position(l.extent("index"), shape[dim]), literal(1, l.assignments()));
+  const std::size_t dim = l.axis(shape.size());
+  const int part = l.slice(operand, dim, position(l.extent("index"), shape[dim]), l.one());
   return l.reshape(part, l.type().shape);
 }
 
 int narrow(Lowering& l) {
-  const int operand = l.operand("input");
-  const std::size_t dim = axis(l, l.type().shape.size());
+  const int operand = l.input();
+  const std::size_t dim = l.axis(l.type().shape.size());
   return l.slice(operand, dim, position(l.extent("start"), l.at(operand).shape[dim]), l.type().shape[dim]);
 }
 
 int chunk(Lowering& l) {
-  const int operand = l.operand("input");
-  const std::size_t dim = axis(l, l.type().shape.size());
+  const int operand = l.input();
+  const std::size_t dim = l.axis(l.type().shape.size());
   tensor::Extent start = l.at(operand).shape[dim];
   const std::int64_t chunks = l.integer("chunks"), index = l.integer("index");
   start.text = fmt::format("ceil_div({}, {}) * {}", start.text, chunks, index);
@@ -56,14 +54,14 @@ int chunk(Lowering& l) {
 }
 
 int split(Lowering& l) {
-  const int operand = l.operand("input");
-  const std::size_t dim = axis(l, l.type().shape.size());
+  const int operand = l.input();
+  const std::size_t dim = l.axis(l.type().shape.size());
   const tensor::Extent start = times(l.extent("split_size"), literal(l.integer("index"), l.assignments()));
   return l.slice(operand, dim, start, l.type().shape[dim]);
 }
 
 int flip(Lowering& l) {
-  int result = l.operand("input");
+  int result = l.input();
   const tensor::Shape shape = l.at(result).shape;
   for (int dim : l.axes("dims", shape.size())) {
     const tensor::Extent& extent = shape[static_cast<std::size_t>(dim)];
@@ -73,14 +71,14 @@ int flip(Lowering& l) {
 }
 
 int cat(Lowering& l) {
-  const std::size_t dim = axis(l, l.type().shape.size());
+  const std::size_t dim = l.axis(l.type().shape.size());
   Node node{Cat{static_cast<int>(dim)}, l.operands(), l.type().dtype, l.type().shape};
   for (int operand : node.operands)
     if (l.at(operand).dtype != node.dtype) node.dtype = wide(node.dtype);
   for (int& operand : node.operands) {
     if (l.at(operand).shape.size() < node.shape.size()) {  // stack
       tensor::Shape shape = l.at(operand).shape;
-      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), literal(1, l.assignments()));
+      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), l.one());
       operand = l.reshape(operand, shape);
     }
     if (l.at(operand).dtype != node.dtype) operand = l.as(operand, node.dtype);
@@ -92,9 +90,9 @@ int cat(Lowering& l) {
 
 // Rows, or columns, of a table that integers name: embedding, index_select.
 int named_parts(Lowering& l) {
-  const int table = l.operand("input"), indices = l.operand("indices");
+  const int table = l.input(), indices = l.operand("indices");
   const tensor::Shape shape = l.at(table).shape;
-  const std::size_t dim = axis(l, shape.size()), rank = shape.size();
+  const std::size_t dim = l.axis(shape.size()), rank = shape.size();
   if (dim != 0 && dim + 1 != rank) throw NotCovered{"an index along a dimension that is neither the first nor the last"};
   const tensor::Shape& named = l.at(indices).shape;
   const tensor::Extent count = product_of(named, 0, named.size(), l.assignments());
@@ -105,11 +103,8 @@ int named_parts(Lowering& l) {
 }
 
 int one_hot(Lowering& l) {
-  const int input = l.operand("input");
-  tensor::Shape shape = l.at(input).shape;
-  shape.push_back(literal(1, l.assignments()));
-  const tensor::Extent classes = l.type().shape.back();
-  const int hit = l.pointwise("eq", {l.coordinate(classes, shape.size() - 1, shape.size()), l.reshape(input, shape)});
+  const std::size_t rank = l.type().shape.size();
+  const int hit = l.pointwise("eq", {l.coordinate(l.type().shape.back(), rank - 1, rank), l.behind(l.input(), rank)});
   return l.pointwise("where", {hit, l.literal_number(1, tensor::Dtype::int64), l.literal_number(0, tensor::Dtype::int64)}, tensor::Dtype::int64);
 }
 

@@ -11,8 +11,6 @@
 namespace cudal1::algebra {
 namespace {
 
-int first(Lowering& l) { return l.operand("input"); }
-
 tensor::Extent minus(const tensor::Extent& a, const tensor::Extent& b) {
   tensor::Extent result{fmt::format("{} - {}", a.text, in_parentheses(b.text)), a.values};
   for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] -= b.values[i];
@@ -25,7 +23,7 @@ bool is_zero_everywhere(const tensor::Extent& extent) {
 
 // `dim` padded by `before` and `after` elements.
 int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& before, const tensor::Extent& after) {
-  const tensor::Extent none = literal(0, l.assignments()), one = literal(1, l.assignments()), extent = l.at(operand).shape[dim];
+  const tensor::Extent none = literal(0, l.assignments()), one = l.one(), extent = l.at(operand).shape[dim];
   const std::string mode = l.word("mode");
   const auto part = [&](const tensor::Extent& count, bool front) {
     tensor::Shape shape = l.at(operand).shape;
@@ -33,7 +31,7 @@ int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& befo
     if (mode == "reflect") return l.slice(operand, dim, front ? count : minus(extent, literal(2, l.assignments())), count, -1);
     if (mode == "circular") return l.slice(operand, dim, front ? minus(extent, count) : none, count);
     if (mode == "replicate") return l.expand(l.slice(operand, dim, front ? none : minus(extent, one), one), shape);
-    return l.expand(l.literal_number(l.given("value") ? l.number("value") : 0, l.at(operand).dtype), shape);
+    return l.expand(l.literal_number(l.given("value") ? l.number_of("value") : 0, l.at(operand).dtype), shape);
   };
   std::vector<int> parts;
   if (!is_zero_everywhere(before)) parts.push_back(part(before, true));
@@ -43,7 +41,7 @@ int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& befo
 }
 
 int pad(Lowering& l) {
-  int result = first(l);
+  int result = l.input();
   const std::size_t rank = l.type().shape.size();
   const auto pads = l.extents("pad");
   for (const tensor::Extent& each : pads)
@@ -53,7 +51,7 @@ int pad(Lowering& l) {
 }
 
 int roll(Lowering& l) {
-  int result = first(l);
+  int result = l.input();
   const std::vector<int> dims = l.order("dims", l.type().shape.size());
   const auto shifts = l.extents("shifts", dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -75,7 +73,7 @@ int repeated(Lowering& l, int operand, std::size_t dim, const tensor::Extent& co
   if (is_one(count)) return operand;
   tensor::Shape shape = l.at(operand).shape;
   const auto at = static_cast<std::ptrdiff_t>(dim) + (side_by_side ? 1 : 0);
-  shape.insert(shape.begin() + at, literal(1, l.assignments()));
+  shape.insert(shape.begin() + at, l.one());
   const int apart = l.reshape(operand, shape);
   shape[static_cast<std::size_t>(at)] = count;
   const int many = l.expand(apart, shape);
@@ -85,26 +83,26 @@ int repeated(Lowering& l, int operand, std::size_t dim, const tensor::Extent& co
 }
 
 int repeat_interleave(Lowering& l) {
-  return repeated(l, first(l), static_cast<std::size_t>(l.axes("dim", l.type().shape.size()).at(0)), l.extent("repeats"), true);
+  return repeated(l, l.input(), l.axis(l.type().shape.size()), l.extent("repeats"), true);
 }
 
 int repeat(Lowering& l) {
-  const std::size_t rank = l.type().shape.size(), own = l.at(first(l)).shape.size();
+  const std::size_t rank = l.type().shape.size(), own = l.at(l.input()).shape.size();
   const auto counts = l.extents("repeats", rank);
-  tensor::Shape shape = l.at(first(l)).shape;
-  shape.insert(shape.begin(), rank - own, literal(1, l.assignments()));
-  int result = l.reshape(first(l), shape);
+  tensor::Shape shape = l.at(l.input()).shape;
+  shape.insert(shape.begin(), rank - own, l.one());
+  int result = l.reshape(l.input(), shape);
   for (std::size_t i = 0; i < rank; ++i) result = repeated(l, result, i, counts[i], false);
   return result;
 }
 
 int interpolate(Lowering& l) {
-  int result = first(l);
+  int result = l.input();
   const tensor::Shape in = l.at(result).shape, out = l.type().shape;
   for (std::size_t i = 2; i < out.size(); ++i) {
     if (in[i] == out[i]) continue;
     const std::int64_t factor = out[i].values[0] / in[i].values[0];
-    const bool whole = !l.given("scale_factor") || l.number("scale_factor") == static_cast<double>(factor);
+    const bool whole = !l.given("scale_factor") || l.number_of("scale_factor") == static_cast<double>(factor);
     for (std::size_t k = 0; k < out[i].values.size(); ++k)
       if (!whole || out[i].values[k] != in[i].values[k] * factor) throw NotCovered{"torch.interpolate by a factor that is not whole"};
     result = repeated(l, result, i, literal(factor, l.assignments()), true);
@@ -115,7 +113,7 @@ int interpolate(Lowering& l) {
 // [..., c * r * r, h, w] and [..., c, h * r, w * r].
 int shuffle(Lowering& l, bool up) {
   const tensor::Extent r = l.extent(up ? "upscale_factor" : "downscale_factor");
-  const tensor::Shape coarse = up ? l.at(first(l)).shape : l.type().shape, fine = up ? l.type().shape : l.at(first(l)).shape;
+  const tensor::Shape coarse = up ? l.at(l.input()).shape : l.type().shape, fine = up ? l.type().shape : l.at(l.input()).shape;
   const std::size_t c = fine.size() - 3;
   tensor::Shape shape(fine.begin(), fine.begin() + static_cast<std::ptrdiff_t>(c));
   std::vector<int> dims;
@@ -128,16 +126,14 @@ int shuffle(Lowering& l, bool up) {
     shape.insert(shape.end(), {fine[c], coarse[c + 1], r, coarse[c + 2], r});
     dims.insert(dims.end(), {at, at + 2, at + 4, at + 1, at + 3});
   }
-  return l.reshape(l.permute(l.reshape(first(l), shape), dims), l.type().shape);
+  return l.reshape(l.permute(l.reshape(l.input(), shape), dims), l.type().shape);
 }
-int pixel_shuffle(Lowering& l) { return shuffle(l, true); }
-int pixel_unshuffle(Lowering& l) { return shuffle(l, false); }
 
 }  // namespace
 
 std::vector<LoweringRow> place_lowerings() {
   return {{"pad", pad}, {"roll", roll}, {"repeat", repeat}, {"repeat_interleave", repeat_interleave}, {"interpolate", interpolate},
-          {"pixel_shuffle", pixel_shuffle}, {"pixel_unshuffle", pixel_unshuffle}};
+          {"pixel_shuffle", [](Lowering& l) { return shuffle(l, true); }}, {"pixel_unshuffle", [](Lowering& l) { return shuffle(l, false); }}};
 }
 
 }  // namespace cudal1::algebra

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace cudal1::algebra {
 namespace {
 
@@ -12,7 +14,7 @@ int pool_node(Lowering& l, const std::string& function, std::vector<Window> wind
   const tensor::Dtype computed = wide(l.type().dtype);
   Pool how{function == "max", l.truth("count_include_pad"), {}, std::move(windows)};
   if (l.given("divisor_override")) how.divisor = l.integer("divisor_override");
-  return l.add({std::move(how), {l.as(l.operand("input"), computed)}, computed, l.type().shape});
+  return l.add({std::move(how), {l.as(l.input(), computed)}, computed, l.type().shape});
 }
 
 int pool(Lowering& l, const std::string& function, std::size_t spatial) {
@@ -26,16 +28,10 @@ int pool(Lowering& l, const std::string& function, std::size_t spatial) {
         {strides[i], paddings[i], dilations[i], l.type().shape[front + i], literal(kernel[i], l.assignments())});
   return pool_node(l, function, std::move(windows));
 }
-int max_pool1d(Lowering& l) { return pool(l, "max", 1); }
-int max_pool2d(Lowering& l) { return pool(l, "max", 2); }
-int max_pool3d(Lowering& l) { return pool(l, "max", 3); }
-int avg_pool1d(Lowering& l) { return pool(l, "mean", 1); }
-int avg_pool2d(Lowering& l) { return pool(l, "mean", 2); }
-int avg_pool3d(Lowering& l) { return pool(l, "mean", 3); }
 
 // To one position: a reduction. Else windows of equal size, where the input is a multiple of the result.
 int adaptive(Lowering& l, const std::string& function, std::size_t spatial) {
-  const int operand = l.operand("input");
+  const int operand = l.input();
   const tensor::Shape in = l.at(operand).shape, out = l.type().shape;
   const std::size_t front = out.size() - spatial;
   std::vector<int> dims;
@@ -52,37 +48,23 @@ int adaptive(Lowering& l, const std::string& function, std::size_t spatial) {
   if (windows.size() != spatial) throw NotCovered{"adaptive pooling to windows of different sizes"};
   return pool_node(l, function, std::move(windows));
 }
-int adaptive_avg_pool1d(Lowering& l) { return adaptive(l, "mean", 1); }
-int adaptive_avg_pool2d(Lowering& l) { return adaptive(l, "mean", 2); }
-int adaptive_avg_pool3d(Lowering& l) { return adaptive(l, "mean", 3); }
-int adaptive_max_pool1d(Lowering& l) { return adaptive(l, "max", 1); }
-int adaptive_max_pool2d(Lowering& l) { return adaptive(l, "max", 2); }
-int adaptive_max_pool3d(Lowering& l) { return adaptive(l, "max", 3); }
 
 int scan(Lowering& l, const std::string& function) {
-  const int operand = l.as(l.operand("input"), wide(l.type().dtype));
-  return l.add({Scan{function, l.axes("dim", l.type().shape.size()).at(0)}, {operand}, l.at(operand).dtype, l.type().shape});
+  const int operand = l.as(l.input(), wide(l.type().dtype));
+  return l.add({Scan{function, static_cast<int>(l.axis(l.type().shape.size()))}, {operand}, l.at(operand).dtype, l.type().shape});
 }
-int cumsum(Lowering& l) { return scan(l, "sum"); }
-int cumprod(Lowering& l) { return scan(l, "prod"); }
 
 }  // namespace
 
 std::vector<LoweringRow> window_lowerings() {
-  return {{"max_pool1d", max_pool1d},
-          {"max_pool2d", max_pool2d},
-          {"max_pool3d", max_pool3d},
-          {"avg_pool1d", avg_pool1d},
-          {"avg_pool2d", avg_pool2d},
-          {"avg_pool3d", avg_pool3d},
-          {"adaptive_avg_pool1d", adaptive_avg_pool1d},
-          {"adaptive_avg_pool2d", adaptive_avg_pool2d},
-          {"adaptive_avg_pool3d", adaptive_avg_pool3d},
-          {"adaptive_max_pool1d", adaptive_max_pool1d},
-          {"adaptive_max_pool2d", adaptive_max_pool2d},
-          {"adaptive_max_pool3d", adaptive_max_pool3d},
-          {"cumsum", cumsum},
-          {"cumprod", cumprod}};
+  std::vector<LoweringRow> rows{{"cumsum", [](Lowering& l) { return scan(l, "sum"); }}, {"cumprod", [](Lowering& l) { return scan(l, "prod"); }}};
+  for (const std::size_t spatial : {1U, 2U, 3U})
+    for (const bool largest : {true, false}) {
+      const std::string name = fmt::format("{}_pool{}d", largest ? "max" : "avg", spatial), function = largest ? "max" : "mean";
+      rows.push_back({name, [=](Lowering& l) { return pool(l, function, spatial); }});
+      rows.push_back({"adaptive_" + name, [=](Lowering& l) { return adaptive(l, function, spatial); }});
+    }
+  return rows;
 }
 
 }  // namespace cudal1::algebra

@@ -88,13 +88,13 @@ constexpr PointwiseFunction table[] = {
      "decltype($0)(0.5) * $0 * (1 + tanh(decltype($0)(0.79788456080286536) * ($0 + decltype($0)(0.044715) * $0 * $0 * "
      "$0)))",
      true},
-    {"leaky_relu", 2, "$0 > 0 ? $0 : $0 * $1"},
-    {"elu", 2, "$0 > 0 ? $0 : $1 * expm1($0)", true},
-    {"celu", 2, "$0 > 0 ? $0 : $1 * expm1($0 / $1)", true},
-    {"threshold", 3, "$0 > $1 ? $0 : $2"},
-    {"softplus", 3, "$0 * $1 > $2 ? $0 : log1p(exp($0 * $1)) / $1", true},
-    {"softshrink", 2, "$0 > $1 ? $0 - $1 : $0 < -$1 ? $0 + $1 : $0 * 0"},
-    {"hardshrink", 2, "$0 >= -$1 && $0 <= $1 ? $0 * 0 : $0"},
+    {"leaky_relu", 2, "$0 > 0 ? $0 : $0 * $1", false, false, "negative_slope"},
+    {"elu", 2, "$0 > 0 ? $0 : $1 * expm1($0)", true, false, "alpha"},
+    {"celu", 2, "$0 > 0 ? $0 : $1 * expm1($0 / $1)", true, false, "alpha"},
+    {"threshold", 3, "$0 > $1 ? $0 : $2", false, false, "threshold value"},
+    {"softplus", 3, "$0 * $1 > $2 ? $0 : log1p(exp($0 * $1)) / $1", true, false, "beta threshold"},
+    {"softshrink", 2, "$0 > $1 ? $0 - $1 : $0 < -$1 ? $0 + $1 : $0 * 0", false, false, "lambd"},
+    {"hardshrink", 2, "$0 >= -$1 && $0 <= $1 ? $0 * 0 : $0", false, false, "lambd"},
 };
 
 }  // namespace

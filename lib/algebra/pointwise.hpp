@@ -14,6 +14,7 @@ struct PointwiseFunction {
   std::string_view text;
   bool costly = false;  // worth a register rather than a second evaluation
   bool truth = false;   // the result is bool
+  std::string_view numbers = {};  // attributes of the torch function that are its last operands: "beta threshold"
 };
 
 const PointwiseFunction* find_pointwise(std::string_view name);  // null: not known

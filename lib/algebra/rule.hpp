@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "algebra/dag.hpp"
+#include "algebra/builder.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,16 @@ bool strength(Dag& dag);
 
 const std::vector<Rule>& rules();  // in the order in which they are applied
 
+// What a mask keeps, as lowering spells it: where(left function right, kept, 0).
+struct Selection {
+  std::string function;
+  int left, right, kept;
+};
+std::optional<Selection> selection(const Builder& build, int id);
+// Whether `id`, broadcast to `whole`, has the same values all along these dimensions.
+bool constant_along(const Dag& dag, int id, const Node& whole, const std::vector<int>& dims);
+// The nodes that have it as an operand, each as often as they do; -1 for an output.
+std::vector<int> users(const Dag& dag, int id);
 // Replaces every use of `from` by `to`.
 void redirect(Dag& dag, int from, int to);
 // Operands before their users again, and nothing that no output needs.

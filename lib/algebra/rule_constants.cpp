@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 #include <cmath>
@@ -32,8 +31,8 @@ std::optional<Step> step_of(const Builder& build, int id) {
 
 // Only numbers that the line itself writes out: sizes, scalars and tensors keep their values for later.
 bool constants(Dag& dag) {
+  Builder build(dag);
   return everywhere(dag, [&](int id) {
-    Builder build(dag);
     const auto outer = step_of(build, id);
     if (!outer) return false;
     const auto inner = step_of(build, outer->operand);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 #include <algorithm>
@@ -10,14 +9,10 @@ namespace {
 
 // A square matrix with ones where the row is the column, and zeros else.
 bool is_identity(const Builder& build, int id) {
-  const Node& node = build.at(id);
-  if (!node.computes("where") || node.shape.size() != 2 ||
-      !(node.shape[0] == node.shape[1]))
-    return false;
-  const Node& on = build.at(node.operands[0]);
-  return on.computes("eq") && build.at(on.operands[0]).is<Coordinate>() &&
-         build.at(on.operands[1]).is<Coordinate>() && build.literal_value(node.operands[1]) == 1.0 &&
-         build.literal_value(node.operands[2]) == 0.0;
+  const tensor::Shape& shape = build.at(id).shape;
+  const auto found = selection(build, id);
+  return found && found->function == "eq" && shape.size() == 2 && shape[0] == shape[1] && build.at(found->left).is<Coordinate>() &&
+         build.at(found->right).is<Coordinate>() && build.literal_value(found->kept) == 1.0;
 }
 
 // The one number that an identity matrix is scaled by.
@@ -26,7 +21,7 @@ std::optional<int> scale_of(const Builder& build, int id) {
   if (!node.computes("mul")) return std::nullopt;
   for (std::size_t side = 0; side < 2; ++side) {
     const tensor::Shape& shape = build.at(node.operands[1 - side]).shape;
-    if (is_identity(build, node.operands[side]) && std::all_of(shape.begin(), shape.end(), [](const tensor::Extent& extent) { return is_one(extent); }))
+    if (is_identity(build, node.operands[side]) && std::all_of(shape.begin(), shape.end(), tensor::is_one))
       return node.operands[1 - side];
   }
   return std::nullopt;

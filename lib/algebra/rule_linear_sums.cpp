@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace {
 
 class Puller {
  public:
-  explicit Puller(Dag& dag) : build_(dag) {}
+  explicit Puller(Dag& dag) : dag_(dag), build_(dag) {}
 
   // The sum of `id` over `dims` (kept with extent 1) without computing `id`; nothing when no product or convolution
   // is saved by it.
@@ -27,7 +26,7 @@ class Puller {
     if (node.computes("mul") || node.computes("div")) {
       for (std::size_t side = 0; side < (node.computes("mul") ? 2u : 1u); ++side) {
         const int factor = node.operands[1 - side];
-        if (!constant_along(factor, node, dims) || !same_shape(node.operands[side], node)) continue;
+        if (!constant_along(dag_, factor, node, dims) || !same_shape(node.operands[side], node)) continue;
         if (const auto inner = sum(node.operands[side], dims))
           return build_.pointwise(node.function(),
                            side == 0 ? std::vector<int>{*inner, factor} : std::vector<int>{factor, *inner});
@@ -41,7 +40,7 @@ class Puller {
         std::optional<int> part;
         if (same_shape(operand, node)) part = sum(operand, dims);
         saved = saved || part;
-        parts.push_back(part ? *part : of_addend(operand, node, dims));
+        parts.push_back(part ? *part : of_addend(operand, id, dims));
       }
       return saved ? std::optional(build_.pointwise(node.function(), parts)) : std::nullopt;
     }
@@ -53,30 +52,16 @@ class Puller {
 
   bool same_shape(int id, const Node& node) const { return at(id).shape == node.shape; }
 
-  bool constant_along(int id, const Node& node, const std::vector<int>& dims) const {
-    const tensor::Shape& shape = at(id).shape;
-    return std::all_of(dims.begin(), dims.end(), [&](int dim) {
-      const int own = dim - static_cast<int>(node.shape.size() - shape.size());
-      return own < 0 || is_one(shape[static_cast<std::size_t>(own)]);
-    });
-  }
-
   // The sum of what an addition broadcasts: over the dimensions that it has, times the others.
-  int of_addend(int operand, const Node& node, const std::vector<int>& dims) {
+  int of_addend(int operand, int sum, const std::vector<int>& dims) {
     std::vector<int> own, missing;
     for (int dim : dims) {
-      const int at_operand = dim - static_cast<int>(node.shape.size() - at(operand).shape.size());
+      const int at_operand = dim - static_cast<int>(at(sum).shape.size() - at(operand).shape.size());
       if (at_operand < 0 || is_one(at(operand).shape[static_cast<std::size_t>(at_operand)])) missing.push_back(dim);
       else own.push_back(at_operand);
     }
     const int total = build_.sum(operand, own);
-    return missing.empty() ? total : build_.pointwise("mul", {total, count(node, missing)});
-  }
-
-  int count(const Node& node, const std::vector<int>& dims) {
-    tensor::Extent total = literal(1, build_.assignments());
-    for (int dim : dims) total = times(total, node.shape[static_cast<std::size_t>(dim)]);
-    return build_.number(total, node.dtype);
+    return missing.empty() ? total : build_.pointwise("mul", {total, build_.number(build_.count(sum, missing), at(sum).dtype)});
   }
 
   // Sums over rows go to the left factor, sums over columns to the right one.
@@ -90,10 +75,10 @@ class Puller {
     if (columns) right = build_.sum(right, {static_cast<int>(at(right).shape.size()) - 1});
     // What remains is a product with a vector.
     if (columns) {
-      const int terms = build_.pointwise("mul", {left, build_.swapped(right)});
+      const int terms = build_.pointwise("mul", {left, build_.swap_last(right)});
       return build_.sum(terms, {static_cast<int>(at(terms).shape.size()) - 1});
     }
-    const int terms = build_.pointwise("mul", {build_.swapped(left), right});
+    const int terms = build_.pointwise("mul", {build_.swap_last(left), right});
     return build_.sum(terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
 
@@ -112,7 +97,7 @@ class Puller {
     if (positions == 0) {
       Node rest = convolution;
       rest.operands = {of, by};
-      for (int dim : dims) rest.shape[static_cast<std::size_t>(dim)] = literal(1, build_.assignments());
+      for (int dim : dims) rest.shape[static_cast<std::size_t>(dim)] = build_.one();
       return build_.add(rest);
     }
     if (positions != spatial) return std::nullopt;
@@ -121,18 +106,18 @@ class Puller {
     for (std::size_t i = 0; i < spatial; ++i) sums.shape.push_back(weight.shape[i + 2]);
     const int windows = build_.add(sums);
     const tensor::Extent taps = product_of(weight.shape, 2, weight.shape.size(), build_.assignments()),
-                         one = literal(1, build_.assignments());
+                         one = build_.one();
     const tensor::Extent batch = input.shape[0], channels = input.shape[1];
     const tensor::Extent results = weight.shape[transposed ? 1 : 0];
     // [b, ci, 1, taps] * [ci, co, taps], or [b, 1, ci, taps] * [co, ci, taps].
-    const int left = build_.reshaped(
+    const int left = build_.reshape(
         windows, transposed ? tensor::Shape{batch, channels, one, taps} : tensor::Shape{batch, one, channels, taps});
-    const int right = build_.reshaped(by, {weight.shape[0], weight.shape[1], taps});
+    const int right = build_.reshape(by, {weight.shape[0], weight.shape[1], taps});
     const int terms = build_.pointwise("mul", {left, right});
     const int total = build_.sum(terms, transposed ? std::vector<int>{1, 3} : std::vector<int>{2, 3});
     tensor::Shape shape = {batch, results};
     shape.resize(2 + spatial, one);
-    return build_.reshaped(total, shape);
+    return build_.reshape(total, shape);
   }
 
   // Windows that tile the input meet every value once. Others meet it as often as its place says: sums of windows again.
@@ -144,7 +129,7 @@ class Puller {
     if (dims.back() < static_cast<int>(front)) {
       Node rest = pool;
       rest.operands = {build_.sum(pool.operands[0], dims)};
-      for (int dim : dims) rest.shape[static_cast<std::size_t>(dim)] = literal(1, build_.assignments());
+      for (int dim : dims) rest.shape[static_cast<std::size_t>(dim)] = build_.one();
       return build_.add(rest);
     }
     if (dims != all) return std::nullopt;
@@ -172,6 +157,7 @@ class Puller {
     return build_.pointwise("div", {build_.sum(build_.add(sums), dims), divisor});
   }
 
+  Dag& dag_;
   Builder build_;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 namespace cudal1::algebra {
@@ -9,16 +8,12 @@ namespace {
 int classes_of(const Builder& build, int id) {
   while (build.at(id).computes("identity") && build.at(build.at(id).operands[0]).shape == build.at(id).shape)
     id = build.at(id).operands[0];  // a cast
-  const Node& node = build.at(id);
-  if (!node.computes("where") || node.shape.size() != 2 || build.literal_value(node.operands[1]) != 1.0 ||
-      build.literal_value(node.operands[2]) != 0.0)
-    return -1;
-  const Node& on = build.at(node.operands[0]);
-  if (!on.computes("eq")) return -1;
-  const Node &column = build.at(on.operands[0]), &named = build.at(on.operands[1]);
+  const auto found = selection(build, id);
+  if (!found || found->function != "eq" || build.at(id).shape.size() != 2 || build.literal_value(found->kept) != 1.0) return -1;
+  const Node &column = build.at(found->left), &named = build.at(found->right);
   const bool along = column.is<Coordinate>() && column.shape.size() == 2 && is_one(column.shape[0]);
   const bool rows = named.shape.size() == 2 && is_one(named.shape[1]) && !named.is<Coordinate>() && !tensor::is_floating(named.dtype);
-  return along && rows ? on.operands[1] : -1;
+  return along && rows ? found->right : -1;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 namespace cudal1::algebra {
@@ -10,13 +9,7 @@ double cost(const Dag& dag, const Node& product) {
          static_cast<double>(dag.at(product.operands[0]).shape.back().values[0]);
 }
 
-int uses(const Dag& dag, int id) {
-  int count = 0;
-  for (const Node& node : dag.nodes)
-    for (int operand : node.operands) count += operand == id ? 1 : 0;
-  for (const auto& [name, output] : dag.outputs) count += output == id ? 1 : 0;
-  return count;
-}
+std::size_t uses(const Dag& dag, int id) { return users(dag, id).size(); }
 
 Node product_of_two(const Dag& dag, int a, int b) {
   const Node& left = dag.at(a);
@@ -47,7 +40,7 @@ bool vector_first(Dag& dag) {
         continue;
       Builder build(dag);
       const int near = product.operands[static_cast<std::size_t>(along)], far = product.operands[static_cast<std::size_t>(across)];
-      const int weights = build.swapped(build.sum(build.pointwise("mul", {near, vector}), {along}));
+      const int weights = build.swap_last(build.sum(build.pointwise("mul", {near, vector}), {along}));
       redirect(dag, static_cast<int>(i), build.sum(build.pointwise("mul", {far, weights}), {along}));
       dag = tidy(dag);
       return true;
@@ -98,7 +91,7 @@ bool transposed_product(Dag& dag) {
     const Node product = dag.at(node.operands[0]);
     if (!plain(dag, product) || uses(dag, node.operands[0]) != 1) return false;
     Builder build(dag);
-    const int left = build.swapped(product.operands[1]), right = build.swapped(product.operands[0]);
+    const int left = build.swap_last(product.operands[1]), right = build.swap_last(product.operands[0]);
     redirect(dag, id, dag.add(product_of_two(dag, left, right)));
     return true;
   });

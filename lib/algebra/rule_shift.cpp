@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 #include <algorithm>
@@ -7,51 +6,32 @@
 namespace cudal1::algebra {
 namespace {
 
-std::vector<int> users(const Dag& dag, int id) {
-  std::vector<int> result;
-  for (std::size_t i = 0; i < dag.nodes.size(); ++i)
-    if (std::count(dag.nodes[i].operands.begin(), dag.nodes[i].operands.end(), id) != 0)
-      result.push_back(static_cast<int>(i));
-  for (const auto& [name, output] : dag.outputs)
-    if (output == id) result.push_back(-1);
-  return result;
-}
-
 // The reduction of `of` that `id` is: its largest, its smallest or its mean along dimensions; -1 when it is none.
-int summary(const Dag& dag, int id, int of) {
+int summary(const Builder& build, int id, int of) {
   const auto reduces = [&](int node, bool sum) {
-    const Node& each = dag.at(node);
+    const Node& each = build.at(node);
     return each.is<Reduce>() && each.operands[0] == of && (sum ? each.reduces("sum") : each.reduces("max") || each.reduces("min"));
   };
   if (reduces(id, false)) return id;
-  const Node& node = dag.at(id);
+  const Node& node = build.at(id);
   if (!node.computes("div") || !reduces(node.operands[0], true)) return -1;
   // A mean divides by as many as there are.
-  const Node& sum = dag.at(node.operands[0]);
-  tensor::Extent count = literal(1, dag.at(of).shape[0].values.size());
-  for (int dim : sum.as<Reduce>().dims) count = times(count, dag.at(of).shape[static_cast<std::size_t>(dim)]);
-  const Node& number = dag.at(node.operands[1]);
-  return number.is<Number>() && number.as<Number>().extent == count ? node.operands[0] : -1;
-}
-
-bool constant_along(const Dag& dag, int id, const Node& whole, const std::vector<int>& dims) {
-  const tensor::Shape& shape = dag.at(id).shape;
-  return std::all_of(dims.begin(), dims.end(), [&](int dim) {
-    const int own = dim - static_cast<int>(whole.shape.size() - shape.size());
-    return own < 0 || is_one(shape[static_cast<std::size_t>(own)]);
-  });
+  const Node& sum = build.at(node.operands[0]);
+  const Node& number = build.at(node.operands[1]);
+  return number.is<Number>() && number.as<Number>().extent == build.count(of, sum.as<Reduce>().dims) ? node.operands[0] : -1;
 }
 
 }  // namespace
 
 bool shift(Dag& dag) {
+  Builder build(dag);
   return everywhere(dag, [&](int own) {
     const Node minus = dag.at(own);
     if (!minus.computes("sub")) return false;
     const int shifted = minus.operands[0];
     const Node sum = dag.at(shifted);
     if (!sum.computes("add") && !sum.computes("sub")) return false;
-    const int reduce_id = summary(dag, minus.operands[1], shifted);
+    const int reduce_id = summary(build, minus.operands[1], shifted);
     if (reduce_id < 0) return false;
     // Whatever else wants the shifted tensor or its summary keeps both alive: then nothing is saved.
     const auto only = [&](int id, int user) { return users(dag, id) == std::vector<int>{user}; };
@@ -74,7 +54,7 @@ bool shift(Dag& dag) {
         quotient.operands[0] = level;
         level = dag.add(quotient);
       }
-      redirect(dag, own, Builder(dag).pointwise("sub", {kept, level}));
+      redirect(dag, own, build.pointwise("sub", {kept, level}));
       return true;
     }
     return false;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 #include <cmath>
@@ -16,10 +15,10 @@ bool power_of_two(double value) {
 }  // namespace
 
 bool strength(Dag& dag) {
+  Builder build(dag);
   return everywhere(dag, [&](int of) {
     const Node node = dag.at(of);
     if (!node.is<Pointwise>() || !tensor::is_floating(node.dtype)) return false;
-    Builder build(dag);
     int cheaper = -1;
     const auto is = [&](int id, const char* function) {
       return build.at(id).computes(function) && build.at(id).dtype == node.dtype;

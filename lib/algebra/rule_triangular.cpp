@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algebra/builder.hpp"
 #include "algebra/rule.hpp"
 
 #include <optional>
@@ -13,27 +12,25 @@ struct Mask {
 };
 
 // As lowering spells tril and triu.
-std::optional<Mask> mask_of(const Builder& build, const Node& node) {
-  if (!node.computes("where") || build.literal_value(node.operands[2]) != 0.0)
-    return std::nullopt;
-  const Node& on = build.at(node.operands[0]);
-  if (!on.computes("le") && !on.computes("ge")) return std::nullopt;
-  const Node& distance = build.at(on.operands[0]);
-  const auto diagonal = build.literal_value(on.operands[1]);
+std::optional<Mask> mask_of(const Builder& build, int id) {
+  const auto found = selection(build, id);
+  if (!found || (found->function != "le" && found->function != "ge")) return std::nullopt;
+  const Node& distance = build.at(found->left);
+  const auto diagonal = build.literal_value(found->right);
   if (!distance.computes("sub") || !diagonal) return std::nullopt;
   const Node &column = build.at(distance.operands[0]), &row = build.at(distance.operands[1]);
-  const std::size_t rank = node.shape.size();
+  const std::size_t rank = build.at(id).shape.size();
   if (rank < 2 || !column.is<Coordinate>() || !row.is<Coordinate>() || column.shape.size() != rank ||
       row.shape.size() != rank || !is_one(column.shape[rank - 2]) || !is_one(row.shape[rank - 1]))
     return std::nullopt;
-  return Mask{on.computes("le"), *diagonal};
+  return Mask{found->function == "le", *diagonal};
 }
 
 // Whether a node is zero above (lower) or below its main diagonal, by how it is made.
 bool is_triangle(const Builder& build, int id, bool lower, int depth = 0) {
   const Node& node = build.at(id);
   if (depth > 16) return false;
-  if (const auto mask = mask_of(build, node))
+  if (const auto mask = mask_of(build, id))
     return mask->lower == lower && (lower ? mask->diagonal <= 0 : mask->diagonal >= 0);
   if (!node.is<Product>()) return false;
   return is_triangle(build, node.operands[0], lower, depth + 1) && is_triangle(build, node.operands[1], lower, depth + 1);
@@ -42,7 +39,7 @@ bool is_triangle(const Builder& build, int id, bool lower, int depth = 0) {
 // The triangle that a factor is, by how it is made; nothing where no plain number says where it ends.
 std::optional<Mask> triangle_of(const Builder& build, int id) {
   const Node& node = build.at(id);
-  if (const auto mask = mask_of(build, node)) return mask;
+  if (const auto mask = mask_of(build, id)) return mask;
   if (node.is<Permute>() && node.as<Permute>().swaps_last()) {
     const auto turned = triangle_of(build, node.operands[0]);
     if (turned) return Mask{!turned->lower, -turned->diagonal};
@@ -57,7 +54,7 @@ std::optional<Mask> triangle_of(const Builder& build, int id) {
 bool triangular(Dag& dag) {
   const Builder build(dag);
   const bool masks = everywhere(dag, [&](int id) {
-    const auto mask = mask_of(build, dag.at(id));
+    const auto mask = mask_of(build, id);
     if (!mask || (mask->lower ? mask->diagonal < 0 : mask->diagonal > 0)) return false;
     const int kept = dag.at(id).operands[1];
     if (!is_triangle(build, kept, mask->lower) || !(build.at(kept).shape == dag.at(id).shape)) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algebra/rule.hpp"
 
+#include <algorithm>
 #include <functional>
 
 namespace cudal1::algebra {
@@ -22,6 +23,32 @@ const std::vector<Rule>& rules() {
       {"dead operations", "clamps that cannot bind, activations applied twice and signs that do not count change nothing", dead_operations},
   };
   return list;
+}
+
+std::optional<Selection> selection(const Builder& build, int id) {
+  const Node& node = build.at(id);
+  if (!node.computes("where") || build.literal_value(node.operands[2]) != 0.0) return std::nullopt;
+  const Node& on = build.at(node.operands[0]);
+  if (!on.is<Pointwise>() || on.operands.size() != 2) return std::nullopt;
+  return Selection{on.function(), on.operands[0], on.operands[1], node.operands[1]};
+}
+
+bool constant_along(const Dag& dag, int id, const Node& whole, const std::vector<int>& dims) {
+  const tensor::Shape& shape = dag.at(id).shape;
+  return std::all_of(dims.begin(), dims.end(), [&](int dim) {
+    const int own = dim - static_cast<int>(whole.shape.size() - shape.size());
+    return own < 0 || is_one(shape[static_cast<std::size_t>(own)]);
+  });
+}
+
+std::vector<int> users(const Dag& dag, int id) {
+  std::vector<int> result;
+  for (std::size_t i = 0; i < dag.nodes.size(); ++i)
+    for (int operand : dag.nodes[i].operands)
+      if (operand == id) result.push_back(static_cast<int>(i));
+  for (const auto& [name, output] : dag.outputs)
+    if (output == id) result.push_back(-1);
+  return result;
 }
 
 void redirect(Dag& dag, int from, int to) {

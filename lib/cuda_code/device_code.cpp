@@ -77,6 +77,7 @@ const std::string& code_of(std::string_view file) {
 
 DeviceFile read_device_file(std::string_view text) {
   DeviceFile result;
+  std::vector<Hole> others;  // samples of the file that this one shares them with
   bool head = true;
   for (const std::string& line : base::split_lines(text)) {
     if (head && line.rfind("//$", 0) == 0) {
@@ -86,6 +87,8 @@ DeviceFile read_device_file(std::string_view text) {
       if (first == "needs") {
         result.needs.push_back(second);
         while (words >> second) result.needs.push_back(second);
+      } else if (first == "samples") {
+        others = read_device_file(source_of(second)).samples;
       } else if (second == "=") {
         const std::size_t value = line.find('=') + 2;
         result.samples.emplace_back(first, value < line.size() ? unescaped(std::string_view(line).substr(value)) : "");
@@ -95,6 +98,13 @@ DeviceFile read_device_file(std::string_view text) {
     if (head && (line.empty() || line.rfind("// SPDX", 0) == 0)) continue;
     head = false;
     result.code += line + "\n";
+  }
+  for (const std::string& name : holes_of(result.code)) {
+    const auto has = [&](const Hole& each) { return each.name == name; };
+    if (std::any_of(result.samples.begin(), result.samples.end(), has)) continue;
+    const auto shared = std::find_if(others.begin(), others.end(), has);
+    const bool own_line = result.code.find(fmt::format("\n{0}{1}{0}\n", mark, name)) != std::string::npos;
+    result.samples.push_back(shared != others.end() ? *shared : Hole(name, own_line ? "" : name));
   }
   return result;
 }

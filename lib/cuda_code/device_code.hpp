@@ -13,7 +13,8 @@ namespace cudal1::cuda_code {
 // `$rows$`. A hole that has a line to itself, from its first column on, stands for whole statements or for nothing.
 //
 // Lines that begin with `//$` are for readers and tests, and in no generated file: what the code is for, `needs FILE...` that
-// must stand before it, and `HOLE = TEXT` with which the file compiles alone.
+// must stand before it, and `HOLE = TEXT` with which the file compiles alone. A hole without such a line has the text that it has in the file of
+// a line `samples FILE`. Else it stands for its own name, or for nothing where it has a line to itself.
 
 // What goes into one hole.
 struct Hole {

@@ -198,8 +198,8 @@ class WarpgroupConvolution {
     std::string place = fmt::format("        const int part_w = column % {0}, part_h = column / {0}{1}, part_b = {2}, at_b = b_start + part_b;\n", tile_.pitch,
                                     tile_.samples == 1 ? "" : fmt::format(" % {}", tile_.lines), tile_.samples == 1 ? "0" : fmt::format("column / {}", tile_.pitch * tile_.lines));
     place += fmt::format("        const int at_h = (h_start + part_h){}, at_w = (w_start + part_w){}, at_d = d_start{};\n", own_place(1), own_place(2), own_place(0));
-    place += fmt::format("        const bool there = part_w < {} && part_h < {} && part_b < {} && at_b < {} && at_h < {} && at_w < {} && at_d < {};\n", tile_.width, tile_.height, tile_.samples, B,
-                         arguments.number(window(1).outputs), arguments.number(window(2).outputs), arguments.number(window(0).outputs));
+    const std::string QD = arguments.number(window(0).outputs), QW = arguments.number(window(2).outputs), QH = arguments.number(window(1).outputs);
+    place += fmt::format("        const bool there = part_w < {} && part_h < {} && part_b < {} && at_b < {} && at_h < {} && at_w < {} && at_d < {};\n", tile_.width, tile_.height, tile_.samples, B, QH, QW, QD);
     place += fmt::format("        const float back = there ? {}[at_b] : 1;\n", input_back);
     const std::string store = fmt::format("          const int at_o = group * {1} + row;\n          const float produced = held * fminf({0}[at_o], back) * fmaxf({0}[at_o], back);\n{2}          {3}\n",
                                           weight_back, O, after.statements, after.store);

@@ -117,8 +117,10 @@ class WarpgroupProduct {
     std::vector<std::string> at;
     const std::string batch = matrix_coordinates(region_, "batch", at, arguments);
     std::string value = "held", store;
-    if (scaled())
-      value = fmt::format("held * fminf({0}, {1}) * fmaxf({0}, {1})", back_of(left_, "row", N, "batch", arguments), back_of(right_, "column", M, "batch", arguments));
+    if (scaled()) {  // one after the other: each takes the next parameter
+      const std::string right_back = back_of(right_, "column", M, "batch", arguments), left_back = back_of(left_, "row", N, "batch", arguments);
+      value = fmt::format("held * fminf({0}, {1}) * fmaxf({0}, {1})", left_back, right_back);
+    }
     if (split()) {
       store = fmt::format("          {}[(size_t(part) * {} + row) * {} + column] = {};\n", sums, N, M, value);
     } else {
@@ -138,6 +140,11 @@ class WarpgroupProduct {
     file_.traffic(factors_.bytes(), effort(factors_, tiling_, halves_, file_.machine().multiprocessors));
   }
 
+  std::string held_line(const std::string& N, const std::string& M, Arguments& arguments) const {
+    const std::string right_back = back_of(right_, "line", M, "blockIdx.z", arguments), left_back = back_of(left_, "line", N, "blockIdx.z", arguments);
+    return fmt::format("threadIdx.x < 128 ? line >= {} || {} > 0 : line >= {} || {} > 0", N, left_back, M, right_back);
+  }
+
   // Tiles with a line that halves cannot hold once more, in float32; blocks of all others leave at once.
   void write_fall_back() {
     Arguments arguments(file_.scalars());
@@ -152,9 +159,9 @@ class WarpgroupProduct {
     tiles.guard = fmt::format(
         "  // NaN undoes no scale: of these lines there are no halves.\n"
         "  const int line = threadIdx.x % 128 + (threadIdx.x < 128 ? row_start : column_start);\n"
-        "  const bool held = threadIdx.x < 128 ? line >= {} || {} > 0 : line >= {} || {} > 0;\n"
+        "  const bool held = {};\n"
         "  if (!__syncthreads_or(!held)) return;\n",
-        N, back_of(left_, "line", N, "blockIdx.z", arguments), M, back_of(right_, "line", M, "blockIdx.z", arguments));
+        held_line(N, M, arguments));
     if (split()) tiles.needed = part_depths(K, "blockIdx.z", layers());
     else if (skips()) tiles.needed = factors_.needed_depths(K, "128", "128", "16");
     if (split()) tiles.after.store = fmt::format("{}[(size_t(blockIdx.z) * {} + row) * {} + column] = produced;", sums, N, M);

@@ -7,7 +7,7 @@ namespace cudal1::rewriter {
 namespace {
 
 std::optional<OwnRewrite> coarser(const ItemKernel& kernel, OwnDraft& draft) {
-  if (any_of(kernel.body, [](const Statement& each) { return each.kind == Statement::Kind::loop; })) return std::nullopt;
+  if (any_of(kernel.body, {Statement::Kind::loop})) return std::nullopt;
   const ItemKernel::Axis& x = kernel.axes[0];
   const std::string items = tune(draft, "ITEMS", "4 | 2 | 8"), item = unused_name(draft.code, "item");
   OwnRewrite result{kernel.head() + " {\n" + print(kernel.uniform, 2), kernel.launch};
@@ -28,9 +28,8 @@ std::optional<OwnRewrite> coarser(const ItemKernel& kernel, OwnDraft& draft) {
 
 // A thread takes several items, each a block's width from the next, so that their loads overlap.
 bool own_coarsening(const task::Task& task, OwnDraft& draft) {
-  if (!rewrite_kernels(task, draft, coarser)) return false;
-  draft.technique(Technique::thread_coarsening, "A thread takes several items a block's width apart: their loads overlap, and fewer blocks start.");
-  return true;
+  return rewrite_kernels(task, draft, coarser,
+                         {{Technique::thread_coarsening, "A thread takes several items a block's width apart: their loads overlap, and fewer blocks start."}});
 }
 
 }  // namespace cudal1::rewriter

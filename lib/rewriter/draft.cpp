@@ -2,9 +2,8 @@
 #include "rewriter/draft.hpp"
 
 #include "base/text.hpp"
+#include "kernel/host_source.hpp"
 #include "rewriter/kernel_tree.hpp"
-
-#include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,16 +11,10 @@
 namespace cudal1::rewriter {
 namespace {
 
-// At commas that no bracket holds.
 std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> result(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) result.emplace_back();
-    else result.back() += c;
-  }
-  for (std::string& part : result) part = std::string(base::trim(part));
+  const auto tokens = kernel::lex_code(text);
+  std::vector<std::string> result;
+  for (const kernel::TokenRange& part : kernel::split_arguments(tokens, 0, tokens.size())) result.push_back(kernel::source_text(text, tokens, part.from, part.to));
   return result;
 }
 

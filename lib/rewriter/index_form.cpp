@@ -9,25 +9,9 @@
 namespace cudal1::rewriter {
 namespace {
 
-IndexForm product(const IndexForm& a, const IndexForm& b) {
-  IndexForm result;
-  for (const auto& [left, times] : a.terms)
-    for (const auto& [right, more] : b.terms) {
-      IndexForm::Factors factors = left;
-      factors.insert(factors.end(), right.begin(), right.end());
-      std::sort(factors.begin(), factors.end());
-      std::int64_t& term = result.terms[factors];
-      term += times * more;
-      if (term == 0) result.terms.erase(factors);
-    }
-  result.opaque = a.opaque;
+IndexForm combined(const kernel::Polynomial& value, const IndexForm& a, const IndexForm& b) {
+  IndexForm result{value, a.opaque};
   result.opaque.insert(b.opaque.begin(), b.opaque.end());
-  return result;
-}
-
-IndexForm constant(std::int64_t value) {
-  IndexForm result;
-  if (value != 0) result.terms[{}] = value;
   return result;
 }
 
@@ -50,7 +34,7 @@ class Parser {
       const bool minus = is("-");
       ++at_;
       const IndexForm next = multiplied();
-      result = sum(result, minus ? product(constant(-1), next) : next);
+      result = combined(minus ? result.value - next.value : result.value + next.value, result, next);
     }
     return result;
   }
@@ -62,7 +46,7 @@ class Parser {
       const bool times = is("*");
       ++at_;
       const IndexForm next = primary();
-      result = times ? product(result, next) : unknown(start, at_);
+      result = times ? combined(result.value * next.value, result, next) : unknown(start, at_);
     }
     return result;
   }
@@ -95,7 +79,8 @@ class Parser {
     }
     if (is("-")) {
       ++at_;
-      return product(constant(-1), primary());
+      const IndexForm negated = primary();
+      return {kernel::Polynomial() - negated.value, negated.opaque};
     }
     const kernel::SourceToken& token = tokens_[at_++];
     if (token.kind == kernel::SourceToken::Kind::number) {
@@ -104,7 +89,7 @@ class Parser {
       char* end = nullptr;
       const std::int64_t value = std::strtoll(digits.c_str(), &end, 0);
       if (end == nullptr || *end != '\0') failed_ = true;
-      return constant(value);
+      return {kernel::Polynomial::constant(value)};
     }
     if (token.kind != kernel::SourceToken::Kind::identifier) return failed_ = true, IndexForm{};
     if (is("(") && is_integer_type(token.text)) return primary();
@@ -118,15 +103,12 @@ class Parser {
       at_ += 2;
     }
     if (const auto known = definitions_.find(name); known != definitions_.end()) return known->second;
-    IndexForm result;
-    result.terms[{name}] = 1;
-    return result;
+    return {kernel::Polynomial::atom(name)};
   }
 
   IndexForm unknown(std::size_t from, std::size_t to) const {
     const std::string factor = "(" + kernel::source_text(text_, tokens_, from, std::min(to, tokens_.size())) + ")";
-    IndexForm result;
-    result.terms[{factor}] = 1;
+    IndexForm result{kernel::Polynomial::atom(factor)};
     std::set<std::string>& read = result.opaque[factor];
     for (std::size_t i = from; i < to && i < tokens_.size(); ++i) {
       if (tokens_[i].kind != kernel::SourceToken::Kind::identifier) continue;
@@ -157,7 +139,7 @@ IndexForm index_form(std::string_view expression, const Definitions& definitions
 
 std::set<std::string> IndexForm::all_read() const {
   std::set<std::string> result;
-  for (const auto& [factors, times] : terms)
+  for (const auto& [factors, times] : value.terms())
     for (const std::string& factor : factors) {
       const auto found = opaque.find(factor);
       if (found == opaque.end()) result.insert(factor);
@@ -169,22 +151,9 @@ std::set<std::string> IndexForm::all_read() const {
 bool IndexForm::reads(const std::string& name) const { return all_read().count(name) != 0; }
 
 bool IndexForm::steps_by_one(const std::string& name) const {
-  IndexForm rest = *this;
-  const auto found = rest.terms.find({name});
-  if (found == rest.terms.end() || found->second != 1) return false;
-  rest.terms.erase(found);
-  return !rest.reads(name);
+  return !IndexForm{value - kernel::Polynomial::atom(name), opaque}.reads(name);
 }
 
-IndexForm sum(const IndexForm& a, const IndexForm& b) {
-  IndexForm result = a;
-  for (const auto& [factors, times] : b.terms) {
-    std::int64_t& term = result.terms[factors];
-    term += times;
-    if (term == 0) result.terms.erase(factors);
-  }
-  result.opaque.insert(b.opaque.begin(), b.opaque.end());
-  return result;
-}
+IndexForm sum(const IndexForm& a, const IndexForm& b) { return combined(a.value + b.value, a, b); }
 
 }  // namespace cudal1::rewriter

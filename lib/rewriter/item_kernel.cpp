@@ -32,22 +32,12 @@ std::string count_of(const std::string& grid, int block) {
   return "";
 }
 
-std::set<std::string> loop_names(const std::vector<Statement>& body) {
+// Variables of loops, and what loops, conditions and blocks declare.
+std::set<std::string> inner_names(const std::vector<Statement>& body) {
   std::set<std::string> result;
-  for (const Statement& each : body) {
-    if (each.kind == Kind::loop) result.insert(each.name);
-    for (const auto* inner : {&each.body, &each.otherwise}) result.merge(loop_names(*inner));
-  }
-  return result;
-}
-
-// Of declarations in loops, conditions and blocks.
-std::set<std::string> inner_names(const std::vector<Statement>& body, bool top = true) {
-  std::set<std::string> result;
-  for (const Statement& each : body) {
-    if (each.kind == Kind::declaration && !top) result.insert(each.name);
-    for (const auto* inner : {&each.body, &each.otherwise}) result.merge(inner_names(*inner, false));
-  }
+  visit(body, [&](const Statement& each, int depth) {
+    if (each.kind == Kind::loop || (each.kind == Kind::declaration && depth > 0)) result.insert(each.name);
+  });
   return result;
 }
 
@@ -139,17 +129,15 @@ class Recogniser {
     const IndexForm form = index_form(statement.value, kernel_.definitions);
     for (const char letter : {'x', 'y'}) {
       const auto at = static_cast<std::size_t>(letter - 'x');
-      const std::string block = fmt::format("blockIdx.{}", letter), size = fmt::format("blockDim.{}", letter),
-                        thread = fmt::format("threadIdx.{}", letter);
-      IndexForm by_size, by_number;
-      by_size.terms[{size, block}] = by_size.terms[{thread}] = by_number.terms[{thread}] = 1;
-      if (at < blocks_.size()) by_number.terms[{block}] = blocks_[at];
-      if (!(form == by_size) && !(form == by_number)) continue;
+      const auto atom = [&](const char* of) { return kernel::Polynomial::atom(fmt::format("{}.{}", of, letter)); };
+      const auto threads = kernel::Polynomial::constant(at < blocks_.size() ? blocks_[at] : 0);
+      const auto by_size = atom("blockIdx") * atom("blockDim") + atom("threadIdx"), by_number = atom("blockIdx") * threads + atom("threadIdx");
+      if (form.value != by_size && form.value != by_number) continue;
       kernel_.axes.push_back({statement.type, statement.name, "", letter, at < blocks_.size() ? blocks_[at] : 1, ""});
       return true;
     }
     // A part of a coordinate (`int tx = threadIdx.x`) is only known to the coordinates.
-    if (form.all_read().size() == 1 && form.terms.size() == 1 && reads_coordinates(form) && form.opaque.empty()) {
+    if (form.all_read().size() == 1 && form.value.terms().size() == 1 && reads_coordinates(form) && form.opaque.empty()) {
       kernel_.definitions[statement.name] = form;
       parts_[statement.name] = statement;
       return true;
@@ -196,8 +184,9 @@ class Recogniser {
   }
 
   bool contents() {
-    if (any_of(kernel_.body, [](const Statement& each) { return each.kind == Kind::other || (each.kind == Kind::leave && each.text == "return"); }))
-      return false;
+    bool plain = !any_of(kernel_.body, {Kind::other});
+    visit(kernel_.body, [&](const Statement& each, int) { plain = plain && (each.kind != Kind::leave || each.text != "return"); });
+    if (!plain) return false;
     for (const Statement& statement : kernel_.body) {
       if (statement.kind != Kind::declaration || changed_.count(statement.name) != 0 || statement.value.empty()) continue;
       if (statement.type.find('*') != std::string::npos) {
@@ -258,6 +247,11 @@ class Recogniser {
 
 }  // namespace
 
+const ItemKernel::Axis* ItemKernel::axis(const std::string& name) const {
+  const auto found = std::find_if(axes.begin(), axes.end(), [&](const Axis& each) { return each.name == name; });
+  return found == axes.end() ? nullptr : &*found;
+}
+
 std::string ItemKernel::plain_type(std::size_t axis) const {
   return std::string(base::trim(with_words(axes[axis].type, {{"const", ""}})));
 }
@@ -312,15 +306,11 @@ std::vector<ItemKernel> item_kernels(const OwnDraft& draft) {
 
 bool ItemKernel::movable(const Access& access, const std::set<std::string>& more) const {
   for (const std::string& name : where(access).all_read()) {
-    const bool axis = std::any_of(axes.begin(), axes.end(), [&](const Axis& each) { return each.name == name; });
     const bool parameter = std::any_of(tree.signature.parameters.begin(), tree.signature.parameters.end(),
                                        [&](const kernel::Parameter& each) { return !each.pointer && each.name == name; });
-    const bool local = std::any_of(body.begin(), body.end(), [&](const Statement& each) { return each.kind == Kind::declaration && each.name == name; });
-    const bool block = std::any_of(uniform.begin(), uniform.end(), [&](const Statement& each) { return each.name == name; });
+    if (axis(name) != nullptr || parameter || declaration(uniform, name) != nullptr || more.count(name) != 0) continue;
     // What is neither is a constant of the file or a loop's variable.
-    const bool varies = loop_names(body).count(name) != 0 || inner_names(body).count(name) != 0;
-    if (axis || parameter || block || more.count(name) != 0) continue;
-    if (local || varies || elements.count(name) != 0) return false;
+    if (declaration(body, name) != nullptr || inner_names(body).count(name) != 0 || elements.count(name) != 0) return false;
   }
   return true;
 }
@@ -364,7 +354,8 @@ bool separate(const task::Task& task, const std::vector<kernel::Step>& plan, con
 
 }  // namespace
 
-bool rewrite_kernels(const task::Task& task, OwnDraft& draft, std::optional<OwnRewrite> (*rewrite)(const ItemKernel&, OwnDraft&)) {
+bool rewrite_kernels(const task::Task& task, OwnDraft& draft, std::optional<OwnRewrite> (*rewrite)(const ItemKernel&, OwnDraft&),
+                     const std::vector<AppliedTechnique>& techniques) {
   bool any = false;
   std::set<std::string> seen;
   for (bool again = true; again;) {
@@ -379,6 +370,8 @@ bool rewrite_kernels(const task::Task& task, OwnDraft& draft, std::optional<OwnR
       break;  // what lies behind has moved
     }
   }
+  for (const AppliedTechnique& each : techniques)
+    if (any) draft.technique(each.technique, each.sentence);
   return any;
 }
 

@@ -41,6 +41,7 @@ struct ItemKernel {
   std::map<std::string, std::string> elements;  // of pointers and aliases: "float"
   std::set<std::string> written;      // pointer parameters
 
+  const Axis* axis(const std::string& name) const;  // null: no axis has this name
   std::string plain_type(std::size_t axis) const;  // without const
   std::string coordinate(std::size_t axis) const;  // its declaration, as the kernel has it
   std::string head() const;  // `__global__ void name(parameters)`
@@ -66,8 +67,9 @@ struct OwnRewrite {
   OwnLaunch launch;
 };
 
-// Rewrites every item kernel for which `rewrite` has something; false when there is none. Of a launch no two pointers
-// may lead to the same buffer, and each leads to the start of one.
-bool rewrite_kernels(const task::Task& task, OwnDraft& draft, std::optional<OwnRewrite> (*rewrite)(const ItemKernel&, OwnDraft&));
+// Rewrites every item kernel for which `rewrite` has something, by these techniques; false when there is none. Of a launch no two
+// pointers may lead to the same buffer, and each leads to the start of one.
+bool rewrite_kernels(const task::Task& task, OwnDraft& draft, std::optional<OwnRewrite> (*rewrite)(const ItemKernel&, OwnDraft&),
+                     const std::vector<AppliedTechnique>& techniques);
 
 }  // namespace cudal1::rewriter

@@ -5,7 +5,6 @@
 #include "kernel/source_lexer.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -65,48 +64,50 @@ class Reader {
     return result;
   }
 
+  // Where the brackets behind a keyword close, which then are passed.
+  std::size_t bracketed() {
+    const std::size_t end = closing(at_ + 1);
+    at_ = end + 1;
+    return end;
+  }
+
+  std::vector<Statement> branch() { return at_ < tokens_.size() ? one() : std::vector<Statement>{}; }
+
   void statement(std::vector<Statement>& to) {
     Statement result;
     const std::size_t start = at_;
+    const bool brackets = at_ + 1 < tokens_.size() && tokens_[at_ + 1].is("(");
+    if (is(";")) {
+      ++at_;
+      return;
+    }
     if (tokens_[at_].kind == kernel::SourceToken::Kind::preprocessor) {
       result.text = std::string(tokens_[at_++].text);
-      to.push_back(std::move(result));
-    } else if (is(";")) {
-      ++at_;
     } else if (is("{")) {
       result.kind = Kind::block;
       result.body = one();
-      to.push_back(std::move(result));
-    } else if (is("if") && at_ + 1 < tokens_.size() && tokens_[at_ + 1].is("(")) {
-      const std::size_t end = closing(at_ + 1);
+    } else if (is("if") && brackets) {
       result.kind = Kind::condition;
-      result.text = text(at_ + 2, end);
-      at_ = end + 1;
-      if (at_ < tokens_.size()) result.body = one();
+      result.text = text(start + 2, bracketed());
+      result.body = branch();
       if (is("else")) {
         ++at_;
-        if (at_ < tokens_.size()) result.otherwise = one();
+        result.otherwise = branch();
       }
-      to.push_back(std::move(result));
-    } else if (is("for") && at_ + 1 < tokens_.size() && tokens_[at_ + 1].is("(")) {
-      const std::size_t end = closing(at_ + 1);
-      const bool counted = header(at_ + 2, end, result);
+    } else if (is("for") && brackets) {
+      const bool counted = header(start + 2, bracketed(), result);
       result.kind = counted ? Kind::loop : Kind::other;
-      at_ = end + 1;
-      if (at_ < tokens_.size()) result.body = one();
+      result.body = branch();
       if (!counted) result.text = text(start, std::min(at_, tokens_.size())), result.body.clear();
-      to.push_back(std::move(result));
-    } else if (is("return") || is("continue") || is("break")) {
-      const std::size_t end = find(";", at_, tokens_.size());
-      result.kind = end == at_ + 1 ? Kind::leave : Kind::other;
-      result.text = text(at_, end);
-      at_ = end + 1;
-      to.push_back(std::move(result));
     } else {
       const std::size_t end = find(";", at_, tokens_.size());
       at_ = end + 1;
-      declarations_or_expression(start, end, to);
+      if (!tokens_[start].is("return") && !tokens_[start].is("continue") && !tokens_[start].is("break"))
+        return declarations_or_expression(start, end, to);
+      result.kind = end == start + 1 ? Kind::leave : Kind::other;
+      result.text = text(start, end);
     }
+    to.push_back(std::move(result));
   }
 
   // `int i = 0; i < M; ++i`
@@ -163,14 +164,6 @@ class Reader {
   Tokens tokens_;
   std::size_t at_ = 0;
 };
-
-void visit(const std::vector<Statement>& body, const std::function<void(const Statement&)>& each) {
-  for (const Statement& statement : body) {
-    each(statement);
-    visit(statement.body, each);
-    visit(statement.otherwise, each);
-  }
-}
 
 void change(std::vector<Statement>& body, const std::function<std::string(const std::string&)>& each) {
   for (Statement& statement : body) {
@@ -281,9 +274,17 @@ std::set<std::string> certain_accesses(const std::vector<Statement>& body) {
   return result;
 }
 
+void visit(const std::vector<Statement>& body, const std::function<void(const Statement&, int depth)>& each, int depth) {
+  for (const Statement& statement : body) {
+    each(statement, depth);
+    visit(statement.body, each, depth + 1);
+    visit(statement.otherwise, each, depth + 1);
+  }
+}
+
 std::vector<std::string> expressions(const std::vector<Statement>& body) {
   std::vector<std::string> result;
-  visit(body, [&](const Statement& each) {
+  visit(body, [&](const Statement& each, int) {
     for (const std::string* text : {&each.text, &each.value, &each.below})
       if (!text->empty()) result.push_back(*text);
   });
@@ -308,10 +309,15 @@ std::set<std::string> changed_names(const std::vector<Statement>& body) {
   return result;
 }
 
-bool any_of(const std::vector<Statement>& body, bool (*what)(const Statement&)) {
+bool any_of(const std::vector<Statement>& body, std::initializer_list<Kind> kinds) {
   bool any = false;
-  visit(body, [&](const Statement& each) { any = any || what(each); });
+  visit(body, [&](const Statement& each, int) { any = any || std::find(kinds.begin(), kinds.end(), each.kind) != kinds.end(); });
   return any;
+}
+
+const Statement* declaration(const std::vector<Statement>& body, const std::string& name) {
+  const auto found = std::find_if(body.begin(), body.end(), [&](const Statement& each) { return each.kind == Kind::declaration && each.name == name; });
+  return found == body.end() ? nullptr : &*found;
 }
 
 bool names(std::string_view text, std::string_view word) {

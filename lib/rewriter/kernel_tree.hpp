@@ -3,6 +3,7 @@
 
 #include "kernel/signature.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,11 +61,15 @@ std::vector<Access> accesses(const std::string& text);
 // The keys of the accesses that are made whenever the statements are: in no condition, loop, `?:`, `&&` or `||`.
 std::set<std::string> certain_accesses(const std::vector<Statement>& body);
 
+// Calls `each` for every statement, the outermost with depth 0, those in its branches or loop with 1, and so on.
+void visit(const std::vector<Statement>& body, const std::function<void(const Statement&, int depth)>& each, int depth = 0);
 // Every text of the statements that holds an expression: values, conditions, bounds.
 std::vector<std::string> expressions(const std::vector<Statement>& body);
 // Names that some assignment, ++ or -- in the statements changes.
 std::set<std::string> changed_names(const std::vector<Statement>& body);
-bool any_of(const std::vector<Statement>& body, bool (*what)(const Statement&));
+bool any_of(const std::vector<Statement>& body, std::initializer_list<Statement::Kind> kinds);  // whether one is of such a kind
+// The declaration of a name at the top of the statements; null: there is none.
+const Statement* declaration(const std::vector<Statement>& body, const std::string& name);
 
 bool names(std::string_view text, std::string_view word);  // whether a text has the word
 // Words for words; what follows `.` or `->` is a member and stays.

@@ -22,12 +22,11 @@ bool own_read_only(const task::Task& task, OwnDraft& draft) {
       for (std::size_t i = 0; i < launch->arguments.size() && i < signature.parameters.size(); ++i) {
         if (!signature.parameters[i].pointer) continue;
         const std::vector<std::string> names = launch->arguments[i].names();
-        for (const kernel::Buffer& buffer : task.file.buffers)
-          if (std::find(names.begin(), names.end(), buffer.name) != names.end())
-            distinct = buffers.insert(buffer.name).second && distinct;
-        for (const kernel::Scratch& scratch : task.file.scratches)
-          if (std::find(names.begin(), names.end(), scratch.name) != names.end())
-            distinct = buffers.insert(scratch.name).second && distinct;
+        const auto meet = [&](const auto& each) {
+          if (std::find(names.begin(), names.end(), each.name) != names.end()) distinct = buffers.insert(each.name).second && distinct;
+        };
+        std::for_each(task.file.buffers.begin(), task.file.buffers.end(), meet);
+        std::for_each(task.file.scratches.begin(), task.file.scratches.end(), meet);
       }
     }
     const auto brackets = parameter_brackets(draft.code, signature.name);

@@ -34,19 +34,15 @@ std::optional<Plan> plan_of(const ItemKernel& kernel, const OwnDraft& draft) {
     const Kind kind = kernel.body[i].kind;
     if (kind == Kind::loop) plan.loop = i, ++loops;
     else if (kind != Kind::declaration && kind != Kind::expression) {
-      if (any_of({kernel.body[i]}, [](const Statement& each) { return each.kind == Kind::loop; })) return std::nullopt;
+      if (any_of({kernel.body[i]}, {Kind::loop})) return std::nullopt;
     }
   }
   if (loops != 1) return std::nullopt;
   const Statement& loop = kernel.body[plan.loop];
-  if (any_of(loop.body, [](const Statement& each) { return each.kind == Kind::loop || each.kind == Kind::leave; })) return std::nullopt;
+  if (any_of(loop.body, {Kind::loop, Kind::leave})) return std::nullopt;
   for (const std::string& bound : {loop.value, loop.below})
-    for (const std::string& name : index_form(bound, kernel.definitions).all_read()) {
-      const bool axis = std::any_of(kernel.axes.begin(), kernel.axes.end(), [&](const auto& each) { return each.name == name; });
-      const bool local = std::any_of(kernel.body.begin(), kernel.body.end(),
-                                     [&](const Statement& each) { return each.kind == Kind::declaration && each.name == name; });
-      if (axis || local || kernel.elements.count(name) != 0) return std::nullopt;
-    }
+    for (const std::string& name : index_form(bound, kernel.definitions).all_read())
+      if (kernel.axis(name) != nullptr || declaration(kernel.body, name) != nullptr || kernel.elements.count(name) != 0) return std::nullopt;
   if (changed_names(loop.body).count(loop.name) != 0) return std::nullopt;
   const std::set<std::string> certain = certain_accesses(loop.body);
   for (const std::string& text : expressions(loop.body)) {
@@ -267,10 +263,9 @@ std::optional<OwnRewrite> staged(const ItemKernel& kernel, OwnDraft& draft) {
 
 // Loads that many items make in a loop are made once per block, and each thread takes several items for them.
 bool own_staging(const task::Task& task, OwnDraft& draft) {
-  if (!rewrite_kernels(task, draft, staged)) return false;
-  draft.technique(Technique::shared_memory_tiling, "What the items of a block read alike in a loop is loaded once, into shared memory, some steps at a time.");
-  draft.technique(Technique::register_tiling, "A thread takes several items and holds what they share in registers.");
-  return true;
+  return rewrite_kernels(task, draft, staged,
+                         {{Technique::shared_memory_tiling, "What the items of a block read alike in a loop is loaded once, into shared memory, some steps at a time."},
+                          {Technique::register_tiling, "A thread takes several items and holds what they share in registers."}});
 }
 
 }  // namespace cudal1::rewriter

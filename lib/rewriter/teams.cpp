@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/source_lexer.hpp"
+#include "kernel/host_source.hpp"
 #include "rewriter/item_kernel.hpp"
 
 #include <algorithm>
@@ -49,10 +49,6 @@ const std::map<std::string, std::string>& combinations() {
   return list;
 }
 
-std::string inside_brackets(const std::string& text, const std::string& function) {
-  return text.rfind(function + "(", 0) == 0 && text.back() == ')' ? text.substr(function.size() + 1, text.size() - function.size() - 2) : "";
-}
-
 std::optional<Reduction> reduction(const Statement& statement) {
   if (statement.kind == Kind::condition && statement.otherwise.empty() && statement.body.size() == 1) {
     // if (e > best) best = e
@@ -76,24 +72,17 @@ std::optional<Reduction> reduction(const Statement& statement) {
     return Reduction{name, changed->op == "*=" ? "1" : "0", changed->op == "*=" ? "Product" : "Sum"};
   }
   if (changed->op != "=") return std::nullopt;
-  for (const char* function : {"fmaxf", "fminf", "max", "min", "fmax", "fmin"}) {
-    const std::string both = inside_brackets(changed->value, function);
-    if (both.empty()) continue;
-    const bool before = both.rfind(name + ",", 0) == 0;
-    const std::string ending = ", " + name;
-    const bool after = !before && both.size() > ending.size() && both.compare(both.size() - ending.size(), ending.size(), ending) == 0;
-    const std::string rest = before ? both.substr(name.size() + 1) : after ? both.substr(0, both.size() - ending.size()) : "";
-    if (rest.empty() || names(rest, name)) continue;
-    // One argument only, whose brackets close.
-    int depth = 0;
-    bool plain = true;
-    for (const char c : rest) {
-      depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
-      plain = plain && depth >= 0 && !(c == ',' && depth == 0);
-    }
-    if (!plain) continue;
+  // best = fmaxf(best, e), or with the two the other way round
+  const auto tokens = kernel::lex_code(changed->value);
+  const bool call = tokens.size() > 3 && tokens[1].is("(") && kernel::matching_bracket(tokens, 1) + 1 == tokens.size();
+  std::vector<std::string> both;
+  if (call)
+    for (const kernel::TokenRange& part : kernel::split_arguments(tokens, 2, tokens.size() - 1))
+      both.push_back(kernel::source_text(changed->value, tokens, part.from, part.to));
+  for (const std::size_t own : {0U, 1U}) {
+    if (both.size() != 2 || both[own] != name || names(both[1 - own], name)) continue;
     for (const auto& [type, expression] : combinations())
-      if (expression == fmt::format("{}(a, b)", function)) return Reduction{name, "", type};
+      if (expression == fmt::format("{}(a, b)", tokens[0].text)) return Reduction{name, "", type};
   }
   if (changed->value.rfind(name + " + ", 0) == 0 && changed->value.find_first_of("?<>=&|") == std::string::npos &&
       !names(changed->value.substr(name.size() + 3), name))
@@ -111,9 +100,8 @@ std::optional<std::string> shared_loop(const ItemKernel& kernel, const Statement
   for (const Statement& step : loop.body) {
     if (step.kind == Kind::declaration && !step.value.empty()) continue;
     if (const auto found = reduction(step)) {
-      const auto declared = std::find_if(kernel.body.begin(), kernel.body.end(),
-                                         [&](const Statement& each) { return each.kind == Kind::declaration && each.name == found->name; });
-      if (declared != kernel.body.end() && is_scalar_type(declared->type)) {
+      const Statement* declared = declaration(kernel.body, found->name);
+      if (declared != nullptr && is_scalar_type(declared->type)) {
         reductions.push_back(*found);
         continue;
       }
@@ -136,19 +124,14 @@ std::optional<std::string> shared_loop(const ItemKernel& kernel, const Statement
           if (names(text, reductions[i].name)) return std::nullopt;
     if (names(loop.below, reductions[i].name) || names(loop.value, reductions[i].name)) return std::nullopt;
   }
-  const auto changed = changed_names(loop.body);
-  for (const std::string& name : changed) {
-    const bool reduced = std::any_of(reductions.begin(), reductions.end(), [&](const Reduction& each) { return each.name == name; });
-    if (!reduced) return std::nullopt;
-  }
+  for (const std::string& name : changed_names(loop.body))
+    if (std::none_of(reductions.begin(), reductions.end(), [&](const Reduction& each) { return each.name == name; })) return std::nullopt;
   std::string text;
   std::map<std::string, std::string> parts;
   for (const Reduction& each : reductions) {
-    const auto declared = std::find_if(kernel.body.begin(), kernel.body.end(),
-                                       [&](const Statement& one) { return one.kind == Kind::declaration && one.name == each.name; });
     const std::string part = unused_name(draft.code, each.name + "_part");
     parts[each.name] = part;
-    text += fmt::format("  {} {} = {};\n", declared->type, part, each.neutral.empty() ? each.name : each.neutral);
+    text += fmt::format("  {} {} = {};\n", declaration(kernel.body, each.name)->type, part, each.neutral.empty() ? each.name : each.neutral);
   }
   text += fmt::format("#pragma unroll 4\n  for ({0} {1} = ({2}) + lane_of_team; {1} < {3}; {1} += TEAM_SIZE) {{\n{4}  }}\n", loop.type, loop.name,
                       loop.value, loop.below, print(rewritten(loop.body, parts), 4));
@@ -171,9 +154,10 @@ bool own_places(const ItemKernel& kernel) {
         const std::string pointer = kernel.pointer(access);
         if (kernel.written.count(pointer) == 0) continue;
         ItemKernel renamed = kernel;
-        if (loop != nullptr) renamed.definitions[loop->name].terms[{"step of a loop from " + loop->value}] = 1;
+        if (loop != nullptr) renamed.definitions[loop->name] = {kernel::Polynomial::atom("step of a loop from " + loop->value)};
         std::string place = loop == nullptr ? "once" : "";
-        for (const auto& [factors, times] : renamed.where(access).terms) place += fmt::format(" {}*{}", times, fmt::join(factors, "*"));
+        const IndexForm where = renamed.where(access);
+        for (const auto& [factors, times] : where.value.terms()) place += fmt::format(" {}*{}", times, fmt::join(factors, "*"));
         places[pointer].push_back(place);
       }
   };
@@ -237,10 +221,9 @@ std::optional<OwnRewrite> by_team(const ItemKernel& kernel, OwnDraft& draft) {
 
 // What one thread did alone along a row is done by a warp or a block, whose threads read neighbours.
 bool own_teams(const task::Task& task, OwnDraft& draft) {
-  if (!rewrite_kernels(task, draft, by_team)) return false;
-  draft.technique(Technique::coalesced_access, "Along a row that one thread walked alone, neighbouring threads read neighbours.");
-  draft.technique(Technique::warp_reduction, "Their parts are put together by shuffles, in a fixed order.");
-  return true;
+  return rewrite_kernels(task, draft, by_team,
+                         {{Technique::coalesced_access, "Along a row that one thread walked alone, neighbouring threads read neighbours."},
+                          {Technique::warp_reduction, "Their parts are put together by shuffles, in a fixed order."}});
 }
 
 }  // namespace cudal1::rewriter

@@ -12,7 +12,7 @@ using Kind = Statement::Kind;
 
 // Loads and stores of one plane that run along different axes: one of both is not coalesced, whichever way threads lie.
 std::optional<OwnRewrite> turned(const ItemKernel& kernel, OwnDraft& draft) {
-  if (kernel.axes.size() != 2 || any_of(kernel.body, [](const Statement& each) { return each.kind == Kind::loop; })) return std::nullopt;
+  if (kernel.axes.size() != 2 || any_of(kernel.body, {Kind::loop})) return std::nullopt;
   // The axis along which results lie side by side.
   const ItemKernel::Axis *along = nullptr, *across = nullptr;
   for (const std::string& text : expressions(kernel.body)) {
@@ -70,10 +70,9 @@ std::optional<OwnRewrite> turned(const ItemKernel& kernel, OwnDraft& draft) {
 }  // namespace
 
 bool own_turning(const task::Task& task, OwnDraft& draft) {
-  if (!rewrite_kernels(task, draft, turned)) return false;
-  draft.technique(Technique::coalesced_access, "Neighbouring threads read neighbours and write neighbours.");
-  draft.technique(Technique::shared_memory_tiling, "What lies the other way round than the results is turned in tiles of 32 by 32 in shared memory.");
-  return true;
+  return rewrite_kernels(task, draft, turned,
+                         {{Technique::coalesced_access, "Neighbouring threads read neighbours and write neighbours."},
+                          {Technique::shared_memory_tiling, "What lies the other way round than the results is turned in tiles of 32 by 32 in shared memory."}});
 }
 
 }  // namespace cudal1::rewriter

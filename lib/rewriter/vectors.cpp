@@ -69,7 +69,7 @@ std::vector<Held> neighbours(const ItemKernel& kernel, const OwnDraft& draft) {
 }
 
 std::optional<OwnRewrite> packed(const ItemKernel& kernel, OwnDraft& draft) {
-  if (any_of(kernel.body, [](const Statement& each) { return each.kind == Kind::loop; })) return std::nullopt;
+  if (any_of(kernel.body, {Kind::loop})) return std::nullopt;
   const std::vector<Held> held = neighbours(kernel, draft);
   if (held.empty()) return std::nullopt;
   const ItemKernel::Axis& x = kernel.axes[0];
@@ -82,9 +82,7 @@ std::optional<OwnRewrite> packed(const ItemKernel& kernel, OwnDraft& draft) {
     indices.push_back(each.key);
     words[each.key] = fmt::format("{}[{}]", each.name, item);
     arrays += fmt::format("  __align__(16) {} {}[4];\n", each.element, each.name);
-    IndexForm alone;
-    alone.terms[{x.name}] = 1;
-    if (!(kernel.where(each.access) == alone))
+    if (kernel.where(each.access).value != kernel::Polynomial::atom(x.name))
       conditions.push_back(fmt::format("reinterpret_cast<size_t>(&{}) % 16 == 0", each.key));
     if (each.loaded)
       loads += fmt::format("      *reinterpret_cast<{0}*>({1}) = *reinterpret_cast<const {0}*>(&{2});\n", each.pack, each.name, each.key);
@@ -124,10 +122,8 @@ std::optional<OwnRewrite> packed(const ItemKernel& kernel, OwnDraft& draft) {
 
 // A thread takes four neighbouring items and reads and writes what lies side by side as one.
 bool own_vectors(const task::Task& task, OwnDraft& draft) {
-  if (!rewrite_kernels(task, draft, packed)) return false;
-  draft.technique(Technique::vectorised_access,
-                  "A thread takes four neighbouring items in 16-byte accesses, and one at a time where they do not fit.");
-  return true;
+  return rewrite_kernels(task, draft, packed,
+                         {{Technique::vectorised_access, "A thread takes four neighbouring items in 16-byte accesses, and one at a time where they do not fit."}});
 }
 
 }  // namespace cudal1::rewriter

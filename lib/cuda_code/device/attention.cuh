@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ name = attention
 //$ parameters = const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ O
 //$ head = 64
 //$ queries = 32
-//$ T = T
-//$ H = H
-//$ Q = Q
-//$ K = K
-//$ V = V
 //$ scale = 1.44269504f / 8.0f
 //$ range =   const int begin = 0, end = T;\n
 //$ row_store =     float* to = O + matrix + size_t(row) * H;\n

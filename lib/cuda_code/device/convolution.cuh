@@ -5,42 +5,29 @@
 //$ jump_w = 1
 //$ result_w = at % QW
 //$ KW = 3
-//$ W = V
 //$ times_h = 1
 //$ step_h = 1
 //$ jump_h = 1
 //$ result_h = at / QW % QH
 //$ KH = 3
-//$ H = H
 //$ times_d = 1
 //$ step_d = 1
 //$ jump_d = 1
 //$ result_d = at / (QH * QW) % QD
 //$ D = 1
-//$ name = convolution
 //$ tile_o = 64
 //$ tile_p = 64
 //$ step = 16
-//$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
-//$ guard = 
+//$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = O;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
 //$ block = int(blockIdx.x)
 //$ open =   if (int(blockIdx.x) * 64 >= positions) return;\n
-//$ close = 
-//$ channels = C
-//$ all_channels = C
-//$ batch = N
-//$ plane = n11
+//$ channels = all_channels
 //$ weight_channel = 9
-//$ weight_result = C * 9
-//$ weight_group = n6 * C * 9
-//$ X = X
-//$ K = W
-//$ O = n6
+//$ weight_result = all_channels * 9
+//$ weight_group = O * all_channels * 9
 //$ there = at.weight >= 0
-//$ window = 
-//$ epilogue = 
 //$ store = S[size_t(at_b) * n9 + size_t(at_o) * n10 + size_t(at_h) * n4 + at_w] = produced;
-//$ parameters = const float* __restrict__ X, const float* __restrict__ W, float* __restrict__ S, int V, int n4, int H, int n6, int C, int N, int n9, int n10, int n11
+//$ parameters = const float* __restrict__ X, const float* __restrict__ K, float* __restrict__ S, int W, int n4, int H, int O, int all_channels, int batch, int n9, int n10, int plane
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.

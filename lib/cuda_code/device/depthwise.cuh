@@ -1,39 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ threads = 256
-//$ name = depthwise_convolution
 //$ rows = 8
 //$ index = int
 //$ to_index = int
-//$ count = n4
-//$ coordinates =   const int at3 = index % L;\n  const int at2 = index / L % n6;\n  const int at1 = index / L / n6 % C;\n  const int at0 = index / L / n6 / C;\n
+//$ coordinates =   const int at3 = index % width;\n  const int at2 = index / width % n6;\n  const int at1 = index / width / n6 % C;\n  const int at0 = index / width / n6 / C;\n
 //$ first = at2 * 8
 //$ o = at1
 //$ b = at0
 //$ d = 0
 //$ w = at3 * 1 - 1
-//$ X = X
-//$ W = weight
 //$ O = C
-//$ C = C
 //$ own = 1
 //$ groups = 16
-//$ plane = n12
 //$ taps = 9
 //$ KD = 1
 //$ KH = 3
 //$ KW = 3
 //$ D = 1
-//$ H = H
-//$ width = L
 //$ dilation_d = 1
 //$ dilation_w = 1
 //$ stride_h = 2
 //$ padding_h = 1
 //$ rows_read = 17
-//$ OH = n11
 //$ epilogue =     const float v1 = float(bias[at1]);\n    const float v2 = produced + v1;\n    const float v3 = v2 < 0 ? 0 : v2;\n
-//$ store = Y[size_t(at0) * n9 + size_t(at1) * n10 + size_t(row) * L + at3] = v3;
-//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int L, int n6, int C, int B, int n9, int n10, int n11, int n12, int H
+//$ store = Y[size_t(at0) * n9 + size_t(at1) * n10 + size_t(row) * width + at3] = v3;
+//$ parameters = const float* __restrict__ X, const float* __restrict__ W, const float* __restrict__ bias, float* __restrict__ Y, int count, int width, int n6, int C, int B, int n9, int n10, int OH, int plane, int H
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   // Neighbouring threads make neighbouring columns of $rows$ results below each other, which share their inputs.

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ name = gather
-//$ parameters = const float* __restrict__ A, const long long* __restrict__ I, float* __restrict__ Y, int n3, int M, int K
+//$ parameters = const float* __restrict__ A, const long long* __restrict__ which, float* __restrict__ Y, int count, int M, int K
 //$ items = 4
 //$ type = int
-//$ count = n3
-//$ M = M
-//$ which = I
 //$ named = column
-//$ K = K
 //$ value = float
 //$ loaded = float(A[size_t(row) * K + from])
 //$ zero = float(0)
-//$ epilogue = 
 //$ store = Y[size_t(row) * M + column] = produced;
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {

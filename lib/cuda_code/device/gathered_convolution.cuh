@@ -1,43 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ On the tensor cores, every input copied once per tap; needs tensor_tiles, as the next one.
 //$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
-//$ times_w = 1
+//$ samples convolution.cuh
 //$ step_w = 40
-//$ jump_w = 1
-//$ result_w = at % QW
-//$ KW = 3
-//$ W = V
-//$ times_h = 1
 //$ step_h = 40
-//$ jump_h = 1
-//$ result_h = at / QW % QH
-//$ KH = 3
-//$ H = H
-//$ times_d = 1
-//$ step_d = 1
-//$ jump_d = 1
-//$ result_d = at / (QH * QW) % QD
-//$ D = 1
-//$ name = tensor_convolution
-//$ tile_o = 64
-//$ tile_p = 64
 //$ stages = (64 + 64 > 192 ? 3 : 4)
 //$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
-//$ channels = C
-//$ all_channels = C
-//$ batch = B
-//$ plane = n12
-//$ weight_channel = 9
-//$ weight_group = O * C * 9
-//$ X = X
-//$ K = weight
-//$ O = O
-//$ there = at.weight >= 0
-//$ window = 
 //$ copy_weights =       if (depth % 4 == 0) copy_tile<true, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n      else copy_tile<false, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n
-//$ epilogue = 
 //$ store = Y[size_t(at_b) * n10 + size_t(at_o) * n11 + size_t(at_h) * n4 + at_w] = produced;
-//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int V, int n4, int H, int n6, int C, int O, int B, int n10, int n11, int n12
+//$ parameters = const float* __restrict__ X, const float* __restrict__ K, float* __restrict__ Y, int W, int n4, int H, int n6, int all_channels, int O, int batch, int n10, int n11, int plane
 
 __global__ void __launch_bounds__(128, 2) $name$($parameters$) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.

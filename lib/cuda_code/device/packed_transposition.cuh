@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ name = transposition
-//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int N, int M
-//$ threads = 256
+//$ samples transposition.cuh
 //$ tile = 64
-//$ columns = N
-//$ rows = M
-//$ batch =   const int at0 = blockIdx.y;\n
 //$ tiles =   __shared__ __align__(16) float tile0[TILE * TILE];\n
-//$ whole = M % 4 == 0 && N % 4 == 0
-//$ loads =     *reinterpret_cast<float4*>(&tile0[j * TILE + i]) = *reinterpret_cast<const float4*>(X + size_t(column_start + j) * M + row_start + i);\n
+//$ whole = rows % 4 == 0 && columns % 4 == 0
+//$ loads =     *reinterpret_cast<float4*>(&tile0[j * TILE + i]) = *reinterpret_cast<const float4*>(X + size_t(column_start + j) * rows + row_start + i);\n
 //$ uses =         const float v0 = tile0[j * TILE + i];\n
 //$ type = float
-//$ Y = Y
-//$ address = at0 + size_t(row) * N + column
-//$ value = v0
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   constexpr int TILE = $tile$;

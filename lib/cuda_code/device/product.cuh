@@ -2,28 +2,22 @@
 //$ A tile of one factor goes from memory to registers and from there to shared memory, where it stands by depth. The tiles belong to
 //$ the kernel, so that both instances of the body share them.
 //$ needs fetch_tile.cuh
-//$ name = matmul
 //$ element = float
 //$ parameters = const float* __restrict__ S, const float* __restrict__ B, float* __restrict__ C, int N
 //$ forwarded = S, B, C, N
-//$ guard = 
 //$ column_block = blockIdx.x
 //$ rows = 64
 //$ columns = 64
 //$ step = 16
 //$ left = S
 //$ right = B
-//$ coordinates = 
-//$ N = N
 //$ M = N
 //$ K = N
 //$ left_along = false
 //$ right_along = false
 //$ whole = N % 4 == 0
-//$ needed = 
 //$ begin = 0
 //$ end = N
-//$ epilogue = 
 //$ store = C[size_t(row) * N + column] = produced;
 
 template <bool WHOLE>

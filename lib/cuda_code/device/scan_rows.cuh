@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ needs pack.cuh
-//$ name = scan
 //$ type = float
 //$ parameters = const float* __restrict__ S, float* __restrict__ Y, int M, int N
 //$ forwarded = S, Y, M, N
 //$ threads = 256
 //$ coordinates =   const int at0 = blockIdx.x;\n
 //$ lines =   const float* x0 = S + size_t(at0) * M;\n
-//$ M = M
 //$ neutral = 0
 //$ op = +
 //$ where = from

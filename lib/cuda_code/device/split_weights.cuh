@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ The weights of a convolution as halves: for each tap a matrix of results by channels. A block for each result, with a scale of its own.
 //$ needs split_halves.cuh
-//$ name = split_weights
 //$ parameters = const float* __restrict__ K, __half* __restrict__ H, __half* __restrict__ L, float* __restrict__ back, int C, int O, int pitch
 //$ from = K + size_t(blockIdx.x) * C * taps
 //$ between_channels = taps
-//$ H = H
 //$ low =     L[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n
-//$ back = back
-//$ C = C
-//$ O = O
 //$ taps = 9
-//$ pitch = pitch
 //$ least = 0x1p-14f
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {

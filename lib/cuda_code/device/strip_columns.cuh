@@ -1,45 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ Where rows are not aligned: a thread's four neighbours would lie in as many sectors as there are lanes.
 //$ needs operations.cuh
-//$ name = pool
-//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int C, int B, int L, int n5, int n6, int n7
-//$ threads = 256
-//$ rows = 4
+//$ samples strips.cuh
+//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int C, int B, int volume, int n5, int OW, int planes
 //$ stride_w = 2
 //$ dilation_w = 1
 //$ taps_w = 4
-//$ stride_h = 1
 //$ dilation_h = 1
 //$ taps_h = 1
-//$ padding_h = 0
-//$ span_h = 1
-//$ index = int
-//$ to_index = int
-//$ depth = 
 //$ padding_w = 1
-//$ inside_w =  && unsigned(w) < unsigned(L)
-//$ per_depth = 
-//$ planes = n7
-//$ volume = L
-//$ X = X
-//$ H = 1
-//$ OH = 1
-//$ OW = n6
-//$ neutral = 0.0f
+//$ inside_w =  && unsigned(w) < unsigned(volume)
 //$ combine = Sum()
-//$ and_planes = 
 //$ then_planes = 
 //$ held =   float held[4][1];\n#pragma unroll\n  for (int j = 0; j < 4; ++j)\n#pragma unroll\n    for (int i = 0; i < 1; ++i) held[j][i] = 0.0f;\n
-//$ each_plane = 
-//$ end_plane = 
 //$ gone = 
-//$ open = 
-//$ close = 
-//$ row = size_t(h0 + r) * L
-//$ coordinates =   const int at1 = plane % C;\n  const int at0 = plane / C;\n
-//$ divide =     const int start_w = at_w * 2 - 1;\n    const int count_w = min(start_w + 4, L) - max(start_w, 0);\n    produced /= float(count_w);\n
-//$ epilogue = 
-//$ store = Y[size_t(at0) * n5 + size_t(at1) * n6 + at_w] = produced;
+//$ divide =     const int start_w = at_w * 2 - 1;\n    const int count_w = min(start_w + 4, volume) - max(start_w, 0);\n    produced /= float(count_w);\n
+//$ store = Y[size_t(at0) * n5 + size_t(at1) * OW + at_w] = produced;
+//$ OW = OW
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   // A thread makes $rows$ results of a column$and_planes$, its neighbours those beside them, so that neighbours are loaded and stored by

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ needs fetch_pack.cuh operations.cuh
-//$ name = depthwise_convolution
-//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int C, int B, int n5, int L, int n7
-//$ forwarded = X, weight, Y, C, B, n5, L, n7
+//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int C, int B, int n5, int volume, int planes
+//$ forwarded = X, weight, Y, C, B, n5, volume, planes
 //$ threads = 256
 //$ rows = 4
 //$ lanes = 32
@@ -15,31 +14,21 @@
 //$ span_h = 1
 //$ index = int
 //$ to_index = int
-//$ depth = 
 //$ per_depth = 
-//$ planes = n7
-//$ volume = L
-//$ X = X
 //$ H = 1
-//$ W = L
+//$ W = volume
 //$ OH = 1
-//$ OW = L
+//$ OW = volume
 //$ neutral = 0.0f
 //$ gather = #pragma unroll\n    for (int j = 0; j < 4; ++j) {\n      const int b = r - j * 1;\n      if (b < 0 || b % 1 != 0 || b / 1 >= 1) continue;\n#pragma unroll\n      for (int c = 0; c < 5; ++c)\n#pragma unroll\n        for (int i = 0; i < 4; ++i) held[j][i] += weights[b / 1 * 5 + c] * row[FIRST + i * 1 + c * 1];\n    }\n
 //$ weights =   float weights[5];\n#pragma unroll\n  for (int k = 0; k < 5; ++k) weights[k] = weight[size_t(live ? plane % C : 0) * 5 + k];\n
 //$ combines = 
 //$ and_planes = 
 //$ held =   float held[4][4];\n#pragma unroll\n  for (int j = 0; j < 4; ++j)\n#pragma unroll\n    for (int i = 0; i < 4; ++i) held[j][i] = 0.0f;\n
-//$ each_plane = 
-//$ end_plane = 
 //$ gone = !live
-//$ open = 
-//$ close = 
-//$ row = size_t(h0 + r) * L
+//$ row = size_t(h0 + r) * volume
 //$ coordinates =   const int at1 = plane % C;\n  const int at0 = plane / C;\n
-//$ divide = 
-//$ epilogue = 
-//$ store = Y[size_t(at0) * n5 + size_t(at1) * L + at_w] = produced;
+//$ store = Y[size_t(at0) * n5 + size_t(at1) * volume + at_w] = produced;
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$) {

@@ -4,22 +4,10 @@
 //$ factor without leaving their lane. Nor does the order of the result's columns matter: two neighbouring tiles of eight take
 //$ the even and the odd ones of sixteen, so that a lane reads both tiles' values at once and writes four neighbours.
 //$ needs exact.cuh tf32_halves.cuh tensor_attention_functions.cuh
-//$ name = tensor_attention
-//$ parameters = const float* __restrict__ Q, const float* __restrict__ K, const float* __restrict__ V, int T, int H, float* __restrict__ O
-//$ head = 64
-//$ queries = 32
+//$ samples attention.cuh
 //$ own = 16
 //$ resident = 192
-//$ T = T
-//$ H = H
-//$ Q = Q
-//$ K = K
-//$ V = V
-//$ scale = 1.44269504f / 8.0f
-//$ range =   const int begin = 0, end = T;\n
-//$ row_store =     float* to = O + matrix + size_t(row) * H;\n
 //$ by =  / total[m][r]
-//$ needed = 
 //$ may_mask = 
 //$ masked = 
 

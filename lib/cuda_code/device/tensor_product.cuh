@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
-//$ name = tensor_matmul
 //$ element = float
 //$ tile = tensor_tile
 //$ left = A
 //$ right = B
-//$ coordinates = 
 //$ range =   const int begin = 0, end = K;\n
-//$ needed = 
-//$ M = M
-//$ N = N
-//$ K = K
 //$ rows = 64
 //$ columns = 64
 //$ whole = K % 4 == 0 && M % 4 == 0

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ name = transposition
-//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int N, int M
+//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int columns, int rows
 //$ threads = 256
 //$ tile = 32
-//$ columns = N
-//$ rows = M
 //$ batch =   const int at0 = blockIdx.y;\n
 //$ tiles =   __shared__ float tile0[TILE][TILE + 1];\n
-//$ loads =         tile0[j][i] = X[at0 + size_t(column) * M + row];\n
+//$ loads =         tile0[j][i] = X[at0 + size_t(column) * rows + row];\n
 //$ uses =       const float v0 = tile0[j][i];\n
-//$ Y = Y
-//$ address = at0 + size_t(row) * N + column
+//$ address = at0 + size_t(row) * columns + column
 //$ value = v0
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {

@@ -2,15 +2,8 @@
 //$ Attention of 16-bit elements by warpgroups, for compute capability 9.0: one warp copies keys and values into a ring of slots by tensor
 //$ maps; two warpgroups with 64 queries each multiply them and keep scores, weights and sums in registers.
 //$ needs hopper.cuh
-//$ name = warpgroup_attention
 //$ parameters = const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap keys, const __grid_constant__ CUtensorMap values, __nv_bfloat16* __restrict__ O, int T, int H
-//$ queries = queries
-//$ keys = keys
-//$ values = values
 //$ head = 128
-//$ T = T
-//$ H = H
-//$ O = O
 //$ first = blockIdx.x
 //$ last = T
 //$ causal = false

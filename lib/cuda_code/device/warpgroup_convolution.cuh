@@ -2,7 +2,6 @@
 //$ A convolution by warpgroups, for compute capability 9.0. A window holds the inputs of a tile's places and what lies between and around them,
 //$ a line of channels each, once for all taps: a tap multiplies the window from another place on. Places that are none are multiplied, too.
 //$ needs hopper.cuh
-//$ name = warpgroup_convolution
 //$ parameters = const __grid_constant__ CUtensorMap weights_map, const __grid_constant__ CUtensorMap inputs_map, float* __restrict__ Y, int C, int O, int B, int H, int V
 //$ rows = 64
 //$ columns = 256
@@ -23,7 +22,6 @@
 //$ load_inputs =           load_4d(right, inputs_map, bar, c, -1, h_start - 1, b_start);\n
 //$ load_weights =             load_3d(left, weights_map, bar, c, row_start, tap);\n
 //$ place =         const int at_b = b_start, at_h = h_start + column / 58, at_w = column % 58;\n        const bool there = column < 232 && at_w < V && at_h < H;\n
-//$ O = O
 //$ store =           Y[((size_t(at_b) * O + row) * H + at_h) * V + at_w] = held;\n
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {

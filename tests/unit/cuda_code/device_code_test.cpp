@@ -49,6 +49,13 @@ TEST_CASE("the head of a file of device code says what it needs and with what it
   CHECK(cuda_code::holes_of(file.code) == std::vector<std::string>{"body", "rows"});
 }
 
+TEST_CASE("a hole without a sample compiles as in another file, as its own name or, with a line to itself, as nothing") {
+  const auto file = cuda_code::read_device_file("//$ rows = 4\n\nvoid f(int N) {\n$body$\n  g($rows$, $N$);\n}\n");
+  CHECK(cuda_code::fill(file.code, file.samples) == "void f(int N) {\n  g(4, N);\n}\n");
+  const auto like = cuda_code::read_device_file("//$ samples convolution.cuh\n//$ KW = 5\n\n$KW$ $KH$ $colour$\n");
+  CHECK(cuda_code::fill(like.code, like.samples) == "5 3 colour\n");
+}
+
 TEST_CASE("a hole with a line to itself stands for whole lines or for none") {
   CHECK(cuda_code::fill("{\n$body$\n}\n", {{"body", "  x;\n  y;\n"}}) == "{\n  x;\n  y;\n}\n");
   CHECK(cuda_code::fill("{\n$body$\n}\n", {{"body", ""}}) == "{\n}\n");
