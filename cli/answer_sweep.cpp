@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,7 +87,7 @@ Matched match(std::vector<PublishedAnswer> answers, const std::vector<std::strin
   }
   if (result.tasks.empty())
     throw base::Error(base::Fault::bad_input, fmt::format("none of these {} answers is to a task of {}", answers.size(), fmt::join(folders, ", ")));
-  std::sort(result.tasks.begin(), result.tasks.end(), [](const auto& a, const auto& b) { return std::tie(a.level, a.id, a.key) < std::tie(b.level, b.id, b.key); });
+  put_in_order(result.tasks, selection);
   const auto count = [](std::size_t n, const char* one, const char* more) { return fmt::format("{} {}", n, n == 1 ? one : more); };
   std::vector<std::string> unanswered;
   for (const SweepTask& task : wanted)

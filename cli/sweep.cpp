@@ -72,10 +72,6 @@ void add_sweep(CommandLine& line) {
       ->check(Check::one_of({"kernelbench", "torch", "host"}));
   const char* tasks = "Tasks";
   add_batch_options(app, options->batch, tasks);
-  app.add_option("--order", options->batch.selection.order, "The order of the tasks")
-      ->option_text("id|name|random")
-      ->check(Check::one_of({"id", "name", "random"}))
-      ->group(tasks);
   app.add_option("--cost-limit", options->search.cost_limit, "The most dollars for the replies to one task")
       ->option_text("DOLLARS")
       ->default_str("")

@@ -20,9 +20,9 @@ namespace cudal1::cli {
 using report::SweepRow;
 
 SweepCrew::SweepCrew(SweepWork work, const Console& console, std::vector<SweepTask> tasks, SweepJournal& journal, std::vector<DeviceChoice> choices,
-                     std::stop_token stop)
-    : work_(std::move(work)), console_(console), tasks_(std::move(tasks)), journal_(journal), choices_(std::move(choices)), stop_(std::move(stop)),
-      began_(base::now()), left_(tasks_.size()) {
+                     base::Seconds begin_within, std::stop_token stop)
+    : work_(std::move(work)), console_(console), tasks_(std::move(tasks)), journal_(journal), choices_(std::move(choices)), begin_within_(begin_within),
+      stop_(std::move(stop)), began_(base::now()), left_(tasks_.size()) {
   std::iota(left_.begin(), left_.end(), std::size_t{0});
 }
 
@@ -98,6 +98,10 @@ std::optional<std::size_t> SweepCrew::take(std::filesystem::path& last) {
   const std::lock_guard lock(mutex_);
   if (const auto mine = files_.find(last); mine != files_.end()) files_.erase(mine);
   if (stop_.stop_requested() || result_.fatal || left_.empty()) return std::nullopt;
+  if (begin_within_.count() > 0 && base::now() - began_ >= begin_within_) {
+    result_.unfinished = fmt::format("no task began after {:.0f} s (--begin-within)", begin_within_.count());
+    return std::nullopt;
+  }
   const auto first = [&](auto fits) { return std::find_if(left_.begin(), left_.end(), [&](std::size_t each) { return fits(tasks_[each].file); }); };
   auto chosen = first([&](const auto& file) { return file == last; });
   if (chosen == left_.end()) chosen = first([&](const auto& file) { return !files_.contains(file); });

@@ -50,7 +50,7 @@ struct SweepWork {
 class SweepCrew {
  public:
   SweepCrew(SweepWork work, const Console& console, std::vector<SweepTask> tasks, SweepJournal& journal, std::vector<DeviceChoice> choices,
-            std::stop_token stop);
+            base::Seconds begin_within, std::stop_token stop);   // no task begins later than that; 0: no limit
 
   struct Result {
     bool failed = false;        // a task could not be read or run
@@ -74,6 +74,7 @@ class SweepCrew {
   const std::vector<SweepTask> tasks_;
   SweepJournal& journal_;
   const std::vector<DeviceChoice> choices_;   // one for each task at a time
+  const base::Seconds begin_within_;
   const std::stop_token stop_;
   const base::Seconds began_;
   std::mutex mutex_;

@@ -64,7 +64,7 @@ ExitCode run_sweep(const SweepRun& run, const BatchOptions& batch, const DeviceO
   const std::string promise = fmt::format("stopping within {:.0f} s; the same command does again what is unfinished then", sweep_grace.count());
   Interruption interruption(console, promise);
   GpuShares shares;
-  SweepCrew crew(run.work(folder, shares, interruption.token()), console, std::move(tasks), journal, choices, interruption.token());
+  SweepCrew crew(run.work(folder, shares, interruption.token()), console, std::move(tasks), journal, choices, base::Seconds(batch.begin_within), interruption.token());
   const SweepCrew::Result result = crew.run();
   if (!result.abandoned) return conclude(run, result, folder, shard, interruption.signal(), output, console);
   int code = 128 + interruption.signal();

@@ -129,6 +129,7 @@ void add_batch_options(Arguments app, BatchOptions& options, const char* group) 
       ->option_text("GLOB")
       ->one_value()
       ->group(group);
+  app.add_option("--order", selection.order, "The order of the tasks")->option_text("id|name|random")->check(Check::one_of({"id", "name", "random"}))->group(group);
   app.add_option("--shard", options.shard, "Take only this shard of the tasks; auto reads Slurm's and Kubernetes' variables")
       ->option_text("I/N|auto")
       ->group(group);
@@ -138,6 +139,20 @@ void add_batch_options(Arguments app, BatchOptions& options, const char* group) 
       ->default_str("")
       ->check(Check::positive())
       ->group(group);
+  app.add_option("--begin-within", options.begin_within, "Begin no further task after these seconds, and end what has begun; the same command goes on")
+      ->option_text("SECONDS")
+      ->default_str("")
+      ->check(Check::positive())
+      ->group(group);
+}
+
+void put_in_order(std::vector<SweepTask>& tasks, const Selection& selection) {
+  std::sort(tasks.begin(), tasks.end(), [&](const SweepTask& a, const SweepTask& b) {
+    return selection.order == "name" ? a.key < b.key : std::tie(a.level, a.id, a.key) < std::tie(b.level, b.id, b.key);
+  });
+  if (selection.order != "random") return;
+  base::Random random(selection.seed, 0x5eeb);
+  for (std::size_t i = tasks.size(); i > 1; --i) std::swap(tasks[i - 1], tasks[random.below(i)]);
 }
 
 std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const Selection& selection) {
@@ -163,14 +178,9 @@ std::vector<SweepTask> find_tasks(const std::vector<std::string>& roots, const S
                          });
     return !taken(levels, task.level) || !taken(ids, task.id) || !matches;
   });
-  std::sort(tasks.begin(), tasks.end(), [&](const SweepTask& a, const SweepTask& b) {
-    return selection.order == "name" ? a.key < b.key : std::tie(a.level, a.id, a.key) < std::tie(b.level, b.id, b.key);
-  });
+  std::sort(tasks.begin(), tasks.end(), [](const SweepTask& a, const SweepTask& b) { return a.key < b.key; });
   tasks.erase(std::unique(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.key == b.key; }), tasks.end());
-  if (selection.order == "random") {
-    base::Random random(selection.seed, 0x5eeb);
-    for (std::size_t i = tasks.size(); i > 1; --i) std::swap(tasks[i - 1], tasks[random.below(i)]);
-  }
+  put_in_order(tasks, selection);
   if (tasks.empty())
     throw base::Error(base::Fault::bad_task, "there is no task among these files: kernel files with //@ directives, or Python with "
                                               "Model, get_inputs and get_init_inputs (and --level, --id, --match leave none out)");

@@ -32,8 +32,12 @@ struct BatchOptions {
   std::string shard;
   int jobs = 1;
   double time_limit = 0;   // seconds, of one task
+  double begin_within = 0;   // seconds, after which no task begins; 0: none
 };
 void add_batch_options(Arguments app, BatchOptions& options, const char* group);
+
+// By level and number, by name, or drawn, as the selection says.
+void put_in_order(std::vector<SweepTask>& tasks, const Selection& selection);
 
 // Where a file lies in KernelBench's layout. `root` is the folder that was given, or the file itself.
 SweepTask task_at(const std::filesystem::path& file, const std::filesystem::path& root);

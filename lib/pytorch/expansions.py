@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of PyTorch's that are recorded as the simpler ones of which they are made."""
 
+import math
+
 import torch.nn.functional as F
 
 
@@ -30,4 +32,19 @@ def multi_head_attention(query, key, value, width, heads, in_weight, in_bias, bi
     return result, weights.mean(dim=1) if average_attn_weights else weights
 
 
+def pooled_outline(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """What max_pool3d gives of a tensor without values."""
+    if return_indices:
+        raise NotImplementedError("max_pool3d with indices")
+    size, step, edge, gap = ((each,) * 3 if isinstance(each, int) else tuple(each) for each in (kernel_size, stride or kernel_size, padding, dilation))
+    extents = []
+    for extent, k, s, p, d in zip(x.shape[-3:], size, step, edge, gap):
+        places = (extent + 2 * p - d * (k - 1) - 1) / s
+        count = (math.ceil(places) if ceil_mode else math.floor(places)) + 1
+        extents.append(count - 1 if ceil_mode and (count - 1) * s >= extent + p else count)   # no window begins behind the input
+    return x.new_empty((*x.shape[:-3], *extents))
+
+
+# By name: what PyTorch 1.13 cannot run without values.
+OUTLINES = {"max_pool3d": pooled_outline}
 EXPANSIONS = {F.multi_head_attention_forward: multi_head_attention}

@@ -118,7 +118,8 @@ class Host:
             return None
         try:
             model = fresh(cases.model({})).to("meta")
-            outputs = task.forward(copy.deepcopy(model), task.arguments)
+            with Recorder({}):
+                outputs = task.forward(copy.deepcopy(model), task.arguments)
             derived = derive(task, model, task.arguments)
         except Exception:   # whatever the user's code does with a tensor that has no values
             return None
@@ -299,7 +300,7 @@ if torch is not None:
     from task_cases import Cases, fresh, shape_of
     from task_gate import examine
     from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, of_memory, outline
-    from torch_line import derive, output_names
+    from torch_line import Recorder, derive, output_names
 else:
     class Refusal(Exception):
         pass

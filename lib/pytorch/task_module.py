@@ -24,6 +24,7 @@ DTYPES = {
     torch.int64: "int64", torch.int32: "int32", torch.int16: "int16", torch.int8: "int8", torch.uint8: "uint8",
     torch.bool: "bool",
 }
+SMALL = 1 << 22   # elements, of inputs whose values cost nothing
 WEIGHT_SEED = 42  # KernelBench's own: weights are those that its harness would make
 CPP_WORDS = set(
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast "
@@ -160,6 +161,18 @@ class SizeGuard(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+class WithoutValues(TorchFunctionMode):
+    """Large random tensors come without values."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if getattr(function, "__name__", "") in ("rand", "randn") and "device" not in kwargs and "generator" not in kwargs:
+            drawn = function(*args, **kwargs, device="meta")
+            if drawn.numel() > SMALL:
+                return drawn
+        return function(*args, **kwargs)
+
+
 class TaskModule:
     precision = "reference"   # the run's class, as precision.py has them
 
@@ -172,7 +185,7 @@ class TaskModule:
             self.init_inputs = self.namespace["get_init_inputs"]()
         with SizeGuard(self, limit):
             self.model = self.build(WEIGHT_SEED)
-            self.arguments = self.make_inputs(WEIGHT_SEED)
+            self.arguments = self.outlined_inputs() or self.make_inputs(WEIGHT_SEED)
         self.whole_inputs = any(not each.is_floating_point() and not each.is_complex() and each.numel() > 1 for each in tensors_in(self.arguments))
         self.constant_inputs = any(each.is_floating_point() and each.numel() and not each.is_meta and is_constant(each) for each in tensors_in(self.arguments))
         self._name_inputs()
@@ -261,6 +274,20 @@ class TaskModule:
             limits = {id(tensor): integers[each["name"]] for each, tensor in zip(self.inputs, self.input_tensors(values)) if each["name"] in integers}
             values = mapped(values, lambda tensor: full_width(tensor, limits[id(tensor)], seed) if id(tensor) in limits else tensor)
         return values
+
+    def outlined_inputs(self):
+        """What make_inputs gives, large random tensors without their values: drawing them on a CPU takes minutes. None where more than shapes is asked of them."""
+        if self.device != "cpu":
+            return None
+        try:
+            seed_all(WEIGHT_SEED)
+            with WithoutValues():
+                values = self.namespace["get_inputs"]()
+        except Refusal:
+            raise
+        except Exception:   # whatever the user's code does with a tensor that has no values
+            return None
+        return mapped(list(values), torch.Tensor.detach) if isinstance(values, (list, tuple)) else None
 
     def forward(self, model, arguments, seed=0):
         """Outputs as a flat list of tensors. Random numbers drawn inside are the same for the same seed."""

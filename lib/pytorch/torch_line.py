@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from expansions import EXPANSIONS
+from expansions import EXPANSIONS, OUTLINES
 from task_module import in_task, tensors_in
 
 ON_HOST = {"item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__len__", "__iter__", "nonzero", "unique"}
@@ -48,13 +48,23 @@ class Recorder(TorchFunctionMode):
                 result = EXPANSIONS[function](*args, **kwargs)
             if result is not NotImplemented:
                 return result
-        result = function(*args, **kwargs)
+        result = self.result_of(function, args, kwargs)
         if self.problem is None:
             try:
                 self.record(function, args, kwargs, result)
             except NoLine as why:
                 self.problem = str(why)
         return result
+
+    @staticmethod
+    def result_of(function, args, kwargs):
+        try:
+            return function(*args, **kwargs)
+        except NotImplementedError:
+            outlined = OUTLINES.get(getattr(function, "__name__", ""))
+            if outlined is None or not args[0].is_meta:
+                raise
+            return outlined(*args, **kwargs)
 
     def record(self, function, args, kwargs, result):
         name = getattr(function, "__name__", "")

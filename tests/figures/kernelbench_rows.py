@@ -3,11 +3,14 @@
 
   compact JOURNAL ROWS [COMMIT]   a sweep's journal with short numbers, and the commit that it was measured at
   table ROWS…                     a few lines for the screen
+  renew ROWS KEPT                 a sweep's rows at the end of those that are kept, in place of what the same sweep had there before
+  same ROWS…                      repeats of one sweep: which tasks ended otherwise in one of them
   agree ROWS EARLIER              published answers here against earlier measurements of the same ones: {level, task, status, ok2, ok4, speedup} a line
 """
 
 import json
 import math
+import os
 import statistics
 import sys
 
@@ -75,11 +78,42 @@ def baselines_of(rows):
     return names + ([BEST] if len(names) > 1 else [])
 
 
+def drawn(identity, found):
+    """How many tasks at the begin of the order have rows: where that is all of them, and the order was random, they are a fair sample."""
+    return next((count for count, key in enumerate(identity["tasks"]) if key not in found), len(identity["tasks"]))
+
+
+def renew(rows, kept):
+    lines = open(kept, encoding="utf-8").readlines() if os.path.exists(kept) else []
+    starts = [at for at, line in enumerate(lines) if "schema" in json.loads(line)] + [len(lines)]
+    sweeps = ["".join(lines[start:end]) for start, end in zip(starts, starts[1:])]
+    fresh = open(rows, encoding="utf-8").read()
+    head = fresh.partition("\n")[0]
+    sweeps = [each for each in sweeps if each.partition("\n")[0] != head]
+    with open(kept, "w", encoding="utf-8") as file:
+        file.write("".join(sweeps) + fresh)
+    print(f"{kept}: {len(sweeps)} earlier sweeps and this one")
+
+
+def same(*paths):
+    """Statuses must be the same. A verdict may differ where an interval meets 1, which is said too."""
+    repeats = [{key: row for _, found in read(path) for key, row in found.items()} for path in paths]
+    keys = sorted(set.intersection(*(set(each) for each in repeats)))
+    ended = told = 0
+    for key in keys:
+        statuses, verdicts = [each[key]["status"] for each in repeats], [each[key]["verdict"] for each in repeats]
+        ended += len(set(statuses)) > 1
+        told += len(set(verdicts)) > 1
+        if len(set(statuses)) > 1 or len(set(verdicts)) > 1:
+            print(f"{key}: {', '.join(f'{status} {verdict}' for status, verdict in zip(statuses, verdicts))}")
+    print(f"{len(paths)} repeats of {len(keys)} tasks: {ended} are right in one and not in another, {told} have another verdict")
+
+
 def table(*paths):
     for path in paths:
         for identity, found in read(path):
             rows = list(found.values())
-            print(f"{path}: {identity['models']} on {identity['device']}; {len(rows)} of {len(identity['tasks'])} tasks")
+            print(f"{path}: {identity['models']} on {identity['device']}; {len(rows)} of {len(identity['tasks'])} tasks, the first {drawn(identity, found)} of their order")
             for level in sorted({row["level"] for row in rows}):
                 here = [row for row in rows if row["level"] == level]
                 states = {name: sum(row["status"] == name for row in here) for name in ("verified", "nothing right", "no answer", "refused", "failed")}
@@ -118,4 +152,4 @@ def agree(rows, earlier):
 
 
 if __name__ == "__main__":
-    {"compact": compact, "table": table, "agree": agree}[sys.argv[1]](*sys.argv[2:])
+    {"compact": compact, "table": table, "renew": renew, "same": same, "agree": agree}[sys.argv[1]](*sys.argv[2:])

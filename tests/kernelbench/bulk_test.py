@@ -92,17 +92,23 @@ class BulkTest(TaskTest):
 
     def test_the_script_of_the_figures_goes_on_from_its_rows(self):
         self.tasks(1, 2)
+        (self.work / "kb").mkdir()
+        (self.work / "tasks").rename(self.work / "kb" / "v0")
         self.write("release.json", "".join(json.dumps(entry(1, number, "None", eager=1.23456789)) + "\n" for number in (1, 2)))
-        script = [shutil.which("sh"), HERE.parent / "figures" / "kernelbench_sweep.sh", "answers", fixture.BINARY, "tasks", "folder", "rows.jsonl", "release.json", "120",
-                  "--device", "sim"]
-        first = subprocess.run(list(map(str, script)), cwd=self.work, env=self.environment | {"COMMIT": "abc"}, capture_output=True, text=True, timeout=180)
+        script = [shutil.which("sh"), HERE.parent / "figures" / "kernelbench_sweep.sh", "answers", fixture.BINARY, "kb", "folder"]
+        environment = self.environment | {"ANSWERS": "release.json", "DEVICE": "sim"}
+        early = subprocess.run([*map(str, script), "100"], cwd=self.work, env=environment, capture_output=True, text=True, timeout=180)
+        self.assertEqual((early.returncode, early.stdout), (75, "answers: time is up; the same command goes on\n"), "no task begins in the last seconds")
+        script.append("300")
+        first = subprocess.run(list(map(str, script)), cwd=self.work, env=environment | {"COMMIT": "abc"}, capture_output=True, text=True, timeout=180)
         self.assertEqual(first.returncode, 0, first.stderr)
         self.assertIn("level 1: 2 no answer", first.stdout)
-        rows = (self.work / "rows.jsonl").read_text()
+        self.assertIn("2 of 2 tasks, the first 2 of their order", first.stdout)
+        rows = (self.work / "folder/answers.jsonl").read_text()
         self.assertEqual([json.loads(line)["claimed"]["eager"] for line in rows.splitlines()[1:]], [1.2346, 1.2346])
-        shutil.rmtree(self.work / "folder")   # another machine
-        again = subprocess.run(list(map(str, script)), cwd=self.work, env=self.environment | {"COMMIT": "def"}, capture_output=True, text=True, timeout=180)
-        self.assertEqual((again.returncode, (self.work / "rows.jsonl").read_text()), (0, rows), again.stderr)
+        shutil.rmtree(self.work / "folder" / "answers")   # another machine
+        again = subprocess.run(list(map(str, script)), cwd=self.work, env=environment | {"COMMIT": "def"}, capture_output=True, text=True, timeout=180)
+        self.assertEqual((again.returncode, (self.work / "folder/answers.jsonl").read_text()), (0, rows), again.stderr)
 
     def test_what_is_no_set_of_answers_is_refused(self):
         self.tasks(1)

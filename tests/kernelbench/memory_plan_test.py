@@ -7,7 +7,11 @@ import unittest
 from tasks import HERE
 
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+import torch  # noqa: E402
+from expansions import pooled_outline  # noqa: E402
 from memory_plan import CONTEXTS, Plan, too_large  # noqa: E402
+from task_module import TaskModule  # noqa: E402
+from torch_line import derive  # noqa: E402
 
 GIB = 2 ** 30
 MODULE = """\
@@ -60,6 +64,27 @@ class MemoryPlanTest(unittest.TestCase):
 
     def test_a_module_that_needs_values_is_not_refused(self):
         self.assertEqual(too_large("task.py", module("return x[: int(x.sum())]"), {}, GIB), "")
+
+
+class WithoutValuesTest(unittest.TestCase):
+    """On a CPU the interface of a task needs none of its numbers."""
+
+    SOURCE = module("return torch.nn.functional.max_pool3d(x, self.width)").replace("256, 1 << 20", "2, 2")
+
+    def test_a_line_costs_no_memory_of_its_inputs(self):
+        task = TaskModule("task.py", self.SOURCE.replace("batch_size, dim", "batch_size, 64, 128, 128").replace("self.width", "3"), {})
+        line, problem, _ = derive(task, task.build(1).to("meta"), task.arguments)
+        self.assertEqual((problem, line.partition("(x, 3")[0]), ("", "output = F.max_pool3d"))
+        self.assertTrue(task.arguments[0].is_meta)
+
+    def test_inputs_whose_values_are_asked_for_are_drawn(self):
+        task = TaskModule("task.py", self.SOURCE.replace("[torch.rand(batch_size, dim)]", "[x := torch.rand(8, 1 << 20), x.sum().item()]").replace("self, x)", "self, x, number)"), {})
+        self.assertGreater(task.scalars[0]["value"], 4e6)
+
+    def test_the_outline_of_a_pool_has_its_shape(self):
+        x = torch.rand(1, 2, 9, 10, 11)
+        for size, step, edge, gap, up in ((2, None, 0, 1, False), (2, 3, 1, 1, True), (3, 2, 1, 2, True), ((3, 2, 1), 1, 0, 1, False)):
+            self.assertEqual(pooled_outline(x, size, step, edge, gap, up).shape, torch.nn.functional.max_pool3d(x, size, step, edge, gap, up).shape)
 
 
 if __name__ == "__main__":

@@ -185,6 +185,19 @@ class SweepTest(TaskTest):
         self.assertEqual(merged["remarks"], [])
         self.assertIn("Shard 2/4 is missing.", self.sweep("--merge", shards[0], shards[2], shards[3])["remarks"])
 
+    def test_no_task_begins_after_the_time_that_is_given(self):
+        self.write("right", fixture.reply(fixture.FASTER))
+        self.write("model", f"#!/bin/sh\nsleep 2\ncat {self.work}/right\n").chmod(0o755)
+        for number in (1, 2):
+            self.write(f"tasks/{number}_task.cu", fixture.TASK)
+        command = ["sweep", "tasks", "--device", "sim", "--rounds", "1", "--samples", "1", "--model", f"cmd:{self.work}/model", "--json"]
+        first = self.run_cli(*command, "--begin-within", "1", code=75)
+        self.assertIn("no task began after 1 s (--begin-within)\nthe same command goes on", first.err)
+        self.assertEqual([row["status"] for row in first.json()["tasks"]], ["verified"], "what began was ended")
+        second = self.run_cli(*command, "--begin-within", "60")
+        self.assertEqual([row["status"] for row in second.json()["tasks"]], ["verified"] * 2)
+        self.assertEqual(second.err.count("] 1_task.cu"), 0, "no task ran twice")
+
     def test_an_interrupt_of_four_jobs_ends_within_ten_seconds_and_loses_nothing(self):
         """Two jobs in a forward that does not return, two in an execution that does not end."""
         hangs = "class Model(nn.Module):\n    def forward(self, x):\n        import pathlib, time\n        pathlib.Path({0!r}).touch()\n        time.sleep(600)"
