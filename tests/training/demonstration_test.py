@@ -174,9 +174,10 @@ class Parts(unittest.TestCase):
                 def judge_all(self, items):
                     ghost = threading.Timer(0.05, self.haunting.pop(0))
                     ghost.start()
-                    verdicts = super().judge_all(items)
-                    ghost.join()
-                    return verdicts
+                    try:
+                        return super().judge_all(items)
+                    finally:
+                        ghost.join()
 
             try:
                 start()
