@@ -89,6 +89,8 @@ class Figures:
         self.say(f"scale: {rates[0]:.1f} verdicts a second on one, {rates[1]:.1f} on two, {rates[1] / rates[0]:.2f} times")
 
     def demonstration(self, folder, seconds):
+        if not (folder / "audit.json").exists():
+            raise SystemExit(f"{folder} has no corpus; make it first, on any machine: demonstrate.py --cudal1 CUDAL1 --out {folder} --until corpus --sweep-seconds 3600")
         part = seconds / 10      # of these, judging takes about three
         try:
             subprocess.run([sys.executable, str(ROOT / "training/demonstration/demonstrate.py"), "--cudal1", self.cudal1, "--out", str(folder), "--sft-seconds", str(2.5 * part), "--rounds", "1",

@@ -138,7 +138,7 @@ class Client(CliTest):
         judges = [subprocess.Popen(["sh", str(ROOT / "training" / "machines" / "slurm_judges.sh"), "--device", "sim", "--jobs", "1"], env=environment, cwd=self.work, stderr=subprocess.DEVNULL)
                   for _ in range(2)]
         self.addCleanup(lambda: [judge.wait() for judge in judges if judge.poll() is None])
-        self.addCleanup(lambda: [judge.kill() for judge in judges if judge.poll() is None])
+        self.addCleanup(lambda: [judge.terminate() for judge in judges if judge.poll() is None])      # not kill: each has a server to end
         program = self.write("asks.py", f"import sys; sys.path.insert(0, {str(ROOT / 'training')!r})\nfrom cudal1_train import Judge\nimport json, pathlib\njudge = Judge(reward='correct')\n"
                                         f"print(len(judge.urls), judge.judge(json.dumps({{'source': {TASK!r}}}), {FASTER!r}).reward)\n")
         asked = subprocess.run(["sh", str(ROOT / "training" / "machines" / "slurm_trainer.sh"), "2", str(program)], env=environment, cwd=self.work, stdout=subprocess.PIPE, text=True, check=True)

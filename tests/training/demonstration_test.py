@@ -174,15 +174,18 @@ class Parts(unittest.TestCase):
                 def judge_all(self, items):
                     ghost = threading.Timer(0.05, self.haunting.pop(0))
                     ghost.start()
-                    verdicts = super().judge_all(items)
-                    ghost.join()
-                    return verdicts
+                    try:
+                        return super().judge_all(items)
+                    finally:
+                        ghost.join()
 
             try:
                 start()
                 model, tokenizer, question = knows_one_answer(pathlib.Path(folder))
-                task, logged = types.SimpleNamespace(name="add_one", group="g", source=TASK, question=question), []
-                stages.reinforced(model, tokenizer, [task], Haunted(f"http://127.0.0.1:{port}", patience=120), False, steps=3, prompts=1, group=4, longest=60, rate=1e-4, reward="log",
+                # Three sizes, so that each step has something to judge that is not known yet.
+                tasks = [types.SimpleNamespace(name="add_one", group="g", source=TASK.replace("N = 64", f"N = {rows}"), question=question) for rows in (64, 65, 66)]
+                logged = []
+                stages.reinforced(model, tokenizer, tasks, Haunted(f"http://127.0.0.1:{port}", patience=120), False, steps=3, prompts=1, group=4, longest=60, rate=1e-4, reward="log",
                                   tokens=4096, seed=1, log=logged.append)
             finally:
                 servers[-1].kill()
