@@ -54,8 +54,9 @@ class Run:
     events: list
 
     def best(self, after):
-        scores = [variant.score for variant in self.variants if variant.round <= after and variant.score]
-        return max(scores, default=None)
+        """The score of the one that was the fastest when it was screened: a final verdict corrects it, and chooses no other."""
+        timed = [variant for variant in self.variants if variant.round <= after and variant.score]
+        return max(timed, key=lambda variant: variant.screened or variant.score).score if timed else None
 
 
 def variants_of(events):
