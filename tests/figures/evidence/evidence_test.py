@@ -139,6 +139,28 @@ class Draw(unittest.TestCase):
         self.assertEqual([(task.key[7:8], task.standing) for task in pool], [("1", "behind"), ("5", "no answer"), ("7", "unknown")])
 
 
+class Outcomes(unittest.TestCase):
+    def test_a_race_and_a_final_verdict_correct_what_was_screened(self):
+        def variant(number, verdict, speedup):
+            return {"event": "variant", "id": f"r01-s{number:02}", "key": {"round": 1}, "status": "judged", "exemplars": [], "techniques": [],
+                    "judgement": {"verdict": verdict, "level": "screening", "speedup": {"value": speedup},
+                                  "baselines": [{"name": "eager", "speedup": {"value": 9.0}}, {"name": "compile", "speedup": {"value": 0.1}}]}}
+        final = {"verdict": "FASTER", "level": "final", "speedup": {"value": 1.6}, "baselines": [{"name": "compile", "speedup": {"value": 1.5}}, {"name": "graph", "speedup": None}]}
+        events = [variant(1, "FASTER", 2.0), variant(2, "DROP", 0.5), variant(3, "IMPLAUSIBLE", 90.0), variant(4, "FASTER", 1.6),
+                  {"event": "race", "round": 1, "racers": [{"id": "r01-s01", "speedup": {"value": 1.7}}]}, {"event": "confirmation", "id": "r01-s01", "judgement": final}]
+        found = outcomes.variants_of(events)
+        self.assertEqual([each.right for each in found], [True, True, False, True])
+        self.assertEqual([each.screened for each in found], [1.7, 0.5, 90.0, 1.6])
+        self.assertEqual([each.score for each in found], [1.5, 0.5, None, 1.6])
+        self.assertEqual(outcomes.Run("a", "k", 1, found, events).best(1), 1.5, "the winner of the round, as its final verdict has it")
+
+    def test_a_final_verdict_that_finds_it_wrong_counts(self):
+        judgement = {"verdict": "FASTER", "level": "screening", "speedup": {"value": 2.0}}
+        events = [{"event": "variant", "id": "r01-s01", "key": {"round": 1}, "status": "judged", "exemplars": [], "techniques": [], "judgement": judgement},
+                  {"event": "confirmation", "id": "r01-s01", "judgement": {"verdict": "WRONG_RESULT", "level": "final"}}]
+        self.assertEqual([(each.outcome, each.right, each.score) for each in outcomes.variants_of(events)], [("WRONG_RESULT", False, None)])
+
+
 class Interval(unittest.TestCase):
     def test_it_covers_the_mean_and_narrows_with_equal_values(self):
         low, high = outcomes.interval([0.5, 2.0] * 8)

@@ -10,7 +10,7 @@ import random
 import protocol
 from runs import journal
 
-RIGHT = ("FASTER", "EQUIVALENT", "INCONCLUSIVE", "SLOWER", "VERIFIED")
+RIGHT = ("FASTER", "EQUIVALENT", "INCONCLUSIVE", "SLOWER", "DROP")   # outcome::is_right
 
 
 def verdict_of(judgement):
@@ -18,12 +18,13 @@ def verdict_of(judgement):
 
 
 def speedup_of(judgement):
-    """Over PyTorch's best baseline where there are several, else over the reference; None where nothing was timed."""
-    ratios = [each["speedup"]["value"] for each in judgement.get("baselines", []) if each.get("speedup")]
-    if ratios:
-        return min(ratios)
+    """Over the reference, which on a GPU is PyTorch's best baseline (protocol.ON_A_GPU), and of a final verdict over whatever
+    baseline was the fastest in it. None where nothing was timed."""
     told = judgement.get("speedup") or judgement.get("predicted_speedup")
-    return told["value"] if told else None
+    ratios = [told["value"]] if told else []
+    if judgement.get("level") == "final":
+        ratios += [each["speedup"]["value"] for each in judgement.get("baselines", []) if each.get("speedup")]
+    return min(ratios, default=None)
 
 
 @dataclasses.dataclass
@@ -53,12 +54,14 @@ class Run:
     events: list
 
     def best(self, after):
-        scores = [variant.score for variant in self.variants if variant.round <= after and variant.score]
-        return max(scores, default=None)
+        """The score of the one that was the fastest when it was screened: a final verdict corrects it, and chooses no other."""
+        timed = [variant for variant in self.variants if variant.round <= after and variant.score]
+        return max(timed, key=lambda variant: variant.screened or variant.score).score if timed else None
 
 
 def variants_of(events):
     confirmed = {event["id"]: event["judgement"] for event in events if event["event"] == "confirmation"}
+    raced = {racer["id"]: racer["speedup"]["value"] for event in events if event["event"] == "race" for racer in event["racers"]}
     found = []
     for event in events:
         if event["event"] != "variant":
@@ -69,7 +72,7 @@ def variants_of(events):
         right = outcome in RIGHT and (final is None or verdict_of(final) in RIGHT)
         found.append(Variant(event["id"], event["key"]["round"], verdict_of(final) if final and outcome in RIGHT else outcome, right,
                              outcome not in ("COMPILE_FAILED", "INVALID_PLAN", "FORBIDDEN_CODE", "malformed", "refused", "truncated"),
-                             speedup_of(judgement) if judgement else None, speedup_of(final) if final else None, event["techniques"],
+                             raced.get(event["id"], speedup_of(judgement) if judgement else None), speedup_of(final) if final else None, event["techniques"],
                              event["exemplars"], event["status"] == "duplicate"))
     return found
 
