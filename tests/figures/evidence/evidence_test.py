@@ -84,6 +84,11 @@ class Evidence(unittest.TestCase):
                 self.assertEqual([fate[0] for fate in fates], ["r01-s01", "r01-s02", "r02-s01", "r02-s02"])
                 self.assertEqual([fate[2] for fate in fates], [True, False, True, False], fates)
                 self.assertEqual((fates[1][1], fates[3][1]), ("COMPILE_FAILED", "WRONG_RESULT"))
+        judged = {path.relative_to(self.work / "gpu"): text.splitlines() for path, text in journals.items()}
+        for path, before in judged.items():
+            verdicts = [line for line in before if '"event":"variant"' in line or '"event": "variant"' in line]
+            after = (self.work / "other-gpu" / path).read_text()
+            self.assertTrue(all(line in after for line in verdicts), "verdicts travel, with their times")
         starts = {arm: state[arm][KEYS[0]].events[1]["at"] for arm in state}
         self.assertEqual(len(set(starts.values())), 1, "one reference for all")
         shared = [state[arm][KEYS[0]].variants[0].screened for arm in protocol.ARMS]

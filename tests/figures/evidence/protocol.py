@@ -14,7 +14,8 @@ ARMS = {"contrastive": [], "no-scores": ["--hide-scores"], "independent": ["--sa
 # What those options change in the first line of a run's journal.
 IDENTITY = {"contrastive": {}, "no-scores": {"show_scores": False}, "independent": {"sampling": "none"}}
 BUILTIN = ["--model", "builtin", "--rounds", "1", "--samples", "2"]
-COMMON = ["--seed", str(SEED), "--no-repair", "--no-sanitizer"]
+# Another machine of the same GPU may have another driver: the runs go on, and each has its driver in its journal.
+COMMON = ["--seed", str(SEED), "--no-repair", "--no-sanitizer", "--force"]
 ON_A_GPU = ["--baseline", "best,eager,compile"]
 
 EQUAL = 1.02             # the built-in model is ahead above, behind below 1 / EQUAL

@@ -83,6 +83,12 @@ def sweep(state, name, options, settings, deadline):
     return code, time.monotonic() - began
 
 
+def unfinished(state):
+    """Runs that began and have not played all their rounds; a task that cannot be opened has none."""
+    return [path for arm in protocol.ARMS for path in sorted((state / arm / "tasks").glob("*/journal.jsonl"))
+            if sum(event["event"] == "round" for event in journal(path)) < protocol.ROUNDS]
+
+
 def stage(state, cudal1, device, seconds, more):
     """Everything that can be done with the replies so far. Returns True once nothing waits any more."""
     state = pathlib.Path(state)
@@ -107,7 +113,7 @@ def stage(state, cudal1, device, seconds, more):
     done["seconds"] = round(time.monotonic() - began, 2)
     with open(state / "stages.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps(done) + "\n")
-    return all(done["sweeps"].get(name, {}).get("code") in (FINISHED, FAILED_ITEMS) for name, _ in plans)
+    return all(done["sweeps"].get(name, {}).get("code") in (FINISHED, FAILED_ITEMS) for name, _ in plans) and not unfinished(state)
 
 
 def begin(state, tasks, keys):
