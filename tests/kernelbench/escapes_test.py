@@ -121,11 +121,13 @@ class EscapesTest(TaskTest):
         self.assertFalse(pathlib.Path("/tmp/cudal1-escaped").exists())
 
     def test_nothing_is_left_behind_nobody_is_stopped_and_claims_are_short(self):
+        confinement = next(each for each in self.run_cli("doctor", "--json").json()["findings"] if each["what"] == "confinement")
+        namespaces = "own processes" in confinement["detail"]   # a chroot has none
         for name, prefix in (("survivors.py", ()), ("survivors.py", WITHOUT_NAMESPACES), ("stops_the_parent.py", ()), ("long_claims.py", ())):
             with self.subTest(name=name, prefix=prefix):
                 message = self.verified(ESCAPES / name, code=0, prefix=prefix)["message"]
                 self.assertTrue(message.startswith("right"), message)
-                self.assertEqual("confined without namespaces" in message, bool(prefix), message)
+                self.assertEqual("confined without namespaces" in message, bool(prefix) or not namespaces, message)
                 self.assertLess(len(message), 8000)
                 self.assertNotRegex(message, r"[\n\r\x1b]")
         left = subprocess.run(["pgrep", "-f", "sleep 987654"], capture_output=True, text=True).stdout

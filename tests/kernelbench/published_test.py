@@ -66,7 +66,7 @@ class PublishedTest(TaskTest):
     def test_an_answer_to_a_module_that_keeps_state_starts_afresh_for_every_call(self):
         task = "level3/4_Kept_state.py"
         answer = self.write("kept.py", (HERE / task).read_text().replace("Model", "ModelNew"))
-        self.assertEqual(self.verified(answer, task, "--device", "sim")["message"], "right; times need a GPU")
+        self.assertTrue(self.verified(answer, task, "--device", "sim")["message"].startswith("right; times need a GPU"))
 
     def test_a_killed_program_leaves_nothing_for_long(self):
         with tempfile.TemporaryDirectory() as folder:
