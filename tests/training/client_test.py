@@ -141,7 +141,7 @@ class Client(CliTest):
         self.addCleanup(lambda: [judge.terminate() for judge in judges if judge.poll() is None])      # not kill: each has a server to end
         program = self.write("asks.py", f"import sys; sys.path.insert(0, {str(ROOT / 'training')!r})\nfrom cudal1_train import Judge\nimport json, pathlib\njudge = Judge(reward='correct')\n"
                                         f"print(len(judge.urls), judge.judge(json.dumps({{'source': {TASK!r}}}), {FASTER!r}).reward)\n")
-        asked = subprocess.run(["sh", str(ROOT / "training" / "machines" / "slurm_trainer.sh"), "2", str(program)], env=environment, cwd=self.work, stdout=subprocess.PIPE, text=True, check=True)
+        asked = subprocess.run(["sh", str(ROOT / "training" / "machines" / "slurm_trainer.sh"), "2", str(program)], env=environment, cwd=self.work, stdout=subprocess.PIPE, text=True, check=True, timeout=240)
         self.assertEqual(asked.stdout, "2 1.0\n")
         judges[0].send_signal(signal.SIGTERM)
         self.assertEqual(judges[0].wait(60), 128 + signal.SIGTERM)

@@ -14,6 +14,22 @@ import time
 from typing import Optional, Sequence
 
 
+def own_name() -> str:
+    """The name of this machine where it can be looked up, else the address that it reaches others from."""
+    name = socket.getfqdn()
+    try:
+        socket.getaddrinfo(name, None)
+        return name
+    except OSError:
+        pass
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))      # sends nothing
+            return probe.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"
+
+
 class Server:
     """One `cudal1 serve` on any free port of this machine. It needs CUDAL1_SERVE_TOKEN where others shall reach it; with `local` only this machine does."""
 
@@ -26,7 +42,7 @@ class Server:
             if not line:
                 raise RuntimeError(f"cudal1 serve ended with {self.process.wait()}: {said}")
             said += line
-        name = "127.0.0.1" if local else socket.getfqdn()
+        name = "127.0.0.1" if local else own_name()
         self.url = f"http://{name}:{found[1]}"
         self.announced = None
         if folder is not None:
