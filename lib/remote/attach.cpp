@@ -88,7 +88,7 @@ int attach_main(const std::string& session, bool may_start, const base::Program&
   if (!connected(socket.value(), session)) {
     if (!may_start || !start_keeper(session, worker) || !connected(socket.value(), session)) {
       std::fputs("the session is not there any more\n", stderr);
-      return 3;
+      return session_gone;
     }
   }
   for (;;) {

@@ -29,7 +29,6 @@ namespace {
 
 constexpr int parents_channel = 3;
 constexpr base::Seconds sign_every{2}, shortest_pause{0.2}, longest_pause{5};
-constexpr int session_gone = 3;      // exit code of attach
 
 // One ssh, as long as it lasts.
 class Connection {

@@ -21,6 +21,8 @@ struct Talk {
 int relay_main(const std::string& host, const Talk& talk);
 
 // `cudal1 worker attach SESSION [new]`, over ssh: connects standard input and output with the session's keeper, which `new` starts.
+// Returns session_gone where there is no keeper (any more).
+constexpr int session_gone = 3;
 int attach_main(const std::string& session, bool may_start, const base::Program& worker);
 
 // Longest time without a connection, for both sides: CUDAL1_SSH_PATIENCE, seconds.
