@@ -183,7 +183,9 @@ class AnswerJudge {
     }
     const std::filesystem::path file = folder_ / "answers" / (task.folder() + (task.folder().ends_with(".py") ? "" : ".py"));
     base::write_file(file, *answer.source);
-    const auto judgement = judge::judge_answer(*open.pytorch, open.task, file, answer_options(judged_.workbench, asked.set, open, choice));
+    judge::AnswerOptions how = answer_options(judged_.workbench, asked.set, open, choice);
+    how.untimed = judged_.untimed;
+    const auto judgement = judge::judge_answer(*open.pytorch, open.task, file, how);
     if (stop_.stop_requested()) return {TaskEnd::Kind::stopped, "it was interrupted"};   // what ended PyTorch is no verdict
     describe(judgement, *answer.source, on_cpu, row);
     return {};
@@ -235,6 +237,7 @@ ExitCode sweep_answers(const AnswerSweepOptions& options, const JudgedVariantsOp
   sweep.models = fmt::format("published answers of {}", (place.has_filename() ? place : place.parent_path()).filename().string());
   sweep.options = fmt::format("set {}; precision {}; baselines {}; final pairs {}; confined {}", fmt::join(judged.task.set, ","), judged.workbench.precision,
                               fmt::join(judged.workbench.baselines, ","), judged.workbench.final_pairs, !judged.workbench.no_sandbox);
+  if (judged.untimed) sweep.options += "; untimed";
   sweep.remarks = matched.remarks;
   std::unique_ptr<AnswerJudge> judge;
   sweep.work = [&](const std::filesystem::path& folder, GpuShares& shares, const std::stop_token& stop) {

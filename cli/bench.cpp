@@ -9,7 +9,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct BenchOptions {
   JudgedVariantsOptions judged;
   double at_least = 0;
 };
@@ -22,7 +22,7 @@ bool reaches(const outcome::Judgement& judgement, double at_least) {
 bool several_gpus(const std::string& names) { return names == "all" || names.find(',') != std::string::npos; }
 
 // Right where the task can be judged at all, faster somewhere, and with --at-least that everywhere.
-ExitCode run_on_gpus(const Options& options, const Console& console) {
+ExitCode run_on_gpus(const BenchOptions& options, const Console& console) {
   bool faster = false, right = true, reached = true;
   for (const JudgedOnGpu& gpu : judge_on_gpus(options.judged, console)) {
     bool here = false;
@@ -38,7 +38,7 @@ ExitCode run_on_gpus(const Options& options, const Console& console) {
   return faster && reached ? ExitCode::success : ExitCode::nothing_faster;
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_bench(const BenchOptions& options, const Console& console) {
   if (several_gpus(options.judged.device.gpu)) return run_on_gpus(options, console);
   bool faster = false, right = true, reached = false;
   const auto judged = judge_variants(options.judged, console);
@@ -56,9 +56,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_bench(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   Arguments app = line.add("bench", "Say how fast a variant is, and what limits it", manual_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_bench(*options, line.console); });
   add_task_options(app, options->judged.task);
   app.add_option("VARIANT", options->judged.variants, "Kernel files that answer the task")->required();
   app.add_flag("--counters", options->judged.counters, "Also print what the hardware or the simulator counted");

@@ -23,7 +23,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct CompileOptions {
   std::string file, arch, gpu = "H200", ptx, cubin;
   WorkbenchOptions workbench;
   bool as_json = false;
@@ -53,7 +53,7 @@ std::string architecture(const std::string& given) {
 
 // A kernel file compiles what its plan launches, at the first values of its tunables; other CUDA source compiles every
 // __global__ function that is no template.
-compile::Request make_request(const Options& options) {
+compile::Request make_request(const CompileOptions& options) {
   compile::Request request;
   request.source = base::read_file(options.file);
   request.name = options.file;
@@ -131,7 +131,7 @@ json compiled_json(const compile::Compiled& compiled) {
           {"diagnostics", diagnostics_json(compiled.warnings)}};
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_compile(const CompileOptions& options, const Console& console) {
   const auto request = make_request(options);
   compile::Compiler compiler(compiler_options(options.workbench));
   const auto compiled = compiler.compile(request);
@@ -164,9 +164,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_compile(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompileOptions>();
   Arguments app = line.add("compile", "Compile with NVRTC: messages, PTX and resource use", manual_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_compile(*options, line.console); });
   app.add_option("FILE", options->file, "A kernel file or other device code")->required();
   app.add_option("--gpu", options->gpu, "The GPU to compile for; see `cudal1 devices`")->option_text("NAME");
   app.add_option("--arch", options->arch, "An architecture, such as sm_80, instead of a GPU")->option_text("ARCH");

@@ -6,11 +6,11 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct CompletionOptions {
   std::string shell;
 };
 
-ExitCode run(const Options& options, const CommandLine& line) {
+ExitCode run_completion(const CompletionOptions& options, const CommandLine& line) {
   line.console.result(completion_script(line.root(), options.shell));
   return ExitCode::success;
 }
@@ -18,9 +18,9 @@ ExitCode run(const Options& options, const CommandLine& line) {
 }  // namespace
 
 void add_completion(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompletionOptions>();
   Arguments app = line.add("completion", "Print a script that completes commands and options in a shell", surroundings_group,
-                           [options, &line] { return run(*options, line); });
+                           [options, &line] { return run_completion(*options, line); });
   line.forgive_settings(app);
   app.add_option("SHELL", options->shell, "bash, zsh or fish")
       ->required()

@@ -13,7 +13,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct ConfigOptions {
   bool origin = false, as_json = false;
 };
 
@@ -31,7 +31,7 @@ std::string value_text(const Setting& setting) {
   return text + "]";
 }
 
-ExitCode show(const Options& options, const CommandLine& line) {
+ExitCode show(const ConfigOptions& options, const CommandLine& line) {
   json list = json::array();
   std::string text;
   for (const auto& setting : all_settings(line.root())) {
@@ -58,7 +58,7 @@ ExitCode paths(const CommandLine& line) {
 }  // namespace
 
 void add_config(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigOptions>();
   Arguments app = line.add("config", "Show settings, and the files that they come from", surroundings_group, nullptr);
   Arguments show_app =
       line.add(app, "show", "Every setting as it applies here", "Commands", [options, &line] { return show(*options, line); });

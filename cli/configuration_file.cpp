@@ -58,7 +58,7 @@ void read_table(ConfigurationFile& file, const toml::table& table, const std::st
   }
 }
 
-ConfigurationFile read(Origin origin, const fs::path& path) {
+ConfigurationFile read_file(Origin origin, const fs::path& path) {
   ConfigurationFile file{origin, path, false, {}};
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return file;
@@ -121,7 +121,7 @@ std::vector<std::pair<Origin, fs::path>> configuration_paths() {
 
 std::vector<ConfigurationFile> configuration_files() {
   std::vector<ConfigurationFile> files;
-  for (const auto& [origin, path] : configuration_paths()) files.push_back(read(origin, path));
+  for (const auto& [origin, path] : configuration_paths()) files.push_back(read_file(origin, path));
   return files;
 }
 

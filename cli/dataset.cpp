@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct DatasetOptions {
   std::vector<std::string> runs;
   std::string purpose = "sft", engine = "trl", style = "full", output;
   dataset::Options rows;
@@ -37,7 +37,7 @@ std::vector<store::Run> load_runs(const std::vector<std::string>& folders) {
   return runs;
 }
 
-ExitCode write_harbor(const Options& options, const std::vector<store::Run>& runs, const Console& console) {
+ExitCode write_harbor(const DatasetOptions& options, const std::vector<store::Run>& runs, const Console& console) {
   if (options.output.empty()) throw base::Error(base::Fault::usage, "--for harbor writes a folder for each task: name one with -o");
   for (const store::Run& run : runs)
     for (const auto& [path, text] : dataset::harbor_task(run, {})) {
@@ -49,7 +49,7 @@ ExitCode write_harbor(const Options& options, const std::vector<store::Run>& run
   return ExitCode::success;
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_dataset(const DatasetOptions& options, const Console& console) {
   const auto runs = load_runs(options.runs);
   if (options.purpose == "harbor") return write_harbor(options, runs, console);
   dataset::Options rows = options.rows;
@@ -70,8 +70,8 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_dataset(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("dataset", "Make training data from runs and sweeps", surroundings_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<DatasetOptions>();
+  Arguments app = line.add("dataset", "Make training data from runs and sweeps", surroundings_group, [options, &line] { return run_dataset(*options, line.console); });
   app.add_option("RUNS", options->runs, "Folders of runs, or of sweeps")->required();
   app.add_option("--for", options->purpose, "What is learnt from it")->option_text("sft|contrast|preference|grpo|harbor")->check(Check::one_of({"sft", "contrast", "preference", "grpo", "harbor"}));
   app.add_option("--engine", options->engine, "The training engine whose field names the rows use")->option_text("trl|verl|openrlhf")->check(Check::one_of({"trl", "verl", "openrlhf"}));

@@ -14,7 +14,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct DevicesOptions {
   bool verbose = false, as_json = false;
 };
 
@@ -112,7 +112,7 @@ std::string as_text(const cuda::Inventory& inventory, bool verbose) {
   return text + line + '\n';
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_devices(const DevicesOptions& options, const Console& console) {
   const auto inventory = cuda::inventory();
   console.result(options.as_json ? as_json(inventory, options.verbose) : as_text(inventory, options.verbose));
   return ExitCode::success;
@@ -121,9 +121,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_devices(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DevicesOptions>();
   Arguments app = line.add("devices", "List the GPUs of this machine, and those that the simulator predicts", surroundings_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_devices(*options, line.console); });
   app.add_flag("--verbose", options->verbose, "Also print each GPU's record and the PTX instructions that the simulator knows");
   app.add_flag("--json", options->as_json, "Print one JSON object");
 }

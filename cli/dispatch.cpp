@@ -28,7 +28,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct DispatchOptions {
   TaskOptions task;
   std::vector<std::string> variants;
   std::string output;
@@ -60,7 +60,7 @@ struct Composed {
   std::vector<std::pair<std::string, std::string>> choice;   // condition, variant's file
 };
 
-Composed composed(const Options& options, const std::vector<std::string>& sources, const std::vector<outcome::Judgement>& judged, const std::vector<std::size_t>& fastest) {
+Composed composed(const DispatchOptions& options, const std::vector<std::string>& sources, const std::vector<outcome::Judgement>& judged, const std::vector<std::size_t>& fastest) {
   std::vector<std::size_t> used, groups;
   std::vector<std::map<std::string, std::int64_t>> sizes;
   for (std::size_t w = 0; w < fastest.size(); ++w) {
@@ -84,7 +84,7 @@ Composed composed(const Options& options, const std::vector<std::string>& source
   return result;
 }
 
-void write_dispatcher(const Options& options, const task::Task& task, const std::string& source) {
+void write_dispatcher(const DispatchOptions& options, const task::Task& task, const std::string& source) {
   auto candidate = judge::read_candidate(task, source, options.output);
   if (!candidate) throw base::Error(base::Fault::internal, candidate.error().message);
   std::vector<std::string> labels;
@@ -93,7 +93,7 @@ void write_dispatcher(const Options& options, const task::Task& task, const std:
   base::write_file(options.output, compile::with_own_headers(kernel::output_file(task.file, candidate->file, {})) + kernel::verified_comment(labels));
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_dispatch(const DispatchOptions& options, const Console& console) {
   require_writable(options.output, options.variants);
   std::vector<std::string> sources;
   for (const auto& file : options.variants) sources.push_back(base::read_file(file));
@@ -149,8 +149,8 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_dispatch(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("dispatch", "One kernel file of several variants, each at the sizes where it is the fastest", manual_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<DispatchOptions>();
+  Arguments app = line.add("dispatch", "One kernel file of several variants, each at the sizes where it is the fastest", manual_group, [options, &line] { return run_dispatch(*options, line.console); });
   add_task_options(app, options->task);
   app.add_option("VARIANT", options->variants, "Kernel files that answer the task")->required();
   app.add_option("-o,--output", options->output, "Write the dispatcher here, ready for nvcc, if it wins")->option_text("FILE");

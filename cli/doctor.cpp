@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct DoctorOptions {
   bool as_json = false;
 };
 
@@ -155,7 +155,7 @@ std::string as_json(const std::vector<Finding>& findings) {
   return json{{"schema", 1}, {"findings", list}}.dump(2) + "\n";
 }
 
-ExitCode run(const Options& options, const CommandLine& line) {
+ExitCode run_doctor(const DoctorOptions& options, const CommandLine& line) {
   const std::vector<Finding> findings = {nvrtc(), sandbox(), confinement(), gpus(), sanitizer(), torch(), cache(),
                                          configuration(line.root())};
   line.console.result(options.as_json ? as_json(findings) : as_text(findings, line.console.colour(stdout)));
@@ -168,9 +168,9 @@ ExitCode run(const Options& options, const CommandLine& line) {
 }  // namespace
 
 void add_doctor(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   Arguments app = line.add("doctor", "Say what is missing on this machine, and how to get it", surroundings_group,
-                           [options, &line] { return run(*options, line); });
+                           [options, &line] { return run_doctor(*options, line); });
   line.forgive_settings(app);
   app.add_flag("--json", options->as_json, "Print one JSON object");
 }

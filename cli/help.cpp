@@ -26,7 +26,7 @@ std::optional<std::string_view> embedded_text(std::string_view name);
 
 namespace {
 
-struct Options {
+struct HelpOptions {
   std::string topic;
 };
 
@@ -106,7 +106,7 @@ constexpr Topic topics[] = {
     {"options", "every option of every command, for programs", option_rows},
 };
 
-ExitCode run(const Options& options, const CommandLine& line) {
+ExitCode run_help(const HelpOptions& options, const CommandLine& line) {
   if (options.topic.empty()) {
     std::string list;
     for (const auto& topic : topics) list += fmt::format("  help {:<25} {}\n", topic.name, topic.summary);
@@ -139,9 +139,9 @@ std::vector<std::string> topic_names() {
 }
 
 void add_help(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HelpOptions>();
   Arguments app = line.add("help", "Show the help of a command or a topic: kernel-file, torch, exit-codes, environment", surroundings_group,
-                           [options, &line] { return run(*options, line); });
+                           [options, &line] { return run_help(*options, line); });
   line.forgive_settings(app);
   app.add_option("TOPIC", options->topic, "A topic or a command");
 }

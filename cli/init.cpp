@@ -25,7 +25,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct InitOptions {
   std::string file, output, kernel;
   TaskOptions settings;
   bool overwrite = false;
@@ -35,7 +35,7 @@ struct Options {
 };
 
 // A file that has a `main` says by running what cannot be read in it.
-ExitCode record(const Options& options, const Console& console) {
+ExitCode record(const InitOptions& options, const Console& console) {
   RecordedProgram program;
   program.words = {options.file};
   program.words.insert(program.words.end(), options.arguments.begin(), options.arguments.end());
@@ -49,7 +49,7 @@ ExitCode record(const Options& options, const Console& console) {
 }
 
 // The interface that a variant of the module has; its kernels are the user's to write.
-kernel::Draft module_draft(const Options& options) {
+kernel::Draft module_draft(const InitOptions& options) {
   pytorch::Host host({options.settings.python, "cpu", 0});
   const auto task = host.open(options.file, overrides(options.settings.set), host_memory_bytes());
   kernel::Draft draft;
@@ -83,7 +83,7 @@ std::string chosen_kernel(const kernel::Draft& draft, const Console& console) {
   return word;
 }
 
-kernel::Draft source_draft(const Options& options, const Console& console) {
+kernel::Draft source_draft(const InitOptions& options, const Console& console) {
   const std::string source = read_source(options.file), name = options.file == "-" ? "task.cu" : options.file;
   auto draft = kernel::draft(source, name, options.kernel);
   if (options.kernel.empty())
@@ -92,7 +92,7 @@ kernel::Draft source_draft(const Options& options, const Console& console) {
   return draft;
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_init(const InitOptions& options, const Console& console) {
   if (options.run) return record(options, console);
   if (!options.arguments.empty()) throw base::Error(base::Fault::usage, "init drafts one file; arguments are for a program that --run runs");
   const bool to_file = !options.output.empty() && options.output != "-";
@@ -117,9 +117,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_init(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitOptions>();
   Arguments app = line.add("init", "Draft a kernel file from an ordinary .cu or a PyTorch module", main_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_init(*options, line.console); });
   app.add_option("FILE", options->file, "CUDA source, - for standard input, or a PyTorch module in KernelBench's form")->required();
   app.add_option("ARGUMENTS", options->arguments, "Arguments of the program that --run runs; those that begin with a dash stand after --");
   app.add_option("-o,--output", options->output, "Write to this file instead of standard output")->option_text("FILE");

@@ -21,7 +21,7 @@ bool InputLines::read_more() {
     pollfd wanted{descriptor_, POLLIN, 0};
     const int ready = poll(&wanted, 1, look_for_stop_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    const ssize_t count = read(descriptor_, buffer.data(), buffer.size());
+    const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) return false;
     read_.append(buffer.data(), static_cast<std::size_t>(count));

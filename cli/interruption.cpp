@@ -41,7 +41,7 @@ extern "C" void on_signal(int number) {
   first_ms = now_ms();
   const int error = errno;
   const char byte = 1;
-  [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
+  [[maybe_unused]] const auto written = ::write(wake_up, &byte, 1);
   errno = error;
 }
 
@@ -63,7 +63,7 @@ Interruption::Interruption(const Console& console, std::string promise) {
   wake_up = ends[1];
   listener_ = std::jthread([read_end = ends[0], source = source_, promise = std::move(promise), &console]() mutable {
     char byte = 0;
-    while (read(read_end, &byte, 1) < 0 && errno == EINTR) {}
+    while (::read(read_end, &byte, 1) < 0 && errno == EINTR) {}
     if (byte == 0) return;
     console.warn(fmt::format("{}{}; once more to stop at once", console.options.progress == "json" ? "" : "\n", promise));
     source.request_stop();
@@ -81,10 +81,10 @@ Interruption::~Interruption() {
   handle(SIGTERM, SIG_DFL);
   if (hangs_up_) handle(SIGHUP, SIG_DFL);
   const char byte = 0;  // ends the listener
-  [[maybe_unused]] const auto written = write(wake_up, &byte, 1);
+  [[maybe_unused]] const auto written = ::write(wake_up, &byte, 1);
   listener_.join();
-  close(wake_up.exchange(-1));
-  close(read_end_);
+  ::close(wake_up.exchange(-1));
+  ::close(read_end_);
 }
 
 int Interruption::signal() const { return first_signal; }

@@ -17,7 +17,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct JudgeOptions {
   JudgeSessionsOptions sessions = usual_judge_sessions();
   bool brief = false;
   std::string reward;
@@ -68,7 +68,7 @@ std::string summary(const docket::Counts& counts, long long refused, double seco
                      counts.cheats, faults, static_cast<double>(counts.answered + refused - faults) / seconds);
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_judge(const JudgeOptions& options, const Console& console) {
   JudgeSessions sessions(options.sessions, console);
   Lines lines(console, options.brief);
   const Interruption interruption(console, "ending after the answers that are being judged");
@@ -90,9 +90,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_judge(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JudgeOptions>();
   Arguments app = line.add("judge", "Judge many answers to many tasks: a line of JSON in, a verdict out", manual_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_judge(*options, line.console); });
   app.add_flag("--brief", options->brief, "Leave the evidence out of the verdicts");
   app.add_option("--reward", options->reward, "Also compute this reward for each answer")
       ->option_text("paper|log|milestones|kevin|correct")

@@ -23,6 +23,7 @@ struct JudgedVariantsOptions {
   DeviceOptions device;
   WorkbenchOptions workbench;
   bool quick = false, counters = false, as_json = false;
+  bool untimed = false;   // of published answers, only whether they are right
 };
 void add_judged_variants_options(Arguments app, JudgedVariantsOptions& options);
 

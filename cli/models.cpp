@@ -14,14 +14,14 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct ModelsOptions {
   ModelOptions model;
   std::string provider;
   bool as_json = false;
 };
 
 // What the service of one provider has, as values of --model.
-ExitCode list_models(const Options& options, const Console& console) {
+ExitCode list_models(const ModelsOptions& options, const Console& console) {
   const auto service = open_service(options.model, options.provider, console);
   const auto models = model::served_models(*service);
   std::string text;
@@ -36,7 +36,7 @@ ExitCode list_models(const Options& options, const Console& console) {
   return ExitCode::success;
 }
 
-ExitCode list_providers(const Options& options, const Console& console) {
+ExitCode list_providers(const ModelsOptions& options, const Console& console) {
   std::string text;
   json list = json::array();
   for (const auto& provider : all_providers(nullptr)) {
@@ -50,7 +50,7 @@ ExitCode list_providers(const Options& options, const Console& console) {
 }  // namespace
 
 void add_models(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ModelsOptions>();
   Arguments app = line.add("models", "List the models that can be asked for variants (--model)", surroundings_group,
                            [options, &line] { return (options->provider.empty() ? list_providers : list_models)(*options, line.console); });
   app.add_option("PROVIDER", options->provider, "List the models of this provider's service, such as ollama");

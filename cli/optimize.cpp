@@ -34,7 +34,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct OptimizeOptions {
   RunOptions run;
   std::string output, folder, reviewer;
   double review_jump = reviewer::preset_jump;
@@ -54,7 +54,7 @@ struct Plan {
   std::filesystem::path folder;
 };
 
-search::Options with_limits(search::Options search, const Options& options) {
+search::Options with_limits(search::Options search, const OptimizeOptions& options) {
   if (options.time_limit > 0) search.wall_limit = base::Seconds(options.time_limit);
   if (options.target > 0) search.target_speedup = options.target;
   if (options.share_of_limit > 0) search.share_of_limit = options.share_of_limit;
@@ -64,7 +64,7 @@ search::Options with_limits(search::Options search, const Options& options) {
   return search;
 }
 
-Plan make_plan(const Options& options) {
+Plan make_plan(const OptimizeOptions& options) {
   const auto& run = options.run;
   auto choice = choose_device(run.device);
   auto open = open_task(run.task, choice);
@@ -77,7 +77,7 @@ Plan make_plan(const Options& options) {
   return plan;
 }
 
-ExitCode dry_run(const Options& options, Plan& plan, const Console& console) {
+ExitCode dry_run(const OptimizeOptions& options, Plan& plan, const Console& console) {
   const auto models = open_models(options.run.model, plan.open.task, precision_of(options.run.workbench, plan.open.task), console, Purpose::looking);
   WorkbenchOptions bench = options.run.workbench;
   bench.final_verdicts = false;
@@ -112,7 +112,7 @@ ExitCode dry_run(const Options& options, Plan& plan, const Console& console) {
   return ExitCode::success;
 }
 
-store::RunFolder::Existing existing(const Options& options) {
+store::RunFolder::Existing existing(const OptimizeOptions& options) {
   if (options.again) return store::RunFolder::Existing::again;
   return options.force ? store::RunFolder::Existing::force : store::RunFolder::Existing::resume;
 }
@@ -125,7 +125,7 @@ bool nothing_left(const store::RunFolder& folder, const search::Options& search)
 }
 
 // Runs or goes on with the rounds; returns the signal that stopped them, or 0.
-int execute(const Options& options, Plan& plan, const Models& models, store::RunFolder& folder, const Console& console) {
+int execute(const OptimizeOptions& options, Plan& plan, const Models& models, store::RunFolder& folder, const Console& console) {
   std::vector<model::Model*> asked;
   for (const auto& model : models) asked.push_back(model.get());
 
@@ -143,14 +143,14 @@ int execute(const Options& options, Plan& plan, const Models& models, store::Run
   return interruption.signal();
 }
 
-Models open_reviewer(const Options& options, const Plan& plan, const Console& console) {
+Models open_reviewer(const OptimizeOptions& options, const Plan& plan, const Console& console) {
   ModelOptions asked = options.run.model;
   asked.models = {options.reviewer};
   return open_models(asked, plan.open.task, precision_of(options.run.workbench, plan.open.task), console, Purpose::asking);
 }
 
 // A second model's remark on the winner, once.
-void review_winner(const Options& options, const Plan& plan, Models models, store::RunFolder& folder, const Console& console) {
+void review_winner(const OptimizeOptions& options, const Plan& plan, Models models, store::RunFolder& folder, const Console& console) {
   if (options.reviewer.empty()) return;
   const auto run = store::load(plan.folder);
   const auto* best = run.result.best();
@@ -179,7 +179,7 @@ bool improved(const store::Run& run) {
 }
 
 // A kernel file as a solution of the definition that the task was taken from, where -o asks for one.
-std::string as_asked(const Options& options, const std::string& kernel_file, const store::Run& run) {
+std::string as_asked(const OptimizeOptions& options, const std::string& kernel_file, const store::Run& run) {
   if (kernel_file.empty() || !options.output.ends_with(".json")) return kernel_file;
   const auto definition = flashinfer::read_definition(base::read_file(options.run.task.task, std::size_t{16} << 20), options.run.task.task);
   const auto* best = run.result.best();
@@ -190,14 +190,14 @@ std::string as_asked(const Options& options, const std::string& kernel_file, con
 }
 
 // What goes to -o; the task's own kernel where nothing is faster and that is fine. Empty: nothing.
-std::string output_text(const Options& options, const task::Task& task, const store::Run& run) {
+std::string output_text(const OptimizeOptions& options, const task::Task& task, const store::Run& run) {
   if (improved(run) && !run.best_file.empty()) return base::read_file(run.best_file);
   const bool own = options.allow_no_improvement && !task::is_module(task) && !goes_on(run.result.stopped_because);
   return own ? compile::with_own_headers(kernel::output_file(task.file, task.file, {})) : "";
 }
 
 // Says what became of -o. What cannot be written any more (a full disk) is no reason to keep the report back.
-bool write_output(const Options& options, const task::Task& task, const store::Run& run, const Console& console) {
+bool write_output(const OptimizeOptions& options, const task::Task& task, const store::Run& run, const Console& console) {
   if (options.output.empty()) return true;
   try {
     const std::string text = as_asked(options, output_text(options, task, run), run);
@@ -229,7 +229,7 @@ ExitCode exit_code(const store::Run& run, int signal, bool fallback, bool allow_
   return fallback ? ExitCode::predicted_only : ExitCode::success;
 }
 
-ExitCode run(const Options& options, const store::Command& command, const Console& console) {
+ExitCode run_optimize(const OptimizeOptions& options, const store::Command& command, const Console& console) {
   require_writable(options.output, {options.run.task.task, options.run.start_from});
   if (options.output.ends_with(".json") && !flashinfer::is_definition(options.run.task.task))
     throw base::Error(base::Fault::usage, fmt::format("-o {}: a solution answers a definition.json, and the task {} is none; name a .cu", options.output, options.run.task.task));
@@ -277,9 +277,9 @@ ExitCode run(const Options& options, const store::Command& command, const Consol
 }  // namespace
 
 void add_optimize(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OptimizeOptions>();
   Arguments app = line.add("optimize", "Make a kernel faster in contrastive rounds", main_group,
-                           [options, &line] { return run(*options, line.given(), line.console); });
+                           [options, &line] { return run_optimize(*options, line.given(), line.console); });
   app.add_option("-o,--output", options->output, "Write the fastest kernel here, ready for nvcc, or for a definition.json as a solution, cudal1-flashinfer(7)")->option_text("FILE");
   app.add_option("--out", options->folder, "The run's folder [default: cudal1-runs/TASK-DIGEST]")->option_text("DIR");
   app.add_flag("--dry-run", options->dry_run, "Show the first prompt, its address and the estimated cost, and stop");

@@ -22,7 +22,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct PlanOptions {
   std::string file;
   std::vector<std::string> set;
   bool as_json = false;
@@ -116,7 +116,7 @@ std::string as_text(const kernel::Plan& plan, const std::string& label) {
   return text;
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_plan(const PlanOptions& options, const Console& console) {
   const std::string source = base::read_file(options.file);
   const task::Task task = task::from_source(source, options.file, overrides(options.set), std::numeric_limits<std::size_t>::max());
   const auto members = kernel::family(task.file);
@@ -146,8 +146,8 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_plan(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("plan", "Print what a kernel file launches at given sizes", manual_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<PlanOptions>();
+  Arguments app = line.add("plan", "Print what a kernel file launches at given sizes", manual_group, [options, &line] { return run_plan(*options, line.console); });
   app.add_option("FILE", options->file, "Kernel file")->required();
   app.add_option("--set", options->set, "Other values for the file's sizes")->option_text("NAME=VALUE")->one_value();
   app.add_flag("--json", options->as_json, "Print one JSON object");

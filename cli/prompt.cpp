@@ -12,12 +12,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct Options {
+struct PromptOptions {
   RunOptions run;
   bool as_json = false;
 };
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_prompt(const PromptOptions& options, const Console& console) {
   const auto choice = choose_device(options.run.device);
   auto open = open_task(options.run.task, choice);
   console.note(choice.statement);
@@ -41,9 +41,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_prompt(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PromptOptions>();
   Arguments app = line.add("prompt", "Print the prompt that a first round would send", manual_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_prompt(*options, line.console); });
   add_run_options(app, options->run);
   app.add_flag("--json", options->as_json, "Print one JSON object");
 }

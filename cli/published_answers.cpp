@@ -33,6 +33,7 @@ judge::AnswerOptions answer_options(const WorkbenchOptions& workbench, const std
 std::vector<report::NamedJudgement> judge_published(const JudgedVariantsOptions& options, const OpenTask& open,
                                                     const DeviceChoice& choice, const Console& console) {
   judge::AnswerOptions asked = answer_options(options.workbench, options.task.set, open, choice);
+  asked.untimed = options.untimed;
   StatusLine status(console);
   std::vector<report::NamedJudgement> judgements;
   for (const auto& file : options.variants) {

@@ -16,7 +16,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct RecordOptions {
   RecordedProgram program;
   RecordedTaskOptions task;
   DeviceOptions device;
@@ -40,7 +40,7 @@ void read_launches(const std::string& text, record::Choice& choice) {
   if (choice.last < choice.first) throw base::Error(base::Fault::usage, fmt::format("--launch {}: the last launch comes before the first", text));
 }
 
-ExitCode run(Options options, const Console& console) {
+ExitCode run_record(RecordOptions options, const Console& console) {
   read_launches(options.launch, options.program.choice);
   auto& words = options.program.words;
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
@@ -52,8 +52,8 @@ ExitCode run(Options options, const Console& console) {
 }  // namespace
 
 void add_record(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("record", "Make a task from a running program", main_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<RecordOptions>();
+  Arguments app = line.add("record", "Make a task from a running program", main_group, [options, &line] { return run_record(*options, line.console); });
   app.add_option("PROGRAM", options->program.words, "After --, a program and its arguments; or CUDA sources with a main")->required();
   app.add_option("ARGUMENTS", options->arguments, "Arguments of the program that the sources make");
   app.add_option("-o,--output", options->task.output, "Write the task here; without --kernel or --launch it is of the kernel with the most time")->option_text("FILE");

@@ -12,12 +12,12 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string run, format = "terminal", output;
   bool as_json = false;
 };
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_report(const ReportOptions& options, const Console& console) {
   const auto run = store::load(options.run);
   const bool to_file = !options.output.empty() && options.output != "-";
   const auto text = report::render(run, options.as_json ? "json" : options.format,
@@ -31,9 +31,9 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_report(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   Arguments app = line.add("report", "Print the report of a run again, in any format", main_group,
-                           [options, &line] { return run(*options, line.console); });
+                           [options, &line] { return run_report(*options, line.console); });
   app.add_option("RUN", options->run, "A run's folder; see `cudal1 runs`")->required();
   app.add_option("--format", options->format, "How it is written")
       ->option_text(fmt::format("{}", fmt::join(report::formats(), "|")));

@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "resume_command.hpp"
 
+#include "base/error.hpp"
 #include "outcome/judgement.hpp"
 #include "store/run.hpp"
 
@@ -67,6 +68,7 @@ std::string summary_text(const store::Summary& run) {
 }
 
 ExitCode run(const Options& options, const Console& console) {
+  if (!std::filesystem::exists(options.folder)) throw base::Error(base::Fault::missing, fmt::format("there is no run or folder {}; `cudal1 runs` lists the runs under this one", options.folder));
   auto runs = store::list(options.folder);
   for (auto& run : runs) catch_up(run);
   std::string text;
@@ -75,7 +77,7 @@ ExitCode run(const Options& options, const Console& console) {
     if (options.as_json) list.push_back(summary_json(run));
     else text += summary_text(run);
   }
-  if (runs.empty()) console.note(fmt::format("no runs under {}{}", options.folder, std::filesystem::exists(options.folder) ? "" : ": there is no such folder"));
+  if (runs.empty()) console.note(fmt::format("no runs under {}", options.folder));
   console.result(options.as_json ? json{{"schema", 1}, {"runs", list}}.dump(2) + "\n" : text);
   return ExitCode::success;
 }

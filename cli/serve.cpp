@@ -18,7 +18,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct ServeOptions {
   JudgeSessionsOptions sessions = usual_judge_sessions();
   std::vector<std::string> tasks;
   std::string listen = "127.0.0.1:8780", token_variable = "CUDAL1_SERVE_TOKEN", reward = std::string(reward::name(reward::usual));
@@ -75,7 +75,7 @@ std::pair<std::string, int> address(const std::string& listen) {
   return {listen.substr(0, colon), port};
 }
 
-serve::Options server_options(const Options& options, const JudgeSessions& sessions) {
+serve::Options server_options(const ServeOptions& options, const JudgeSessions& sessions) {
   serve::Options result;
   std::tie(result.host, result.port) = address(options.listen);
   result.connections = options.connections;
@@ -91,7 +91,7 @@ serve::Options server_options(const Options& options, const JudgeSessions& sessi
   return result;
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_serve(const ServeOptions& options, const Console& console) {
   JudgeSessions sessions(options.sessions, console);
   docket::Docket docket(sessions.opener(), sessions.limits(), sessions.exemplars());
   serve::Options asked = server_options(options, sessions);
@@ -108,8 +108,8 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_serve(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("serve", "Offer the judge over HTTP to training programs", surroundings_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<ServeOptions>();
+  Arguments app = line.add("serve", "Offer the judge over HTTP to training programs", surroundings_group, [options, &line] { return run_serve(*options, line.console); });
   app.add_option("TASK", options->tasks, "Task files that requests may name");
   app.add_option("--listen", options->listen, "The address to serve on; port 0 takes any free port")->option_text("HOST:PORT");
   app.add_option("--token-variable", options->token_variable, "The environment variable with the token that clients send; needed to serve other machines")->option_text("NAME");

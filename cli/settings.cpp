@@ -138,7 +138,7 @@ void apply_settings(CLI::App& root, CLI::App& command) {
 std::vector<std::string> misspelt_variables(const CLI::App& root) {
   std::vector<std::string> known;
   for (const std::string& key : keys_of_tree(root)) known.push_back(environment_name(key));
-  for (const char* other : {"CUDAL1_SHARD", "CUDAL1_SHARDS", "CUDAL1_GPU_MEMORY_GIB", "CUDAL1_NVML", "CUDAL1_CUPTI", "CUDAL1_SSH", "CUDAL1_SSH_PATIENCE", "CUDAL1_ACCEPT"}) known.emplace_back(other);
+  for (const char* other : {"CUDAL1_SHARD", "CUDAL1_SHARDS", "CUDAL1_GPU_MEMORY_GIB", "CUDAL1_NVML", "CUDAL1_CUPTI", "CUDAL1_SSH", "CUDAL1_SSH_PATIENCE", "CUDAL1_ACCEPT", "CUDAL1_PROGRAM", "CUDAL1_DRIVER", "CUDAL1_LAUNCHER"}) known.emplace_back(other);
   std::vector<std::string> misspelt;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string text = *variable;

@@ -70,6 +70,9 @@ void add_sweep(CommandLine& line) {
       ->option_text("kernelbench|torch|host")
       ->one_value()
       ->check(Check::one_of({"kernelbench", "torch", "host"}));
+  app.add_option("--confirmations", options->search.run.search.confirmations, "The most variants of a task that get a final verdict; 0: none does")
+      ->option_text("N")
+      ->check(Check::between(0, 1000));
   const char* tasks = "Tasks";
   add_batch_options(app, options->batch, tasks);
   app.add_option("--cost-limit", options->search.cost_limit, "The most dollars for the replies to one task")

@@ -80,7 +80,9 @@ std::vector<ReadSweep> read_sweeps(const std::filesystem::path& place) {
 }
 
 SweepJournal::SweepJournal(const std::filesystem::path& folder, const SweepIdentity& identity) {
-  std::filesystem::create_directories(folder);
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) throw base::Error(base::Fault::not_written, fmt::format("{} cannot be created: {}; name another folder with --out", folder.string(), problem.message()));
   const auto path = folder / "journal.jsonl";
   std::string fresh = to_value(identity).dump() + "\n";
   if (std::filesystem::exists(path) && std::filesystem::file_size(path) > 0) {

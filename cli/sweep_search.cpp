@@ -8,13 +8,13 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "search/search.hpp"
+#include "search/technique_use.hpp"
 #include "store/memory.hpp"
 #include "store/run.hpp"
 #include "store/run_folder.hpp"
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -41,23 +41,25 @@ bool take_replies_of(const SweepTask& task, std::vector<std::string>& models) {
   return any;
 }
 
-// How often each technique was in an answer that was judged, how often that was right, and how much faster it then was than
-// the best variant that its author was shown.
 void count_techniques(const search::Result& result, SweepRow& row) {
-  std::map<std::string, double> scores;
-  for (const auto& variant : result.variants) scores[variant.id] = variant.score();
+  row.by_technique = search::technique_uses(result);
+}
+
+// Where the `searched` seconds went: what PyTorch takes comes off, and "judging: …" are all judgements' steps, of which several may be under way at once.
+void note_seconds(const search::Result& result, double searched, SweepRow& row) {
+  const auto& reference = result.start.reference.judgement.step_seconds;
+  row.breakdown["search and judging"] = searched;
+  for (const char* step : {"oracle", "torch.compile", "baselines"}) {
+    const auto took = reference.find(step);
+    row.breakdown[step] = took == reference.end() ? 0 : took->second;
+    row.breakdown["search and judging"] -= row.breakdown[step];
+  }
+  const auto add = [&](const outcome::Judgement& judgement) {
+    for (const auto& [step, seconds] : judgement.step_seconds) row.breakdown["judging: " + step] += seconds;
+  };
   for (const auto& variant : result.variants) {
-    if (variant.status != search::Variant::Status::judged) continue;
-    double shown = 1;
-    for (const auto& id : variant.exemplars)
-      if (const auto found = scores.find(id); found != scores.end()) shown = std::max(shown, found->second);
-    for (const auto& technique : std::set<std::string>(variant.techniques.begin(), variant.techniques.end())) {
-      auto& use = row.by_technique[technique];
-      ++use.answers;
-      if (!variant.right()) continue;
-      ++use.right;
-      if (variant.score() > 0) use.add_gain(variant.score() / shown);
-    }
+    if (variant.status == search::Variant::Status::judged) add(variant.judgement);
+    if (variant.confirmation) add(*variant.confirmation);
   }
 }
 
@@ -163,13 +165,7 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
   }
   const double searched = (base::now() - judged).count();
   const auto result = store::load(place);
-  const auto& reference = result.result.start.reference.judgement.step_seconds;
-  row.breakdown["search and judging"] = searched;
-  for (const char* step : {"oracle", "baselines"}) {
-    const auto took = reference.find(step);
-    row.breakdown[step] = took == reference.end() ? 0 : took->second;
-    row.breakdown["search and judging"] -= row.breakdown[step];
-  }
+  note_seconds(result.result, searched, row);
   if (search::resumable(result.result.stopped_because)) {
     give_back(shared, choice, lane.host);
     return {result.result.stopped_because == search::Stop::pending ? TaskEnd::Kind::waiting : TaskEnd::Kind::stopped, result.result.reason};
@@ -188,10 +184,11 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
 }
 
 // How often and how long is looked, where that is not as usual.
-std::string judging_text(const WorkbenchOptions& options) {
-  const WorkbenchOptions usual;
-  return (options.trials == usual.trials ? "" : fmt::format("; trials {}", options.trials)) +
-         (options.final_pairs == usual.final_pairs ? "" : fmt::format("; final pairs {}", options.final_pairs));
+std::string judging_text(const RunOptions& options) {
+  const RunOptions usual;
+  const auto unusual = [](const char* name, int value, int usually) { return value == usually ? "" : fmt::format("; {} {}", name, value); };
+  return unusual("trials", options.workbench.trials, usual.workbench.trials) + unusual("final pairs", options.workbench.final_pairs, usual.workbench.final_pairs) +
+         unusual("confirmations", options.search.confirmations, usual.search.confirmations);
 }
 
 }  // namespace
@@ -203,7 +200,7 @@ std::string options_text(const SweepSearch& options) {
                      search.rounds, search.samples, options.run.workbench.seed, search.exemplars, options.run.sampling, search.tau, search.bucket_width,
                      !options.run.no_repair, search.ablate, search.hint, fmt::join(options.run.task.set, ","), options.run.workbench.precision,
                      fmt::join(options.run.workbench.baselines, ","), options.run.start_from, options.run.hide_scores ? "; scores hidden" : "", options.run.memory.empty() ? "" : "; with a memory", options.run.prompts, options.time_limit, options.cost_limit,
-                     judging_text(options.run.workbench));
+                     judging_text(options.run));
 }
 
 SweepWork searching(const SweepSearch& search, const Console& console, GpuShares& shares, const std::stop_token& stop) {

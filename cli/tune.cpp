@@ -30,7 +30,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct TuneOptions {
   std::string file, output, t4;
   std::vector<std::string> set, where;
   DeviceOptions device;
@@ -74,7 +74,7 @@ std::vector<kernel::Environment> chosen(const std::vector<kernel::Environment>& 
   return left;
 }
 
-Tuned read(const Options& options, const DeviceChoice& choice) {
+Tuned read(const TuneOptions& options, const DeviceChoice& choice) {
   Tuned tuned;
   tuned.source = base::read_file(options.file, std::size_t{16} << 20);
   auto parsed = kernel::parse(tuned.source, options.file);
@@ -91,7 +91,7 @@ Tuned read(const Options& options, const DeviceChoice& choice) {
   return tuned;
 }
 
-TunedCache cache_of(const Tuned& tuned, const Options& options, const DeviceChoice& choice) {
+TunedCache cache_of(const Tuned& tuned, const TuneOptions& options, const DeviceChoice& choice) {
   std::string key = tuned.source + "\n" + CUDAL1_VERSION + "\n" + choice.identity() + "\n" + options.workbench.precision + "\n";
   for (const auto& workload : tuned.open.task.workloads) key += "\n" + workload.label();
   return TunedCache(base::cache_folder() / "tuned" / (base::sha256(key).substr(0, 32) + ".jsonl"));
@@ -100,7 +100,7 @@ TunedCache cache_of(const Tuned& tuned, const Options& options, const DeviceChoi
 // Judges what the order gives until its end, and what stopped it.
 class Tuner {
  public:
-  Tuner(const Options& options, Tuned& tuned, Workbench& workbench, const TunedCache& cache, const Console& console)
+  Tuner(const TuneOptions& options, Tuned& tuned, Workbench& workbench, const TunedCache& cache, const Console& console)
       : options_(options), tuned_(tuned), workbench_(workbench), cache_(cache), console_(console),
         order_(tuned.family, static_cast<std::size_t>(options.budget), options.workbench.seed) {
     if (options.again) cache_.forget();
@@ -185,7 +185,7 @@ class Tuner {
     return {tunables, std::move(judgement), base::timestamp(), false};
   }
 
-  const Options& options_;
+  const TuneOptions& options_;
   Tuned& tuned_;
   Workbench& workbench_;
   const TunedCache& cache_;
@@ -239,14 +239,14 @@ std::string table(const TuningSummary& summary, const report::Style& style) {
   return report::draw_for_terminal(document, style);
 }
 
-void write_output(const Options& options, const Tuned& tuned, const Tunables& best) {
+void write_output(const TuneOptions& options, const Tuned& tuned, const Tunables& best) {
   std::vector<std::string> labels;
   for (const auto* list : {&tuned.open.task.workloads, &tuned.open.task.checks})
     for (const auto& workload : *list) labels.push_back(workload.label());
   base::write_file(options.output, compile::with_own_headers(kernel::output_file(tuned.file, tuned.file, {best.begin(), best.end()})) + kernel::verified_comment(labels));
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_tune(const TuneOptions& options, const Console& console) {
   require_writable(options.output, {options.file});
   require_writable(options.t4, {options.file});
   const auto choice = choose_device(options.device);
@@ -283,8 +283,8 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_tune(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("tune", "Find the best combination of a kernel's own tunables, without a model", manual_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<TuneOptions>();
+  Arguments app = line.add("tune", "Find the best combination of a kernel's own tunables, without a model", manual_group, [options, &line] { return run_tune(*options, line.console); });
   app.add_option("FILE", options->file, "A kernel file with tune lines")->required();
   app.add_option("-o,--output", options->output, "Write the best combination here, ready for nvcc")->option_text("FILE");
   app.add_option("--budget", options->budget, "The most combinations to judge; of more, neighbours of the best come first")->option_text("N")->check(Check::between(1, 4096));

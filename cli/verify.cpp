@@ -4,6 +4,9 @@
 #include "judged_variants.hpp"
 
 #include "base/error.hpp"
+#include "pytorch/host.hpp"
+
+#include <algorithm>
 
 namespace cudal1::cli {
 
@@ -22,6 +25,9 @@ ExitCode run(Options options, const Console& console) {
     options.bulk.output.as_json = options.judged.as_json;
     return sweep_answers(options.bulk, options.judged, console);
   }
+  const auto& variants = options.judged.variants;
+  if (options.judged.untimed && !std::all_of(variants.begin(), variants.end(), [](const auto& file) { return pytorch::is_module(file); }))
+    throw base::Error(base::Fault::usage, "--untimed is for published answers, not for kernel files: --quick takes a first verdict of these");
   const auto judged = judge_variants(options.judged, console);
   for (const auto& [name, judgement] : judged.judgements)
     if (!outcome::is_right(judgement.verdict)) return ExitCode::bad_input;
@@ -37,6 +43,7 @@ void add_verify(CommandLine& line) {
   app.add_option("VARIANT", options->judged.variants, "Kernel files that answer the task, or somebody's PyTorch module with a ModelNew");
   app.make_optional("TASK");   // --answers stands for both
   add_judged_variants_options(app, options->judged);
+  app.add_flag("--untimed", options->judged.untimed, "Say only whether published answers are right, and take no times");
   add_answer_sweep_options(app, options->bulk);
 }
 

@@ -14,7 +14,7 @@ namespace cudal1::cli {
 
 namespace {
 
-struct Options {
+struct WatchOptions {
   std::string run;
   int port = 8781;
 };
@@ -27,7 +27,7 @@ std::string version_of(const std::filesystem::path& journal) {
   return fmt::format("{} {}", size, written.time_since_epoch().count());
 }
 
-ExitCode run(const Options& options, const Console& console) {
+ExitCode run_watch(const WatchOptions& options, const Console& console) {
   store::load(options.run);   // a folder without a run is said at once
   serve::Page page;
   page.port = options.port;
@@ -44,8 +44,8 @@ ExitCode run(const Options& options, const Console& console) {
 }  // namespace
 
 void add_watch(CommandLine& line) {
-  auto options = std::make_shared<Options>();
-  Arguments app = line.add("watch", "Show the report of a run in the browser while the run goes on", main_group, [options, &line] { return run(*options, line.console); });
+  auto options = std::make_shared<WatchOptions>();
+  Arguments app = line.add("watch", "Show the report of a run in the browser while the run goes on", main_group, [options, &line] { return run_watch(*options, line.console); });
   app.add_option("RUN", options->run, "A run's folder; see `cudal1 runs`")->required();
   app.add_option("--port", options->port, "The port on the loopback address; 0 takes any free port")->option_text("N")->check(Check::between(0, 65535));
 }

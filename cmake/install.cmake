@@ -36,22 +36,36 @@ foreach(shell IN ITEMS bash zsh fish)
   list(APPEND completions "${output}")
 endforeach()
 add_custom_target(completions ALL DEPENDS ${completions})
+
+# All that is installed, and no test.
+add_custom_target(program DEPENDS cudal1 completions)
+foreach(target man cudal1_inject)
+  if(TARGET ${target})
+    add_dependencies(program ${target})
+  endif()
+endforeach()
 install(FILES "${completion_folder}/cudal1.bash" RENAME cudal1
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 install(FILES "${completion_folder}/cudal1.zsh" RENAME _cudal1 DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 install(FILES "${completion_folder}/cudal1.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 
 # `cmake --build build/release --target wheel` makes build/release/wheel/cudal1-<version>-….whl: this program and the Python package.
-# In the preset portable it holds the portable program, without the libraries of `record`, which need this system's glibc.
+# In the preset portable it holds the portable program and the launcher of operators, without the libraries of `record`, which need this system's glibc.
 find_package(Python3 COMPONENTS Interpreter)
 option(CUDAL1_PORTABLE "The wheel holds the portable program (preset portable)" OFF)
 if(Python3_Interpreter_FOUND AND CUDAL1_PORTABLE AND TARGET portable)
+  set(wheel_launcher "${PROJECT_BINARY_DIR}/wheel/prefix/lib/cudal1/libcudal1_launcher.so")
+  set(place_launcher "${CMAKE_STRIP}" -o "${wheel_launcher}" "$<TARGET_FILE:cudal1_launcher>")
+  if(NOT CMAKE_STRIP)
+    set(place_launcher "${CMAKE_COMMAND}" -E copy "$<TARGET_FILE:cudal1_launcher>" "${wheel_launcher}")
+  endif()
   add_custom_target(wheel
-    COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/wheel/prefix/bin"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/wheel/prefix/bin" "${PROJECT_BINARY_DIR}/wheel/prefix/lib/cudal1"
     COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_BINARY_DIR}/portable/cudal1" "${PROJECT_BINARY_DIR}/wheel/prefix/bin/cudal1"
+    COMMAND ${place_launcher}
     COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/python/wheel.py" "${PROJECT_BINARY_DIR}/wheel/prefix" "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/wheel"
     VERBATIM)
-  add_dependencies(wheel portable)
+  add_dependencies(wheel portable cudal1_launcher)
 elseif(Python3_Interpreter_FOUND)
   add_custom_target(wheel
     COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix "${PROJECT_BINARY_DIR}/wheel/prefix" --strip

@@ -10,6 +10,6 @@ sh cmake/install_dependencies.sh g++ cmake ninja-build pkg-config ccache scdoc l
   bash-completion python3-torch python3-venv openssh-client openssh-server
 sh cmake/install_python_packages.sh
 
-cmake --preset gate -Wno-dev
+cmake --preset gate -Wno-dev "-DCUDAL1_WARNINGS_AS_ERRORS=${WARNINGS_AS_ERRORS:-ON}"
 cmake --build --preset gate
 exec ctest --test-dir build/gate --output-on-failure -j "$(nproc)" "$@"

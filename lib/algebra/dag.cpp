@@ -5,6 +5,8 @@
 #include <cctype>
 #include <iterator>
 
+#include <fmt/format.h>
+
 namespace cudal1::algebra {
 
 bool Permute::swaps_last() const {
@@ -90,6 +92,25 @@ tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b) {
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments) {
   tensor::Extent result = literal(1, assignments);
   for (std::size_t i = first; i < last; ++i) result = times(result, shape[i]);
+  return result;
+}
+
+tensor::Extent ceil_div(const tensor::Extent& extent, std::int64_t by) {
+  tensor::Extent result{fmt::format("ceil_div({}, {})", extent.text, by), extent.values};
+  for (std::int64_t& value : result.values) value = ceil_div(value, by);
+  return result;
+}
+
+tensor::Extent round_up(const tensor::Extent& extent, std::int64_t to) {
+  tensor::Extent result{fmt::format("ceil_div({0}, {1}) * {1}", extent.text, to), extent.values};
+  for (std::int64_t& value : result.values) value = round_up(value, to);
+  return result;
+}
+
+tensor::Extent divided(const tensor::Extent& extent, std::int64_t by) {
+  if (by == 1) return extent;
+  tensor::Extent result{fmt::format("{} / {}", in_parentheses(extent.text), by), extent.values};
+  for (std::int64_t& value : result.values) value /= by;
   return result;
 }
 

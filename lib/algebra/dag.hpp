@@ -14,6 +14,11 @@
 
 namespace cudal1::algebra {
 
+// Thrown where a torch line, or a part of it, has no kernels here; caught where a whole line is lowered or cut into kernels.
+struct NotCovered {
+  std::string reason;  // one sentence
+};
+
 // A torch line in the few primitives that kernels are generated from. Norms, softmax and the like are spelt out in
 // them, so that the same generator fuses all of them. Each kind is a struct of what it takes beside its operands.
 struct Input {
@@ -154,6 +159,12 @@ tensor::Extent literal(std::int64_t value, std::size_t assignments);
 tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments);
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+// The same at every assignment, and in the text; `divided` rounds down.
+tensor::Extent ceil_div(const tensor::Extent& extent, std::int64_t by);
+tensor::Extent round_up(const tensor::Extent& extent, std::int64_t to);
+tensor::Extent divided(const tensor::Extent& extent, std::int64_t by);
 std::int64_t largest(const tensor::Extent& extent, std::size_t assignments);  // over the first `assignments`
 double volume(const tensor::Shape& shape);  // elements at the first workload
 std::int64_t smallest(const tensor::Extent& extent, std::size_t assignments);

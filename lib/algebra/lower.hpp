@@ -3,7 +3,6 @@
 
 #include "algebra/dag.hpp"
 
-#include <map>
 #include <string>
 #include <vector>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algebra/lowering.hpp"
 
-#include "algebra/not_covered.hpp"
+#include "algebra/dag.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
-// Operations that put elements to other places, or to several: parts side by side, and shapes with repeated dimensions.
 namespace cudal1::algebra {
 namespace {
 
@@ -129,11 +129,164 @@ int shuffle(Lowering& l, bool up) {
   return l.reshape(l.permute(l.reshape(l.input(), shape), dims), l.type().shape);
 }
 
+// From the end when negative.
+tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
+  const auto negative = [](std::int64_t value) { return value < 0; };
+  if (std::none_of(at.values.begin(), at.values.end(), negative)) return at;
+  if (!std::all_of(at.values.begin(), at.values.end(), negative)) throw NotCovered{"a position from the end at some sizes only"};
+  return plus(extent, at);
+}
+
+int slice(Lowering& l) {
+  const int operand = l.input();
+  const tensor::Shape shape = l.at(operand).shape;
+  const std::size_t dim = l.axis(shape.size());
+  const tensor::Extent start =
+      l.given("start") ? position(l.extent("start"), shape[dim]) : literal(0, l.assignments());
+  for (std::int64_t value : start.values)
+    if (value < 0) throw NotCovered{"a slice that starts before its tensor"};
+  return l.slice(operand, dim, start, l.type().shape[dim], static_cast<int>(l.integer("step")));
+}
+
+int select(Lowering& l) {
+  const int operand = l.input();
+  const tensor::Shape shape = l.at(operand).shape;
+  const std::size_t dim = l.axis(shape.size());
+  const int part = l.slice(operand, dim, position(l.extent("index"), shape[dim]), l.one());
+  return l.reshape(part, l.type().shape);
+}
+
+// As many elements of the call's dimension as its result has, from `start` on.
+int elements_from(Lowering& l, const tensor::Extent& start) {
+  const std::size_t dim = l.axis(l.type().shape.size());
+  return l.slice(l.input(), dim, start, l.type().shape[dim]);
+}
+
+int narrow(Lowering& l) { return elements_from(l, position(l.extent("start"), l.at(l.input()).shape[l.axis(l.type().shape.size())])); }
+
+int chunk(Lowering& l) {
+  tensor::Extent start = l.at(l.input()).shape[l.axis(l.type().shape.size())];
+  const std::int64_t chunks = l.integer("chunks"), index = l.integer("index");
+  start.text = fmt::format("ceil_div({}, {}) * {}", start.text, chunks, index);
+  for (std::int64_t& value : start.values) value = ceil_div(value, chunks) * index;
+  return elements_from(l, start);
+}
+
+int split(Lowering& l) { return elements_from(l, times(l.extent("split_size"), literal(l.integer("index"), l.assignments()))); }
+
+int flip(Lowering& l) {
+  int result = l.input();
+  const tensor::Shape shape = l.at(result).shape;
+  for (int dim : l.axes("dims", shape.size())) {
+    const tensor::Extent& extent = shape[static_cast<std::size_t>(dim)];
+    result = l.slice(result, static_cast<std::size_t>(dim), plus(extent, literal(-1, l.assignments())), extent, -1);
+  }
+  return result;
+}
+
+int cat(Lowering& l) {
+  const std::size_t dim = l.axis(l.type().shape.size());
+  Node node{Cat{static_cast<int>(dim)}, l.operands(), l.type().dtype, l.type().shape};
+  for (int operand : node.operands)
+    if (l.at(operand).dtype != node.dtype) node.dtype = wide(node.dtype);
+  for (int& operand : node.operands) {
+    if (l.at(operand).shape.size() < node.shape.size()) {  // stack
+      tensor::Shape shape = l.at(operand).shape;
+      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), l.one());
+      operand = l.reshape(operand, shape);
+    }
+    if (l.at(operand).dtype != node.dtype) operand = l.as(operand, node.dtype);
+    for (std::int64_t extent : l.at(operand).shape[dim].values)
+      if (extent == 0) throw NotCovered{"torch.cat of an empty tensor"};
+  }
+  return l.add(node);
+}
+
+// Rows, or columns, of a table that integers name: embedding, index_select.
+int named_parts(Lowering& l) {
+  const int table = l.input(), indices = l.operand("indices");
+  const tensor::Shape shape = l.at(table).shape;
+  const std::size_t dim = l.axis(shape.size()), rank = shape.size();
+  if (dim != 0 && dim + 1 != rank) throw NotCovered{"an index along a dimension that is neither the first nor the last"};
+  const tensor::Shape& named = l.at(indices).shape;
+  const tensor::Extent count = product_of(named, 0, named.size(), l.assignments());
+  const tensor::Extent rest = dim == 0 ? product_of(shape, 1, rank, l.assignments()) : product_of(shape, 0, dim, l.assignments());
+  const int matrix = l.reshape(table, dim == 0 ? tensor::Shape{shape[0], rest} : tensor::Shape{rest, shape[dim]});
+  const int gather = l.add({Gather{dim == 0}, {matrix, indices}, l.at(table).dtype, dim == 0 ? tensor::Shape{count, rest} : tensor::Shape{rest, count}});
+  return l.reshape(gather, l.type().shape);
+}
+
+int one_hots(Lowering& l) {
+  const std::size_t rank = l.type().shape.size();
+  const int hit = l.pointwise("eq", {l.coordinate(l.type().shape.back(), rank - 1, rank), l.behind(l.input(), rank)});
+  return l.pointwise("where", {hit, l.literal_number(1, tensor::Dtype::int64), l.literal_number(0, tensor::Dtype::int64)}, tensor::Dtype::int64);
+}
+
+// X.T has no dimensions: all are reversed.
+int permuted(Lowering& l) {
+  std::vector<int> dims = l.order("dims", l.at(l.input()).shape.size());
+  if (!l.given("dims")) std::reverse(dims.begin(), dims.end());
+  return l.permute(l.input(), dims);
+}
+
+int transposed(Lowering& l) {
+  const std::size_t rank = l.at(l.input()).shape.size();
+  std::vector<int> dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
+  const auto axis = [&](const char* name) { return static_cast<std::size_t>(l.order(name, rank).at(0)); };
+  std::swap(dims.at(axis("dim0")), dims.at(axis("dim1")));
+  return l.permute(l.input(), dims);
+}
+
+// Where each element stands, in steps from a start.
+int arange(Lowering& l) {
+  const tensor::Dtype dtype = l.type().dtype;
+  const double start = l.given("end") ? l.number_of("start") : 0, step = l.given("step") ? l.number_of("step") : 1;
+  int result = l.pointwise("identity", {l.coordinate(l.type().shape[0], 0, 1)}, dtype);
+  if (step != 1) result = l.pointwise("mul", {result, l.literal_number(step, dtype)}, dtype);
+  return start == 0 ? result : l.pointwise("add", {result, l.literal_number(start, dtype)}, dtype);
+}
+
+// `value` where the row is the column, and zeros else: the coordinates decide.
+int on_diagonal(Lowering& l, int value) {
+  const tensor::Shape shape = l.type().shape;
+  const int on = l.pointwise("eq", {l.coordinate(shape[0], 0, 2), l.coordinate(shape[1], 1, 2)});
+  return l.pointwise("where", {on, value, l.literal_number(0)}, l.type().dtype);
+}
+
+int diag(Lowering& l) {
+  const tensor::Shape shape = l.at(l.input()).shape;
+  if (shape.size() != 1 || (l.given("diagonal") && l.integer("diagonal") != 0))
+    throw NotCovered{"torch.diag of anything but a vector is not covered by the playbook"};
+  return on_diagonal(l, l.reshape(l.input(), {l.one(), shape[0]}));
+}
+
+int triangle(Lowering& l, const char* comparison) {
+  const tensor::Shape shape = l.at(l.input()).shape;
+  const std::size_t rank = shape.size();
+  const int row = l.coordinate(shape[rank - 2], rank - 2, rank), column = l.coordinate(shape[rank - 1], rank - 1, rank);
+  const int diagonal = l.literal_number(l.given("diagonal") ? l.number_of("diagonal") : 0, tensor::Dtype::int64);
+  const int on = l.pointwise(comparison, {l.pointwise("sub", {column, row}), diagonal});
+  return l.pointwise("where", {on, l.input(), l.literal_number(0)}, l.type().dtype);
+}
+
 }  // namespace
 
 std::vector<LoweringRow> place_lowerings() {
-  return {{"pad", pad}, {"roll", roll}, {"repeat", repeat}, {"repeat_interleave", repeat_interleave}, {"interpolate", interpolate},
-          {"pixel_shuffle", [](Lowering& l) { return shuffle(l, true); }}, {"pixel_unshuffle", [](Lowering& l) { return shuffle(l, false); }}};
+  std::vector<LoweringRow> rows{
+      {"pad", pad}, {"roll", roll}, {"repeat", repeat}, {"repeat_interleave", repeat_interleave}, {"interpolate", interpolate},
+      {"pixel_shuffle", [](Lowering& l) { return shuffle(l, true); }}, {"pixel_unshuffle", [](Lowering& l) { return shuffle(l, false); }},
+      {"slice", slice}, {"select", select}, {"narrow", narrow}, {"chunk", chunk}, {"split", split}, {"flip", flip}, {"cat", cat}, {"stack", cat},
+      {"index", named_parts}, {"one_hot", one_hots}, {"permute", permuted}, {"transpose", transposed}, {"diag", diag}, {"arange", arange},
+      {"eye", [](Lowering& l) { return on_diagonal(l, l.literal_number(1)); }},
+      {"triu", [](Lowering& l) { return triangle(l, "ge"); }},
+      {"tril", [](Lowering& l) { return triangle(l, "le"); }},
+  };
+  for (const char* name : {"reshape", "reshape_as", "flatten", "unflatten", "squeeze", "unsqueeze"})
+    rows.push_back({name, [](Lowering& l) { return l.reshape(l.input(), l.type().shape); }});
+  for (const char* name : {"expand", "expand_as"}) rows.push_back({name, [](Lowering& l) { return l.expand(l.input(), l.type().shape); }});
+  for (const char* name : {"full", "full_like"}) rows.push_back({name, [](Lowering& l) { return l.expand(l.given_number("fill_value"), l.type().shape); }});
+  return rows;
 }
 
 }  // namespace cudal1::algebra

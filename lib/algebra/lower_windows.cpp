@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algebra/lowering.hpp"
 
-#include "algebra/not_covered.hpp"
+#include "algebra/dag.hpp"
 
 #include <algorithm>
 

@@ -73,17 +73,8 @@ struct LoweringRow {
   std::string function;
   std::function<int(Lowering&)> lower;
 };
-std::vector<LoweringRow> view_lowerings();
-std::vector<LoweringRow> pointwise_lowerings();
-std::vector<LoweringRow> reduction_lowerings();
-std::vector<LoweringRow> normalization_lowerings();
-std::vector<LoweringRow> product_lowerings();
-std::vector<LoweringRow> attention_lowerings();
-std::vector<LoweringRow> contraction_lowerings();
-std::vector<LoweringRow> window_lowerings();
-std::vector<LoweringRow> part_lowerings();
-std::vector<LoweringRow> place_lowerings();
-std::vector<LoweringRow> loss_lowerings();
+using LoweringRows = std::vector<LoweringRow>();
+LoweringRows pointwise_lowerings, reduction_lowerings, product_lowerings, window_lowerings, place_lowerings;
 
 // The product of `weights` and `v` as one attention, where the weights are softmax(q @ k.T), scaled or not; else -1.
 int spelt_attention(Lowering& l, int weights, int v);

@@ -10,26 +10,17 @@
 
 namespace cudal1::algebra {
 
+using Rewrite = bool(Dag& dag);  // everywhere it holds; false when nowhere
+
 // One piece of algebra: an identity that turns a dag into a cheaper one with the same value up to rounding.
 struct Rule {
   std::string_view name;      // "diagonal"
   std::string_view identity;  // "diag(a) @ B = a[:, None] * B"
-  bool (*apply)(Dag& dag);    // everywhere it holds; false when nowhere
+  Rewrite* apply;
 };
 
-bool diagonal(Dag& dag);
-bool linear_sums(Dag& dag);
-bool dead_operations(Dag& dag);
-bool chain_order(Dag& dag);
-bool transposed_product(Dag& dag);
-bool reversed_scan(Dag& dag);
-bool identity(Dag& dag);
-bool one_hot(Dag& dag);
-bool symmetric(Dag& dag);
-bool triangular(Dag& dag);
-bool shift(Dag& dag);
-bool constants(Dag& dag);
-bool strength(Dag& dag);
+Rewrite diagonal, linear_sums, dead_operations, chain_order, transposed_product, reversed_scan, one_hot, symmetric, triangular, shift, constants,
+    strength;
 
 const std::vector<Rule>& rules();  // in the order in which they are applied
 
@@ -48,8 +39,8 @@ void redirect(Dag& dag, int from, int to);
 // Operands before their users again, and nothing that no output needs.
 Dag tidy(const Dag& dag);
 // Calls `rewrite` for every node, those that it adds included, and tidies the dag if it said of any that it has changed something.
-template <typename Rewrite>
-bool everywhere(Dag& dag, Rewrite rewrite) {
+template <typename Each>
+bool everywhere(Dag& dag, Each rewrite) {
   bool any = false;
   for (std::size_t i = 0; i < dag.nodes.size(); ++i) any = rewrite(static_cast<int>(i)) || any;
   if (any) dag = tidy(dag);

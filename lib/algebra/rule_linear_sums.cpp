@@ -2,7 +2,6 @@
 #include "algebra/rule.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace cudal1::algebra {
 namespace {

@@ -8,8 +8,7 @@ namespace cudal1::algebra {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> list = {
-      {"diagonal", "diag(a) @ B = a[:, None] * B, and B @ diag(a) = B * a", diagonal},
-      {"identity", "(c * eye) @ B = c * B, and B @ (c * eye) = B * c", identity},
+      {"diagonal", "diag(a) @ B = a[:, None] * B, B @ diag(a) = B * a, and (c * eye) @ B = c * B", diagonal},
       {"one-hot", "one_hot(i) @ B = B[i], and A @ one_hot(i).T = A[:, i]", one_hot},
       {"symmetric", "the transpose of a symmetric matrix is itself", symmetric},
       {"linear sums", "a sum over the results of a linear operator is the operator on sums", linear_sums},

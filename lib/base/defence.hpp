@@ -21,6 +21,7 @@ enum class Defence {
   influence,       // one element of every input is moved
   input_digests,   // inputs are compared afterwards
   nan_pattern,     // NaN and infinities stand exactly where the truth has them
+  own_clock,       // what a published answer's process tells of its times is compared with this program's clock
   patterns,        // inputs of other distributions than the declared one
   sanitizer,       // compute-sanitizer before a final verdict
   secret_weights,  // a module's weights are of a secret seed, and none of them as its constructor made it
@@ -38,10 +39,11 @@ inline constexpr std::array defence_names = {
     std::string_view("error_rule"),      std::string_view("finite_fill"),     std::string_view("forbidden_calls"),
     std::string_view("fresh_values"),    std::string_view("full_size"),       std::string_view("guards"),
     std::string_view("hang_memory"),     std::string_view("influence"),       std::string_view("input_digests"),
-    std::string_view("nan_pattern"),     std::string_view("patterns"),        std::string_view("sanitizer"),
-    std::string_view("secret_weights"),  std::string_view("siblings"),        std::string_view("slices"),
-    std::string_view("slope"),           std::string_view("state"),           std::string_view("task_gate"),
-    std::string_view("timed_outputs"),   std::string_view("timed_poison"),    std::string_view("write_floor"),
+    std::string_view("nan_pattern"),     std::string_view("own_clock"),       std::string_view("patterns"),
+    std::string_view("sanitizer"),       std::string_view("secret_weights"),  std::string_view("siblings"),
+    std::string_view("slices"),          std::string_view("slope"),           std::string_view("state"),
+    std::string_view("task_gate"),       std::string_view("timed_outputs"),   std::string_view("timed_poison"),
+    std::string_view("write_floor"),
 };
 
 // True, always: the program has no switch for any of these. A test that must show what a defence is worth links a

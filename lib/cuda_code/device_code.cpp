@@ -47,64 +47,36 @@ void walk(std::string_view text, Code code, Filled hole) {
   }
 }
 
-// A sample's `\n` stands for the end of a line.
-std::string unescaped(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool line_end = text.substr(i, 2) == "\\n";
-    result += line_end ? '\n' : text[i];
-    i += line_end ? 1 : 0;
-  }
-  return result;
-}
-
 std::string_view source_of(std::string_view file) {
   const auto text = embedded_text(file);
   if (!text) throw std::logic_error(fmt::format("no device code named {}", file));
   return *text;
 }
 
-// The code of a file, taken apart once.
-const std::string& code_of(std::string_view file) {
+}  // namespace
+
+const DeviceFile& device_file(std::string_view file) {
   static std::mutex guard;
-  static std::map<std::string, std::string, std::less<>> known;
+  static std::map<std::string, DeviceFile, std::less<>> known;
   const std::lock_guard<std::mutex> lock(guard);
   const auto found = known.find(file);
-  return found != known.end() ? found->second : known.emplace(file, read_device_file(source_of(file)).code).first->second;
+  return found != known.end() ? found->second : known.emplace(file, read_device_file(source_of(file))).first->second;
 }
-
-}  // namespace
 
 DeviceFile read_device_file(std::string_view text) {
   DeviceFile result;
-  std::vector<Hole> others;  // samples of the file that this one shares them with
   bool head = true;
   for (const std::string& line : base::split_lines(text)) {
     if (head && line.rfind("//$", 0) == 0) {
       std::istringstream words(line.substr(3));
-      std::string first, second;
-      words >> first >> second;
-      if (first == "needs") {
-        result.needs.push_back(second);
-        while (words >> second) result.needs.push_back(second);
-      } else if (first == "samples") {
-        others = read_device_file(source_of(second)).samples;
-      } else if (second == "=") {
-        const std::size_t value = line.find('=') + 2;
-        result.samples.emplace_back(first, value < line.size() ? unescaped(std::string_view(line).substr(value)) : "");
-      }
+      std::string word;
+      if (words >> word && word == "needs")
+        while (words >> word) result.needs.push_back(word);
       continue;
     }
     if (head && (line.empty() || line.rfind("// SPDX", 0) == 0)) continue;
     head = false;
     result.code += line + "\n";
-  }
-  for (const std::string& name : holes_of(result.code)) {
-    const auto has = [&](const Hole& each) { return each.name == name; };
-    if (std::any_of(result.samples.begin(), result.samples.end(), has)) continue;
-    const auto shared = std::find_if(others.begin(), others.end(), has);
-    const bool own_line = result.code.find(fmt::format("\n{0}{1}{0}\n", mark, name)) != std::string::npos;
-    result.samples.push_back(shared != others.end() ? *shared : Hole(name, own_line ? "" : name));
   }
   return result;
 }
@@ -118,7 +90,7 @@ std::vector<std::string> holes_of(std::string_view code) {
 }
 
 std::vector<Hole> holes_in(std::string_view file, const std::vector<Hole>& holes) {
-  const std::vector<std::string> names = holes_of(code_of(file));
+  const std::vector<std::string> names = holes_of(device_file(file).code);
   std::vector<Hole> result;
   for (const Hole& hole : holes)
     if (std::find(names.begin(), names.end(), hole.name) != names.end()) result.push_back(hole);
@@ -144,7 +116,7 @@ std::string fill(std::string_view code, const std::vector<Hole>& holes) {
 
 std::string device_code(std::string_view file, const std::vector<Hole>& holes) {
   try {
-    return fill(code_of(file), holes);
+    return fill(device_file(file).code, holes);
   } catch (const std::logic_error& mistake) {
     throw std::logic_error(fmt::format("{}: {}", file, mistake.what()));
   }

@@ -12,9 +12,7 @@ namespace cudal1::cuda_code {
 // The device code in device/*.cuh. Some files are functions that generated kernels call; others are kernels with holes, such as
 // `$rows$`. A hole that has a line to itself, from its first column on, stands for whole statements or for nothing.
 //
-// Lines that begin with `//$` are for readers and tests, and in no generated file: what the code is for, `needs FILE...` that
-// must stand before it, and `HOLE = TEXT` with which the file compiles alone. A hole without such a line has the text that it has in the file of
-// a line `samples FILE`. Else it stands for its own name, or for nothing where it has a line to itself.
+// Lines that begin with `//$` are in no generated file: what the code is for, and `needs FILE...`, what must stand before it.
 
 // What goes into one hole.
 struct Hole {
@@ -35,10 +33,10 @@ std::vector<Hole> holes_in(std::string_view file, const std::vector<Hole>& holes
 
 // A file as it is written, taken apart.
 struct DeviceFile {
-  std::vector<std::string> needs;  // other files, each after those that it needs itself
-  std::vector<Hole> samples;
+  std::vector<std::string> needs;  // files of device code, and the compiler's headers
   std::string code;
 };
+const DeviceFile& device_file(std::string_view file);
 DeviceFile read_device_file(std::string_view text);
 // The names of its holes, each once.
 std::vector<std::string> holes_of(std::string_view code);

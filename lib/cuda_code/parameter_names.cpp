@@ -3,9 +3,7 @@
 
 #include <map>
 #include <set>
-#include <string_view>
 #include <unordered_set>
-#include <vector>
 
 namespace cudal1::cuda_code {
 namespace {

@@ -20,8 +20,12 @@ Source::Source(const store::Run& the_run) : run(the_run), task(task::from_source
   for (const search::Variant& variant : run.result.variants) {
     if (variant.status != search::Variant::Status::judged || variant.source.empty() || variant.id == "start") continue;
     if (!known.insert(search::fingerprint(variant.source)).second) continue;
-    if (variant.right() && variant.score() > 0) right.push_back(&variant);
-    else if (!variant.right()) wrong.push_back(&variant);
+    if (!variant.right()) {
+      wrong.push_back(&variant);
+    } else if (variant.score() > 0) {
+      if (!variant.judgement.code.empty() && !known.insert("code " + variant.judgement.code).second) continue;   // other words, the same machine code
+      right.push_back(&variant);
+    }
   }
   std::stable_sort(right.begin(), right.end(), [](const auto* a, const auto* b) { return a->score() < b->score(); });
 }

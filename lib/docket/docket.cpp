@@ -23,6 +23,9 @@ constexpr auto look_again = std::chrono::milliseconds(200);
 
 std::string pending_key(const std::string& case_key, Mode mode) { return fmt::format("{}:{}", case_key, name(mode)); }
 
+// Of what a right answer runs; of any other no key that is in use.
+std::string code_key(const Ruling& ruling) { return ruling.right() && !ruling.judgement->code.empty() ? ruling.task_key + ':' + ruling.judgement->code : std::string(); }
+
 Ruling ruling_for(const std::string& id, const std::string& group, Mode mode) {
   Ruling ruling;
   ruling.id = id;
@@ -163,6 +166,7 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
     if (failure.fault == Fault::none) {
       --counts_.working;
       remember(queue.task, *work, ruling);
+      if (const auto same = codes_.find(code_key(ruling)); same != codes_.end() && same->second.first != ruling.fingerprint) ruling.same_as = same->second.second;
       return answer(work, std::move(ruling), lock);
     }
     if (++work->tries > 1) drop(place, queue.task.key, open);
@@ -173,6 +177,16 @@ void Docket::judge_next(std::size_t place, Queue& queue, std::unique_lock<std::m
   fail(queue, work, failure, lock);
 }
 
+std::string Docket::first_of(const Ruling& ruling) const {
+  const auto same = codes_.find(code_key(ruling));
+  return same == codes_.end() ? ruling.fingerprint : same->second.first;
+}
+
+std::string Docket::first_of(const std::string& task_key, const std::string& fingerprint) const {
+  const auto other = firsts_.find(task_key + ':' + fingerprint);
+  return other == firsts_.end() ? fingerprint : other->second;
+}
+
 void Docket::remember(const TaskText& task, const Work& work, const Ruling& ruling) {
   if (work.mode == Mode::warm) {
     warm_[task.key] = work.warm;
@@ -180,7 +194,15 @@ void Docket::remember(const TaskText& task, const Work& work, const Ruling& ruli
   }
   const bool confirmed = ruling.judgement && ruling.judgement->level == outcome::Level::final_;
   cases_.remember(work.key, confirmed ? Mode::final_ : work.mode, ruling.id, ruling.judgement);
-  if (!ruling.right() || !ruling.judgement->speedup) return;
+  if (!ruling.right()) return;
+  if (const std::string first = first_of(ruling); first != ruling.fingerprint) firsts_[work.key] = first;
+  if (!ruling.judgement->speedup) return;
+  // Other words for the same machine code are no second answer: neither to a task's mean nor among its exemplars.
+  if (!ruling.judgement->code.empty()) codes_.try_emplace(code_key(ruling), ruling.fingerprint, ruling.id);
+  if (first_of(ruling) != ruling.fingerprint) {
+    if (confirmed) confirm_first(task, ruling);
+    return;
+  }
   scores_.note(task.key, ruling.fingerprint, ruling.judgement->score(), confirmed);
   search::Variant variant;
   variant.id = ruling.fingerprint;
@@ -189,6 +211,25 @@ void Docket::remember(const TaskText& task, const Work& work, const Ruling& ruli
   variant.design = work.design;
   variant.techniques = work.techniques;
   variant.judgement = *ruling.judgement;
+  exemplars_.add(task, variant);
+}
+
+// The first answer with this machine code was screened alone, and other words for it have a final verdict: the times are the first's, too.
+// What refers to its text stays.
+void Docket::confirm_first(const TaskText& task, const Ruling& ruling) {
+  const std::string first = first_of(ruling);
+  const auto& known = exemplars_.of(task.key);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const search::Variant& each) { return each.id == first; });
+  if (found == known.end() || found->judgement.level == outcome::Level::final_) return;
+  search::Variant variant = *found;
+  variant.judgement.level = outcome::Level::final_;
+  variant.judgement.verdict = ruling.judgement->verdict;
+  variant.judgement.labels = ruling.judgement->labels;
+  variant.judgement.message = ruling.judgement->message;
+  variant.judgement.speedup = ruling.judgement->speedup;
+  variant.judgement.workloads = ruling.judgement->workloads;
+  variant.judgement.baselines = ruling.judgement->baselines;
+  scores_.note(task.key, first, variant.judgement.score(), true);
   exemplars_.add(task, variant);
 }
 
@@ -272,10 +313,12 @@ void Docket::tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mut
     ruling.reason = ruling.judgement->message;
     ruling.judgement.reset();
   }
-  ruling.duplicate = std::find(waiter.shown.begin(), waiter.shown.end(), ruling.fingerprint) != waiter.shown.end();
+  const std::string first = first_of(ruling);
+  ruling.duplicate =
+      std::any_of(waiter.shown.begin(), waiter.shown.end(), [&](const std::string& shown) { return shown == ruling.fingerprint || first_of(ruling.task_key, shown) == first; });
   ruling.rewarded = waiter.reward;
   if (waiter.reward && ruling.fault == Fault::none && !ruling.compiled)
-    ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, ruling.fingerprint, waiter.group));
+    ruling.reward = reward::value(*waiter.reward, ruling.result(), scores_.standing(ruling.task_key, first, waiter.group));
   if (ruling.mode != Mode::warm) count(ruling);
   lock.unlock();
   waiter.answered(ruling);

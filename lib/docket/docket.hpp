@@ -19,6 +19,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace cudal1::docket {
@@ -81,6 +82,10 @@ class Docket {
   void judge_next(std::size_t place, Queue& queue, std::unique_lock<std::mutex>& lock);
   static Failure judge(Work& work, Session& session, const std::optional<outcome::Judgement>& screened, double leap, Ruling& ruling);
   void remember(const TaskText& task, const Work& work, const Ruling& ruling);
+  void confirm_first(const TaskText& task, const Ruling& ruling);
+  // Fingerprint of the first right answer with its machine code, or its own. Of a fingerprint alone: as far as such an answer was judged.
+  std::string first_of(const Ruling& ruling) const;
+  std::string first_of(const std::string& task_key, const std::string& fingerprint) const;
   void fail(Queue& queue, const WorkPointer& work, const Failure& failure, std::unique_lock<std::mutex>& lock);
   void answer(const WorkPointer& work, Ruling ruling, std::unique_lock<std::mutex>& lock);
   void tell(const Waiter& waiter, Ruling ruling, std::unique_lock<std::mutex>& lock);   // lets go of the lock meanwhile
@@ -110,6 +115,8 @@ class Docket {
   std::map<std::string, TaskText> texts_;                  // by sha256
   std::vector<std::unique_ptr<Place>> places_;
   Cases cases_;
+  std::map<std::string, std::pair<std::string, std::string>> codes_;   // by task and machine code: fingerprint and id of the first right answer
+  std::map<std::string, std::string> firsts_;              // by case, of right answers in other words: fingerprint of the first with that machine code
   Scores scores_;
   Exemplars exemplars_;
   std::map<std::string, std::shared_ptr<const Warm>> warm_;   // by the task's key

@@ -89,6 +89,7 @@ std::string to_line(const Ruling& ruling, bool brief) {
   line["task"] = or_null(ruling.task);
   line["task_sha256"] = or_null(ruling.task_sha256);
   line["fingerprint"] = or_null(ruling.fingerprint);
+  line["code"] = or_null(ruling.judgement ? ruling.judgement->code : std::string());
   line["group"] = or_null(ruling.group);
   line["device"] = or_null(ruling.device);
   line["cached"] = ruling.cached;

@@ -63,6 +63,7 @@ void Docket::know(const TaskText& task) {
   for (const search::Variant& variant : exemplars_.load(task)) {
     const bool confirmed = variant.judgement.level == outcome::Level::final_;
     cases_.remember(task.key + ':' + variant.id, confirmed ? Mode::final_ : Mode::screen, "null", variant.judgement);
+    if (!variant.judgement.code.empty()) codes_.try_emplace(task.key + ':' + variant.judgement.code, variant.id, "null");
     scores_.note(task.key, variant.id, variant.judgement.score(), confirmed);
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "algebra/dag.hpp"
 #include "families/arguments.hpp"
 #include "families/costs.hpp"
 #include "families/families.hpp"
-#include "families/tensor_tiles.hpp"
+#include "families/product_tiles.hpp"
 
 #include <algorithm>
 
@@ -13,16 +14,11 @@ namespace cudal1::families {
 namespace {
 
 // How many queries a block may take, the likeliest first.
-std::vector<std::int64_t> queries_of(const schedule::Machine& machine, std::int64_t padded, std::int64_t halves, bool tensor_cores, bool split) {
+std::vector<std::int64_t> queries_of(const schedule::Machine& machine, std::int64_t padded, std::int64_t halves, bool split) {
   std::vector<std::int64_t> queries;
-  if (tensor_cores) {
-    for (std::int64_t rows : {128, 64, 32})
-      if (rows <= (split ? 64 : 128) && (128 + halves * rows) * 4 * (padded + 4) <= machine.shared_bytes_of_block) queries.push_back(rows);
-    if (queries.empty()) throw NotCovered{"attention whose tiles do not fit into a multiprocessor"};
-  }
-  for (std::int64_t rows : {32, 64, 16})
-    if (!tensor_cores && 4 * ((rows + 64) * (padded + 4) + rows * 33) <= 48 * 1024) queries.push_back(rows);
-  if ((split || tensor_cores) && queries.size() > 2) queries.resize(2);
+  for (std::int64_t rows : {128, 64, 32})
+    if (rows <= (split ? 64 : 128) && (128 + halves * rows) * 4 * (padded + 4) <= machine.shared_bytes_of_block && queries.size() < 2) queries.push_back(rows);
+  if (queries.empty()) throw NotCovered{"attention whose tiles do not fit into a multiprocessor"};
   return queries;
 }
 
@@ -42,14 +38,12 @@ std::vector<cuda_code::Hole> masks(bool causal, const std::string& own) {
   const auto text = [&](const std::string& mask) { return causal ? mask : std::string(); };
   return {{"needed", text(fmt::format("    if (first >= start + warp_row + {}) continue;\n", own))},
           {"may_mask", text(" || first + KEYS > start + warp_row + 1")},
-          {"masked", text(" || key > first_row + m * 16 + i / 2 * 8")},
-          {"masked0", text(" || first + tx > row")},
-          {"masked1", text(" || first + tx + 16 > row")}};
+          {"masked", text(" || key > first_row + m * 16 + i / 2 * 8")}};
 }
 
 // Where a block that has some of the keys leaves a query's sums.
 std::string share_keys(Shares& shares, const Node& node, const tensor::Extent& batches, const std::string& parts, const std::string& T, const std::string& H,
-                       bool tensor_cores, const std::pair<std::string, std::string>& most_and_total, Arguments& arguments, KernelFile& file) {
+                       Arguments& arguments, KernelFile& file) {
   const tensor::Extent length = node.shape[node.shape.size() - 2], head = node.shape.back();
   tensor::Extent count = literal(2, batches.values.size());
   shares.partial = file.unique("S");
@@ -59,9 +53,9 @@ std::string share_keys(Shares& shares, const Node& node, const tensor::Extent& b
   const std::string to = arguments.pointer(shares.partial, tensor::Dtype::float32, true),
                     beside = arguments.pointer(shares.totals, tensor::Dtype::float32, true);
   return fmt::format(
-      "    const size_t line = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * {} + row;\n"
-      "    if ({} == 0) {}[line * 2] = {}, {}[line * 2 + 1] = {};\n    float* to = {} + line * {};\n",
-      T, tensor_cores ? "lane % 4" : "tx", beside, most_and_total.first, beside, most_and_total.second, to, H);
+      "    const size_t line = (size_t(blockIdx.z) * gridDim.y + blockIdx.y) * {0} + row;\n"
+      "    if (lane % 4 == 0) {1}[line * 2] = largest[m][r] * scale, {1}[line * 2 + 1] = total[m][r];\n    float* to = {2} + line * {3};\n",
+      T, beside, to, H);
 }
 
 void write_total(const Shares& shares, const Node& node, const std::string& output, const std::string& name, const tensor::Extent& batches, KernelFile& file) {
@@ -88,17 +82,12 @@ void write_total(const Shares& shares, const Node& node, const std::string& outp
                              name, part, kernel));
 }
 
-void tell_techniques(const std::string& name, bool tensor_cores, bool causal, KernelFile& file) {
-  file.technique(
-      Technique::online_softmax,
-      fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
+void tell_techniques(const std::string& name, bool causal, KernelFile& file) {
+  file.technique(Technique::online_softmax, fmt::format("`{}` normalises rows of scores while they pass, so the score matrix is never written.", name));
   file.technique(Technique::shared_memory_tiling,
                  "Keys and values go through shared memory in tiles of 32 that all queries of a block share.");
-  if (tensor_cores) {
-    use_tensor_cores(file, name, "queries, keys, weights and values");
-    file.helper("tensor_attention_functions.cuh");
-    file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
-  }
+  use_tensor_cores(file, name, "queries, keys, weights and values");
+  file.technique(Technique::asynchronous_copy, "The next keys are on their way to shared memory while the present ones are used.");
   if (causal)
     file.technique(Technique::work_skipping, "Tiles above the diagonal are not visited; blocks with the most keys start first.");
   file.end_family();
@@ -115,17 +104,16 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::int64_t padded = (*std::max_element(head.values.begin(), head.values.end()) + 15) / 16 * 16;
   if (padded > 128) throw NotCovered{"attention with heads wider than 128"};
   const tensor::Extent batches = product_of(node.shape, 0, rank - 2, head.values.size());
-  const bool tensor_cores = file.variant().tensor_cores() && node.dtype == tensor::Dtype::float32;
-  const std::int64_t tile = tensor_cores ? 64 : 32, blocks = (length.values[0] + tile - 1) / tile * batches.values[0];
+  const std::int64_t blocks = ceil_div(length.values[0], 64) * batches.values[0];
   const schedule::Machine& machine = file.machine();
   const bool split = file.variant().splits() && blocks < 2 * machine.multiprocessors && length.values[0] >= 512;
   const std::int64_t halves = file.variant().exact() ? 2 : 1;  // of the queries in shared memory
-  const std::vector<std::int64_t> queries = queries_of(machine, padded, halves, tensor_cores, split);
-  const std::string name = file.unique(tensor_cores ? "tensor_attention" : "attention");
+  const std::vector<std::int64_t> queries = queries_of(machine, padded, halves, split);
+  const std::string name = file.unique("tensor_attention");
   const std::string rows = file.tune("QUERIES", queries);
   // Twice the queries of a warp share what it reads and cuts of keys and values; few blocks rather have more warps.
   const std::vector<std::int64_t> of_warp = !split && padded <= 64 ? std::vector<std::int64_t>{32, 16} : std::vector<std::int64_t>{16};
-  const std::string own = tensor_cores ? file.tune("WARP_QUERIES", of_warp) : "";
+  const std::string own = file.tune("WARP_QUERIES", of_warp);
   const std::string part = split ? file.tune("PART", {128, 256, 64}) : "";
   const std::string parts = fmt::format("ceil_div({}, {})", length.text, part);
 
@@ -136,36 +124,32 @@ void write_attention(int id, const std::string& output, const Dag& dag, const Bu
   const std::string T = arguments.number(length), H = arguments.number(head);
   const bool causal = node.as<Attention>().causal;
   const std::string last = causal ? fmt::format("min({}, start + {})", T, rows) : T;
-  const std::string most = tensor_cores ? "largest[m][r] * scale" : "largest[r]", total = tensor_cores ? "total[m][r]" : "total[r]";
   std::string range = fmt::format("  const int begin = 0, end = {};\n", last), row_store;
   Shares shares{"", "", part};
   if (split) {
     range = fmt::format("  const int begin = blockIdx.z * {0}, end = min({1}, begin + {0});\n  if (begin >= end) return;\n",
                         part, last);
-    row_store = share_keys(shares, node, batches, parts, T, H, tensor_cores, {most, total}, arguments, file);
+    row_store = share_keys(shares, node, batches, parts, T, H, arguments, file);
   } else {
     row_store = fmt::format("    float* to = {} + matrix + size_t(row) * {};\n", arguments.pointer(output, node.dtype, true), H);
   }
   const std::string scale = scale_of(node, dag, H, arguments);
-  const std::string_view kernel_code = tensor_cores ? "tensor_attention.cuh" : "attention.cuh";
   std::vector<cuda_code::Hole> holes = masks(causal, own);
   holes.insert(holes.end(), {{"name", name},
       {"parameters", arguments.parameters()}, {"head", padded}, {"queries", rows}, {"own", own}, {"resident", padded > 64 ? 128 : 192},
       {"T", T}, {"H", H}, {"Q", q}, {"K", k}, {"V", v},
-      {"scale", scale}, {"range", range}, {"row_store", row_store}, {"by", split ? "" : " / " + total}});
-  file.kernel(kernel_code, cuda_code::holes_in(kernel_code, holes));
+      {"scale", scale}, {"range", range}, {"row_store", row_store}, {"by", split ? "" : " / total[m][r]"}});
+  file.kernel("tensor_attention.cuh", holes);
   std::string grid = fmt::format("dim3(ceil_div({}, {})", length.text, rows);
   if (split) grid += fmt::format(", {}, {}", batches.text, parts);
   else if (!is_one(batches)) grid += ", " + batches.text;
-  file.launch(tensor_cores ? fmt::format("{}<<<{}), {} / {} * 32, (128 + {} * {}) * {}>>>({})", name, grid, rows, own, halves, rows,
-                                         4 * (padded + 4), arguments.passed())
-                           : fmt::format("{}<<<{}), 256>>>({})", name, grid, arguments.passed()));
+  file.launch(fmt::format("{}<<<{}), {} / {} * 32, (128 + {} * {}) * {}>>>({})", name, grid, rows, own, halves, rows, 4 * (padded + 4), arguments.passed()));
   const double t = static_cast<double>(length.values[0]), h = static_cast<double>(head.values[0]),
                b = static_cast<double>(batches.values[0]);
   const double idle = split ? 1 : std::max(1.0, machine.multiprocessors / static_cast<double>(blocks));
-  file.traffic(16 * b * t * h, (!tensor_cores ? 1 : costs::attention(file.variant().exact())) * (causal ? 2 : 4) * b * t * t * h * idle);
+  file.traffic(16 * b * t * h, costs::attention(file.variant().exact()) * (causal ? 2 : 4) * b * t * t * h * idle);
   if (split) write_total(shares, node, output, name, batches, file);
-  tell_techniques(name, tensor_cores, causal, file);
+  tell_techniques(name, causal, file);
 }
 
 }  // namespace cudal1::families

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/compose.hpp"
 
-#include "families/family.hpp"
-#include "families/row_kernel.hpp"
+#include "families/families.hpp"
 #include "schedule/region.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/arranged_weights.hpp"
-#include "families/convolution_kernel.hpp"
+#include "algebra/dag.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
-#include "families/extents.hpp"
 #include "families/families.hpp"
-#include "families/halo_tile.hpp"
-#include "families/tensor_tiles.hpp"
+#include "families/product_tiles.hpp"
 #include "families/windows.hpp"
 
 #include <fmt/format.h>
@@ -262,7 +259,6 @@ class ConvolutionWriter {
                     fmt::format("Every input that `{}` loads serves {} output channels, every weight {} positions.", name_, tile_o_, tile_p_));
     if (tensor_cores_) {
       use_tensor_cores(file_, name_, "weights and inputs");
-      file_.helper("tensor_tiles.cuh");
       file_.technique(Technique::asynchronous_copy, "The next inputs are on their way to shared memory while the present ones are multiplied.");
     }
     if (transposed_ && !classes_.empty())

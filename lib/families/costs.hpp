@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+namespace cudal1::families {
+
+// Of one kernel, at the first workload.
+struct Work {
+  double bytes = 0;  // moved; more where too few blocks ask for them
+  double operations = 0;
+};
+
+}  // namespace cudal1::families
+
 // The numbers that expected times are made of, all of them, beside bytes, operations and launches, which families count. They order
 // candidates; no figure is reported from them. Tables are those of tests/figures/README.md, measured on an H200; "estimate" means
 // that no measurement has this number alone.
@@ -12,9 +22,8 @@ constexpr double flops_reached = 0.7;               // of the fp32 rate by produ
 constexpr double launch_seconds = 2e-6;             // what an empty measurement takes (table of examples)
 constexpr double candidates_differ = 0.05;          // expected times closer than this are equal (table of choices: the first pick is within 0.3 %)
 
-// Of one kernel.
-constexpr double seconds(double bytes, double operations, double rate = memory_rate, double fp32 = flops) {
-  const double memory = bytes / rate, arithmetic = operations / (flops_reached * fp32);
+constexpr double seconds(const Work& kernel, double rate = memory_rate, double fp32 = flops) {
+  const double memory = kernel.bytes / rate, arithmetic = kernel.operations / (flops_reached * fp32);
   return (memory > arithmetic ? memory : arithmetic) + launch_seconds;
 }
 

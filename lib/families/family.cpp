@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/family.hpp"
+#include "families/families.hpp"
 
 #include "families/costs.hpp"
 #include "families/warpgroup_factors.hpp"
@@ -13,8 +13,9 @@ const Node& producer_of(const Region& region, const Dag& dag) { return dag.at(re
 
 // A variant that differs from the usual one by one choice, or by two.
 template <typename Change>
-Variant with(Change change) {
+Variant with(std::string_view label, Change change) {
   Variant result;
+  result.label = label;
   change(result);
   return result;
 }
@@ -23,7 +24,7 @@ Variant with(Change change) {
 bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
   if (producer.is<Product>()) return true;
-  if (file.variant().windows == Variant::Windows::direct || file.variant().windows == Variant::Windows::gathered || !is_product(producer)) return false;
+  if (file.variant().windows == Variant::Windows::gathered || !is_product(producer)) return false;
   Region merged = region;
   if (!merge_from(merged, 2)) return false;
   region = std::move(merged);
@@ -31,10 +32,11 @@ bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
 }
 
 void write_any_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  const bool many = gemm_operands_of(region, dag, buffers).many_batches(), warpgroups = file.variant().warpgroups() && !many;
-  if (warpgroups && suits_straight_product(gemm_operands_of(region, dag, buffers), is_exact(producer_of(region, dag), file), file.machine())) write_straight_product(region, dag, buffers, file);
-  else if (warpgroups && suits_warpgroups(gemm_operands_of(region, dag, buffers), file.machine())) write_warpgroup_product(region, dag, buffers, file);
-  else if (file.variant().tensor_cores() && !many) write_tensor_product(region, dag, buffers, file);
+  const GemmOperands factors = gemm_operands_of(region, dag, buffers);
+  const bool many = factors.many_batches(), warpgroups = file.variant().warpgroups() && !many;
+  if (warpgroups && suits_straight_product(factors, is_exact(producer_of(region, dag), file), file.machine())) write_straight_product(region, dag, buffers, file);
+  else if (warpgroups && suits_warpgroups(factors, file.machine())) write_warpgroup_product(region, dag, buffers, file);
+  else if (factors.half() || (file.variant().tensor_cores() && !many)) write_tensor_product(region, dag, buffers, file);
   else write_product(region, dag, buffers, file);
 }
 
@@ -47,23 +49,14 @@ bool matches_warpgroup_convolution(Region& region, const Dag& dag, const KernelF
          is_warpgroup_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
 }
 
-bool matches_convolution(Region& region, const Dag& dag, const KernelFile& file) {
-  return file.variant().tiles() && is_tiled_convolution(producer_of(region, dag));
-}
+bool matches_convolution(Region& region, const Dag& dag, const KernelFile&) { return is_tiled_convolution(producer_of(region, dag)); }
 
 // Products and convolutions with many results per weight have families of their own.
 bool has_tiles(Region region, const Dag& dag, const KernelFile& file) { return matches_product(region, dag, file) || matches_convolution(region, dag, file); }
 
 bool matches_strips(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
-  if (has_tiles(region, dag, file)) return false;
-  const bool by_columns = file.variant().windows == Variant::Windows::by_columns && is_depthwise(producer, file.machine());
-  return file.variant().tiles() && (producer.is<Pool>() || producer.is<Convolution>()) && !by_columns &&
-         makes_strips(producer, dag.at(producer.operands[0]));
-}
-
-bool matches_depthwise(Region& region, const Dag& dag, const KernelFile& file) {
-  return file.variant().tiles() && !has_tiles(region, dag, file) && is_depthwise(producer_of(region, dag), file.machine());
+  return !has_tiles(region, dag, file) && (producer.is<Pool>() || producer.is<Convolution>()) && makes_strips(producer, dag.at(producer.operands[0]));
 }
 
 bool matches_windows(Region&, const Dag&, const KernelFile&) { return true; }
@@ -90,7 +83,7 @@ void write_by_cost(const Region& region, const Dag& dag, const Buffers& buffers,
       continue;
     }
     double seconds = 0;
-    for (std::size_t i = file.work().size(); i < trial.work().size(); ++i) seconds += costs::seconds(trial.work()[i].bytes, trial.work()[i].operations);
+    for (std::size_t i = file.work().size(); i < trial.work().size(); ++i) seconds += costs::seconds(trial.work()[i]);
     if (cheapest && seconds >= least) continue;
     cheapest = std::move(trial);
     least = seconds;
@@ -104,49 +97,51 @@ void write_by_cost(const Region& region, const Dag& dag, const Buffers& buffers,
 const std::vector<Family>& families() {
   using V = Variant;
   static const std::vector<Family> list = {
-      {"reductions of columns", nullptr, nullptr, {with([](V& v) { v.columns = V::Columns::packed; })}},
-      {"strips of windows", matches_strips, write_strips, {with([](V& v) { v.windows = V::Windows::by_columns; })}},
-      {"depthwise convolution", matches_depthwise, write_depthwise, {}},
+      {"reductions of columns", nullptr, nullptr, {with("packed columns", [](V& v) { v.columns = V::Columns::packed; })}},
+      {"strips of windows", matches_strips, write_strips, {with("columns", [](V& v) { v.windows = V::Windows::by_columns; })}},
       {"product",
        matches_product,
        write_any_product,
-       {with([](V& v) { v.products = V::Products::tensor_cores; }), with([](V& v) { v.products = V::Products::warpgroups; }),
-        with([](V& v) { v.products = V::Products::by_cost; })}},
+       {with("tensor cores", [](V& v) { v.products = V::Products::tensor_cores; }), with("warpgroups", [](V& v) { v.products = V::Products::warpgroups; }),
+        with("by cost", [](V& v) { v.products = V::Products::by_cost; })}},
       {"gather", produces<Gather>, write_gather, {}},
       {"scan", produces<Scan>, write_scan, {}},
       {"convolution by warpgroups", matches_warpgroup_convolution, write_warpgroup_convolution, {}},
       {"convolution",
        matches_convolution,
        write_convolution,
-       {with([](V& v) { v.products = V::Products::tensor_cores, v.windows = V::Windows::gathered; })}},
+       {with("tensor cores, gathered", [](V& v) { v.products = V::Products::tensor_cores, v.windows = V::Windows::gathered; })}},
       {"reductions of rows",
        nullptr,
        nullptr,
        {
-           with([](V& v) { v.split = V::Split::totals; }),
-           with([](V& v) { v.rows = V::Rows::prefetched; }),
-           with([](V& v) { v.rows = V::Rows::team_trailing; }),
-           with([](V& v) { v.rows = V::Rows::team_meeting_once; }),
-           with([](V& v) { v.rows = V::Rows::team; }),
-           with([](V& v) { v.streamed = true; }),
-           with([](V& v) { v.wide = true; }),
-           with([](V& v) { v.rows = V::Rows::reread; }),
-           with([](V& v) { v.rows = V::Rows::team, v.streamed = true; }),
-           with([](V& v) { v.wide = v.streamed = true; }),
-           with([](V& v) { v.split = V::Split::apart; }),
-           with([](V& v) { v.split = V::Split::never; }),
+           with("totals", [](V& v) { v.split = V::Split::totals; }),
+           with("ahead", [](V& v) { v.rows = V::Rows::prefetched; }),
+           with("trailing teams", [](V& v) { v.rows = V::Rows::team_trailing; }),
+           with("teams that meet once", [](V& v) { v.rows = V::Rows::team_meeting_once; }),
+           with("teams", [](V& v) { v.rows = V::Rows::team; }),
+           with("streamed", [](V& v) { v.streamed = true; }),
+           with("wide", [](V& v) { v.wide = true; }),
+           with("reread", [](V& v) { v.rows = V::Rows::reread; }),
+           with("wide streamed", [](V& v) { v.wide = v.streamed = true; }),
+           with("reductions apart", [](V& v) { v.split = V::Split::apart; }),
+           with("unsplit", [](V& v) { v.split = V::Split::never; }),
        }},
-      {"attention", nullptr, nullptr, {with([](V& v) { v.attention = V::Attention::three_steps; })}},
-      {"windows", matches_windows, write_windows, {with([](V& v) { v.windows = V::Windows::direct; })}},
+      {"attention", nullptr, nullptr, {with("three steps", [](V& v) { v.attention = V::Attention::three_steps; })}},
+      {"windows", matches_windows, write_windows, {}},
   };
   return list;
+}
+
+Variant plainest() {
+  return with("plain", [](Variant& v) { v.simple = true, v.attention = Variant::Attention::three_steps; });
 }
 
 std::vector<Variant> variants() {
   std::vector<Variant> result{Variant{}};
   for (const Family& family : families()) result.insert(result.end(), family.variants.begin(), family.variants.end());
-  result.push_back(with([](Variant& v) { v.simple = true; }));
-  result.push_back(with([](Variant& v) { v.fused = false, v.attention = Variant::Attention::three_steps; }));
+  result.push_back(plainest());
+  result.push_back(with("unfused", [](Variant& v) { v.fused = false, v.attention = Variant::Attention::three_steps; }));
   return result;
 }
 

@@ -67,10 +67,7 @@ std::string GemmOperand::at_batch(const std::string& pointer, Arguments& argumen
   return is_zero(stride) ? pointer : fmt::format("{} + size_t({}) * {}", pointer, batch, arguments.number(stride));
 }
 
-bool GemmOperands::many_batches() const {
-  constexpr std::int64_t layers = 65'535;
-  return *std::max_element(batches.values.begin(), batches.values.end()) > layers;
-}
+bool GemmOperands::many_batches() const { return *std::max_element(batches.values.begin(), batches.values.end()) > most_layers; }
 
 std::string GemmOperands::whole(Arguments& arguments, int pack) const {
   cuda_code::Conditions aligned;

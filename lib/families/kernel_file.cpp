@@ -51,9 +51,19 @@ void KernelFile::include(tensor::Dtype dtype) {
   if (dtype == tensor::Dtype::bfloat16) includes_.insert("cuda_bf16.h");
 }
 
-void KernelFile::include_hopper() { includes_.insert("hopper.cuh"); }
+void KernelFile::need(const cuda_code::DeviceFile& file) {
+  for (const std::string& needed : file.needs)
+    if (needed == "hopper.cuh" || needed == "cuda_fp16.h") includes_.insert(needed);
+    else helper(needed == "exact.cuh" && !variant_.exact() ? "rounded.cuh" : needed);
+}
+
+void KernelFile::kernel(std::string_view device_file, const std::vector<cuda_code::Hole>& holes) {
+  need(cuda_code::device_file(device_file));
+  code(cuda_code::device_code(device_file, holes));
+}
 
 void KernelFile::helper(std::string_view device_file, const std::vector<cuda_code::Hole>& holes) {
+  need(cuda_code::device_file(device_file));
   std::string text = cuda_code::device_code(device_file, holes);
   if (std::find(helpers_.begin(), helpers_.end(), text) == helpers_.end()) helpers_.push_back(std::move(text));
 }

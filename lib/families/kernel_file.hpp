@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda_code/device_code.hpp"
+#include "families/costs.hpp"
 #include "families/variant.hpp"
-#include "families/work.hpp"
 #include "outcome/applied_technique.hpp"
 #include "schedule/machine.hpp"
 #include "tensor/shape.hpp"
@@ -38,11 +38,11 @@ class KernelFile {
   // `initial`: what each element is before the first launch; empty: anything.
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
   void launch(const std::string& text) { launches_.push_back(text); }
-  // A file of device code (cuda_code/device_code.hpp) in front of the kernels, each text once; or a kernel made of it.
+  // A file of device code (cuda_code/device_code.hpp) in front of the kernels, each text once; or a kernel made of it. What the file
+  // says it needs comes first.
   void helper(std::string_view device_file, const std::vector<cuda_code::Hole>& holes = {});
-  void kernel(std::string_view device_file, const std::vector<cuda_code::Hole>& holes) { code(cuda_code::device_code(device_file, holes)); }
+  void kernel(std::string_view device_file, const std::vector<cuda_code::Hole>& holes);
   void include(tensor::Dtype dtype);  // the header of a type of 16 bits
-  void include_hopper();              // the device functions for compute capability 9.0
   void code(const std::string& text);  // a whole function, its parameters marked as Arguments gave them out
   void technique(Technique technique, const std::string& sentence) { apply(techniques_, technique, sentence); }
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
@@ -67,6 +67,7 @@ class KernelFile {
   std::string members() const;
 
  private:
+  void need(const cuda_code::DeviceFile& file);
   struct Tunable {
     std::string name;
     std::vector<std::int64_t> values;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/place_tile.hpp"
+#include "families/windows.hpp"
 
-#include "families/extents.hpp"
-#include "families/warpgroup_blocks.hpp"
+#include "algebra/dag.hpp"
+#include "families/product_tiles.hpp"
 
 #include <algorithm>
 

@@ -29,7 +29,31 @@ constexpr std::string_view pool_row = R"(    float across[4];
     }}
 )";
 
-// What a convolution of single channels makes of it.
+// The same where a thread has one column of results.
+constexpr std::string_view pool_columns = R"(    float across = {neutral};
+#pragma unroll
+    for (int c = 0; c < {taps_w}; ++c) {{
+      const int w = w0 + c * {dilation_w};
+      across = {combine}(across, there{inside} ? x[{row} + w] : {neutral});
+    }}
+#pragma unroll
+    for (int j = 0; j < {rows}; ++j) {{
+      const int b = r - j * {stride_h};
+      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
+      held[j][0] = {combine}(held[j][0], across);
+    }}
+)";
+
+// The row that a column of results of a convolution needs.
+constexpr std::string_view load_columns = R"(    float row[{taps_w}];
+#pragma unroll
+    for (int c = 0; c < {taps_w}; ++c) {{
+      const int w = w0 + c * {dilation_w};
+      row[c] = there{inside} ? x[{row} + w] : 0.0f;
+    }}
+)";
+
+// What a convolution of single channels makes of a row.
 constexpr std::string_view weighted_row = R"(#pragma unroll
     for (int j = 0; j < {rows}; ++j) {{
       const int b = r - j * {stride_h};
@@ -37,7 +61,7 @@ constexpr std::string_view weighted_row = R"(#pragma unroll
 #pragma unroll
       for (int c = 0; c < {taps_w}; ++c)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) held[j][i] += weights[b / {dilation_h} * {taps_w} + c] * row[FIRST + i * {stride_w} + c * {dilation_w}];
+        for (int i = 0; i < {width}; ++i) held[j][i] += weights[b / {dilation_h} * {taps_w} + c] * row[{place}];
     }}
 )";
 
@@ -91,7 +115,6 @@ class StripWriter {
                       volume = arguments_.number(product_of(input_.shape, front_, node_.shape.size(), region_.assignments)),
                       OH = arguments_.number(h_.window.outputs), OW = arguments_.number(w_.window.outputs);
     if (!weighted_) file_.helper("operations.cuh");
-    if (!columns_) file_.helper("fetch_pack.cuh");
     set("depth", deep_ ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", arguments_.number(d_.window.outputs), depths_, columns_ ? OW : "chunks") : "");
     spell_rows(W, kernel);
     const std::string index = index_type(*std::max_element(results.values.begin(), results.values.end()));
@@ -129,7 +152,6 @@ class StripWriter {
     set("combine", combine_);
     set("combines", weighted_ ? "" : fmt::format(" It combines along a row first, then the rows{}.", deep_ ? ", then the planes" : ""));
     set("and_planes", deep_ ? fmt::format(" of {} planes", depths_) : "");
-    set("then_planes", deep_ ? ", then the planes" : "");
     set("per_depth", deep_ ? " / slabs" : "");
   }
 
@@ -162,7 +184,7 @@ class StripWriter {
       for (const char* hole : {"open", "close", "each_plane", "end_plane"}) set(hole, "");
       set("held", of_plane);
       set("gone", columns_ ? "" : "!live");
-      set("row", fmt::format("size_t(h0 + r) * {}", W));
+      row_ = fmt::format("size_t(h0 + r) * {}", W);
       return;
     }
     set("held", fmt::format("  float planes[{0}][{1}][{3}];\n#pragma unroll\n  for (int e = 0; e < {0}; ++e)\n#pragma unroll\n"
@@ -179,7 +201,7 @@ class StripWriter {
                                   depths_, columns_ ? "" : "  if (e > 0) __syncwarp();\n"));
     set("end_plane", "  }\n");
     set("gone", fmt::format("{}at_d >= {}{}", columns_ ? "" : "!live || ", OD, columns_ ? " || " : ""));
-    set("row", fmt::format("(size_t(d) * {} + h0 + r) * {}", H, W));
+    row_ = fmt::format("(size_t(d) * {} + h0 + r) * {}", H, W);
   }
 
   // The windows' rows, and what a thread makes of each.
@@ -200,13 +222,18 @@ class StripWriter {
     bool beyond = w_.window.padding != 0;
     for (std::size_t i = 0; i < w_.input.values.size(); ++i)
       beyond = beyond || (w_.window.outputs.values[i] - 1) * w_.window.stride + span(w_) > w_.input.values[i];
-    set("inside_w", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : "");
-    set("gather", fmt::format(fmt::runtime(weighted_ ? weighted_row : pool_row), fmt::arg("rows", rows_), fmt::arg("stride_h", h_.window.stride),
-                              fmt::arg("dilation_h", h_.window.dilation), fmt::arg("taps_h", h_.window.taps.values[0]), fmt::arg("taps_w", w_.window.taps.values[0]),
-                              fmt::arg("stride_w", w_.window.stride), fmt::arg("dilation_w", w_.window.dilation), fmt::arg("combine", combine_)));
+    const std::string inside = beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : "", place = columns_ ? "c" : fmt::format("FIRST + i * {} + c * {}", w_.window.stride, w_.window.dilation);
+    const auto spelt = [&](std::string_view code) {
+      return fmt::format(fmt::runtime(code), fmt::arg("rows", rows_), fmt::arg("stride_h", h_.window.stride), fmt::arg("dilation_h", h_.window.dilation),
+                         fmt::arg("taps_h", h_.window.taps.values[0]), fmt::arg("taps_w", w_.window.taps.values[0]), fmt::arg("stride_w", w_.window.stride),
+                         fmt::arg("dilation_w", w_.window.dilation), fmt::arg("combine", combine_), fmt::arg("neutral", neutral_), fmt::arg("inside", inside),
+                         fmt::arg("row", row_), fmt::arg("width", columns_ ? 1 : 4), fmt::arg("place", place));
+    };
+    set("row", row_);
+    set("gather", !weighted_ ? spelt(columns_ ? pool_columns : pool_row) : (columns_ ? spelt(load_columns) : "") + spelt(weighted_row));
     set("weights", !weighted_ ? "" : fmt::format(
-        "  float weights[{0}];\n#pragma unroll\n  for (int k = 0; k < {0}; ++k) weights[k] = {1}[size_t(live ? plane % {2} : 0) * {0} + k];\n",
-        taps_, kernel, arguments_.number(node_.shape[1])));
+        "  float weights[{0}];\n#pragma unroll\n  for (int k = 0; k < {0}; ++k) weights[k] = {1}[size_t({2}) * {0} + k];\n",
+        taps_, kernel, fmt::format(fmt::runtime(columns_ ? "plane % {}" : "live ? plane % {} : 0"), arguments_.number(node_.shape[1]))));
   }
 
   void launch(const tensor::Extent& planes) {
@@ -244,7 +271,7 @@ class StripWriter {
   const bool aligned_ = w_.input.values[0] % 4 == 0, columns_ = file_.variant().windows == Variant::Windows::by_columns && !aligned_;
   const std::string neutral_ = most_ ? "__int_as_float(0xff800000)" : "0.0f", combine_ = most_ ? "Larger()" : "Sum()";
   const std::int64_t taps_ = h_.window.taps.values[0] * w_.window.taps.values[0];
-  std::string name_, threads_, rows_, depths_;
+  std::string name_, threads_, rows_, depths_, row_;
   std::int64_t lanes_ = 1;
   std::vector<std::string> at_;
   std::vector<cuda_code::Hole> holes_;

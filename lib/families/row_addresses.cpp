@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/row_writer.hpp"
 
-#include "families/values.hpp"
+#include "families/epilogue.hpp"
 
 #include <algorithm>
-
-#include <fmt/format.h>
 
 namespace cudal1::families {
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "families/row_layout.hpp"
-#include "families/row_meeting.hpp"
 #include "families/row_passes.hpp"
 #include "families/variant.hpp"
-#include "schedule/walk.hpp"
+#include "schedule/region.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/row_writer.hpp"
 
-#include "families/values.hpp"
-
-#include <fmt/format.h>
+#include "families/epilogue.hpp"
 
 namespace cudal1::families {
 
@@ -55,7 +53,6 @@ void RowWriter::emit() {
     file_.helper(walk_ == Walk::columns ? "reduce_column.cuh" : "reduce_row.cuh");
     if (!totals_.empty()) file_.helper("reduce_rows.cuh");
     if (meets_once()) {
-      file_.helper("parts.cuh");
       file_.helper(meeting_.centre >= 0 ? "moments.cuh" : "powers.cuh");
     } else if (!team_.empty()) {
       file_.helper("reduce_team.cuh");
@@ -77,7 +74,7 @@ void RowWriter::emit() {
     file_.code(fmt::format("template <int VEC>\n__device__ __forceinline__ void {}_body({}, int part) {{\n{}}}\n", name_, arguments_.parameters(), body_));
     file_.code(fmt::format("__global__ void {0} {1}({2}) {{\n  if ({3}) {1}_body<{4}>({5}, 0);\n  else\n"
                            "    for (int part = 0; part < {4}; ++part) {1}_body<1>({5}, part);\n}}\n",
-                           bounds, name_, arguments_.parameters(), aligned_beside(), geometry_.beside, arguments_.forwarded()));
+                           bounds, name_, arguments_.parameters(), aligned(), geometry_.beside, arguments_.forwarded()));
   } else {
     file_.code(fmt::format("__global__ void {} {}({}) {{\n{}}}\n", bounds, name_, arguments_.parameters(), body_));
   }
@@ -85,25 +82,27 @@ void RowWriter::emit() {
   account();
 }
 
-// Rows start at aligned addresses when every stride between them is a multiple of the pack.
+// When all packs of a row, or of rows beside each other, are aligned and in one piece: every stride between their starts is a multiple
+// of a pack.
 std::string RowWriter::aligned() {
   cuda_code::Conditions whole_packs;
-  const auto insert = [&](const std::string& number) { whole_packs.require(fmt::format("{} % {} == 0", number, geometry_.vec)); };
-  insert(columns_);
+  const std::size_t dim = beside() ? static_cast<std::size_t>(layout_.beside_dim()) : 0;
+  const auto insert = [&](const tensor::Extent& extent) {
+    whole_packs.require(fmt::format("{} % {} == 0", arguments_.number(extent), beside() ? geometry_.beside : geometry_.vec));
+  };
+  insert(beside() ? region_.space[dim] : region_.columns());
   const auto consider = [&](const tensor::Shape& strides, const tensor::Extent& start) {
-    if (strides.empty() || !layout_.in_packs(strides)) return;
-    if (!start.values.empty()) insert(arguments_.number(start));
-    const bool pieces = !layout_.unit_stride(strides);
-    if (pieces) insert(arguments_.number(layout_.piece()));
+    if (beside() ? !layout_.varies_beside(strides) : strides.empty() || !layout_.in_packs(strides)) return;
+    if (!start.values.empty()) insert(start);
+    const bool pieces = !beside() && !layout_.unit_stride(strides);
+    if (pieces) insert(layout_.piece());
     for (std::size_t i = 0; i < strides.size(); ++i)
-      if (!is_zero(strides[i]) && (region_.element[i] ? pieces && !is_one(strides[i]) : true)) insert(arguments_.number(strides[i]));
+      if (!is_zero(strides[i]) && (beside() ? i != dim : !region_.element[i] || (pieces && !is_one(strides[i])))) insert(strides[i]);
   };
   for (const Instance& instance : region_.instances) {
     if (!instance.leaf || instance.buffer.empty()) continue;
     consider(instance.strides, instance.offset);
-    if (!layout_.same_in_pack(instance.strides)) continue;
-    for (std::size_t i = 0; i < region_.space.size(); ++i)
-      if (region_.element[i] && i + 1 == region_.space.size()) insert(arguments_.number(region_.space[i]));
+    if (!region_.element.empty() && region_.element.back() && layout_.same_in_pack(instance.strides)) insert(region_.space.back());
   }
   for (const Region::Root& root : region_.roots) consider(root.strides, root.offset);
   return whole_packs.text();
@@ -140,6 +139,34 @@ void RowWriter::launch() {
 void write_row_kernel(const Region& region, const Dag& dag, Walk walk, KernelFile& file, int splits) {
   RowWriter(region, dag, walk, file, splits).write();
   file.end_family();
+}
+
+// Declares the tunables of the geometry.
+void RowWriter::declare_geometry() {
+  const auto& g = geometry_;
+  name_ = file_.unique(walk_ == Walk::pointwise ? "pointwise"
+                       : walk_ == Walk::rows    ? (splits_ > 1 ? "row_parts" : "rows")
+                                                : (splits_ > 1 ? "column_parts" : "columns"));
+  if (walk_ == Walk::pointwise) items_ = g.rows_per_block ? "1" : file_.tune("ITEMS", g.items);
+  if (g.blocks == RowGeometry::Blocks::team) {
+    team_ = file_.tune("TEAM", g.team);
+    threads_ = file_.tune("THREADS", g.threads, fmt::format("{} <= TEAM * THREADS * {}", g.packs, g.of_thread));
+    blocks_ = file_.tune("BLOCKS", g.team_blocks,
+                         fmt::format("{4}BLOCKS * {0} <= TEAM * {1} && {3} * BLOCKS * {0} > TEAM * {1} && BLOCKS * THREADS <= {2}", g.packs,
+                                     g.capacity, 1024 * g.multiprocessors, g.slack, trails() ? "TEAM <= BLOCKS && " : ""));
+    per_multiprocessor_ = fmt::format("{} / {}", blocks_, g.multiprocessors);
+  } else {
+    threads_ = file_.tune("THREADS", g.threads);
+  }
+  if (g.blocks == RowGeometry::Blocks::prefetching) {
+    per_multiprocessor_ = fmt::format("1024 / {}", threads_);
+    blocks_ = fmt::format("{} * ({})", file_.machine().multiprocessors, per_multiprocessor_);
+  }
+  if (!totals_.empty()) totals_blocks_ = file_.tune("BLOCKS", g.totals_blocks);
+  if (walk_ == Walk::columns)
+    width_ = !g.cached ? "32" : file_.tune("LINES", g.rows, fmt::format("LINES * {} <= {}", threads_, 1024 * g.beside));
+  const std::string step = walk_ == Walk::columns ? threads_ : fmt::format("{}{} * VEC", team_.empty() ? "" : team_ + " * ", threads_);
+  if (g.cached) items_ = fmt::format("({} + {} - 1) / ({})", g.columns, step, step);
 }
 
 }  // namespace cudal1::families

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace cudal1::families {
 
 // Costly values that a later pass needs again.
@@ -65,9 +63,11 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
   if (persistent() && phase > 0 && phase == passes_.last())
     for (int id : std::set<int>(leaves))
       if (early_.count(id) == 0) passing_.insert(id), leaves.erase(id);
+  const bool columns = walk_ == Walk::columns;
+  const auto packed = [&](int id) { return !columns || (beside() && layout_.varies_beside(at(id).strides)); };
+  const auto type_of = [](std::string_view type, bool pack) { return pack ? fmt::format("Pack<{}, VEC>", type) : std::string(type); };
   for (int id : leaves) {
-    line(fmt::format("Pack<{}, VEC> {}_kept[{}];", tensor::cuda_name(node(id).dtype),
-                     names_[static_cast<std::size_t>(id)], items));
+    line(fmt::format("{} {}_kept[{}];", type_of(tensor::cuda_name(node(id).dtype), packed(id)), names_[static_cast<std::size_t>(id)], items));
     passes_.first[id] = phase;
   }
   if (!leaves.empty()) {
@@ -82,14 +82,16 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
                            prefetched_at(static_cast<std::size_t>(which - prefetched_.begin()))));
           line("else");
         }
-        load(id, kept, "column");
+        if (columns) load_of_column(id, kept, packed(id));
+        else load(id, kept, "column");
       }
     });
     if (arrives) line(fmt::format("if (WHOLE && line + gridDim.x < {}) fetch(line + gridDim.x);", lines_));
   }
   mark_kept(phase, wanted);
-  for (int id : kept_here_) line(fmt::format("Pack<{}, VEC> k{}[{}];", compute_type(node(id).dtype), id, items));
+  for (int id : kept_here_) line(fmt::format("{} k{}[{}];", type_of(compute_type(node(id).dtype), !columns || beside()), id, items));
   each_item(items, [&] {
+    if (columns) return elements(phase, true);
     load_packs(passing_);
     pack_loop(phase, {true, "column", "column + i", {}});
   });
@@ -98,6 +100,14 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
     return walk_rest(phase, wanted, fmt::format("(ITEMS * {} + {}(threadIdx.x)) * VEC", threads_, conversion(index_)));
   walk_rest(phase, wanted, fmt::format("((ITEMS * {} + rank) * {} + {}(threadIdx.x)) * VEC", team_, threads_, conversion(index_)),
             fmt::format("{} * {} * VEC", team_, threads_));
+}
+
+// Lanes stand side by side on the rows.
+void RowWriter::load_of_column(int id, const std::string& to, bool pack) {
+  const std::string& name = names_[static_cast<std::size_t>(id)];
+  const std::string where = fmt::format("column < {} ? {} : 0", columns_, element_offset(at(id).strides, "column"));
+  line(pack ? fmt::format("{} = *reinterpret_cast<const Pack<{}, VEC>*>({}_line + ({}));", to, tensor::cuda_name(node(id).dtype), name, where)
+            : fmt::format("{} = {}_line[{}];", to, name, where));
 }
 
 void RowWriter::walk_rest(int phase, const std::vector<int>& wanted, const std::string& from, const std::string& step) {
@@ -124,4 +134,31 @@ void RowWriter::walk_stream(int phase, const std::vector<int>& wanted) {
               fmt::format("{}(gridDim.y) * {} * VEC", conversion(index_), threads_));
   else walk_rest(phase, wanted, fmt::format("{}(threadIdx.x) * VEC", conversion(index_)));
 }
+
+void RowWriter::each_line(const std::string& text) {
+  line("#pragma unroll");
+  line(fmt::format("for (int i = 0; i < VEC; ++i) {}", text));
+}
+
+// One element of a row, or of every row that a thread has.
+void RowWriter::elements(int phase, bool cached) {
+  const Spot spot{cached, "column", "column", {}};
+  if (beside()) pack_loop(phase, spot);
+  else element(phase, spot);
+}
+
+void RowWriter::walk_columns(int phase, const std::vector<int>& wanted) {
+  if (geometry_.cached) {
+    walk_items(phase, wanted);
+    if (!longer_lines_possible()) return;
+    return scope(fmt::format("for ({0} column = ITEMS * {1} + {3}(threadIdx.y); column < {2}; column += {1}) {{", index_, threads_, columns_, conversion(index_)),
+                 [&] { elements(phase, false); });
+  }
+  line(fmt::format("#pragma unroll {}", file_.variant().wide ? 16 : 4));  // accesses on their way
+  scope(splits_ > 1 ? fmt::format("for ({0} column = {3}(blockIdx.y) * {1} + {3}(threadIdx.y); column < {2}; column += {3}(gridDim.y) * {1}) {{", index_, threads_,
+                                  columns_, conversion(index_))
+                    : fmt::format("for ({0} column = threadIdx.y; column < {2}; column += {1}) {{", index_, threads_, columns_),
+        [&] { element(phase, {false, "column", "column", {}}); });
+}
+
 }  // namespace cudal1::families

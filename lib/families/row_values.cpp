@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/row_writer.hpp"
 
-#include "families/values.hpp"
-
-#include <fmt/format.h>
+#include "families/epilogue.hpp"
 
 namespace cudal1::families {
 
@@ -139,6 +137,10 @@ void RowWriter::stores(const std::string& column) {
   for (std::size_t r = 0; r < region_.roots.size(); ++r) {
     const Region::Root& root = region_.roots[r];
     if (!layout_.varies_in_row(root.strides)) continue;
+    if (beside()) {
+      line(fmt::format("if (live && {0} < {1}) *reinterpret_cast<decltype(out{2})*>(out{2}_line + {3}) = out{2};", column, columns_, r, in_parentheses(element_offset(root.strides, column))));
+      continue;
+    }
     const bool always = walk_ == Walk::pointwise || persistent();
     const std::string live = always ? "" : "if (live) ";
     if (layout_.unit_stride(root.strides)) {

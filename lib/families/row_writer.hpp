@@ -4,7 +4,7 @@
 #include "cuda_code/terms.hpp"
 #include "families/arguments.hpp"
 #include "families/epilogue.hpp"
-#include "families/row_kernel.hpp"
+#include "families/families.hpp"
 #include "families/row_geometry.hpp"
 
 #include <functional>
@@ -97,11 +97,9 @@ class RowWriter {
   // Columns: neighbouring threads on neighbouring rows, each on one or on a pack of them.
   bool beside() const { return geometry_.beside > 1; }
   std::string lanes() const { return beside() ? "(" + width_ + " / " + std::to_string(geometry_.beside) + ")" : width_; }
-  std::string aligned_beside();
   void each_line(const std::string& text);
-  void elements_beside(int phase, const Spot& spot);
   void elements(int phase, bool cached);
-  void walk_columns_kept(int phase, const std::vector<int>& wanted);
+  void load_of_column(int id, const std::string& to, bool pack);
   void walk_columns(int phase, const std::vector<int>& wanted);
 
   // Values of one element, and the packs that they come from and go to.
@@ -122,7 +120,7 @@ class RowWriter {
   std::string accumulator_type(int id) const;
   void reduce(int phase);
 
-  // Blocks of a team that exchange two reductions at once (row_meeting.hpp), or when they have gone on to the next row.
+  // Blocks of a team that exchange two reductions at once (row_passes.hpp), or when they have gone on to the next row.
   bool meets_once() const { return !team_.empty() && meeting_.first >= 0; }
   bool trails() const { return meets_once() && file_.variant().rows == Variant::Rows::team_trailing; }
   std::string meeting_place() const;

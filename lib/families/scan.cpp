@@ -3,12 +3,8 @@
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
-#include "families/values.hpp"
 
-#include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 namespace cudal1::families {
 
@@ -71,26 +67,6 @@ std::string pack_stores(const Region& region, const Dag& dag, const std::vector<
                arguments.pointer(root.buffer, dtype, true), address(root.strides, root.offset, start, arguments), type);
 }
 
-struct Spelt {
-  std::string name, type, threads, coordinates, M, neutral, op;
-  bool reverse;
-};
-
-void write_columns(const Spelt& scan, const Reads& reads, const Spelling& from_elements, const Epilogue& after, const tensor::Extent& outer,
-                   const tensor::Extent& inner, Arguments& arguments, KernelFile& file) {
-  const tensor::Extent lines = times(outer, inner);
-  const std::string count = arguments.number(lines), step = arguments.number(inner);
-  file.kernel("scan_columns.cuh", {{"name", scan.name}, {"type", scan.type},
-                        {"parameters", arguments.parameters()}, {"threads", scan.threads},
-                        {"count", count}, {"inner", step}, {"M", scan.M},
-                        {"coordinates", scan.coordinates}, {"lines", reads.lines}, {"neutral", scan.neutral},
-                        {"from_elements", from_elements.statements}, {"value", from_elements.value},
-                        {"along", scan.reverse ? scan.M + " - 1 - k" : "k"}, {"op", scan.op},
-                        {"epilogue", after.statements}, {"store", after.store}});
-  file.launch(
-      fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", scan.name, lines.text, scan.threads, scan.threads, arguments.passed()));
-}
-
 void account(const Region& operand, const Node& node, const Reads& reads, const std::string& name, bool rows, double lines, KernelFile& file) {
   const double blocks = lines / (rows ? 1 : 256);
   const double enough = costs::blocks_per_multiprocessor * file.machine().multiprocessors;
@@ -115,11 +91,10 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   const std::string type = compute_type(node.dtype);
   const Scan& scan = node.as<Scan>();
   const auto dim = static_cast<std::size_t>(scan.dim);
-  const std::size_t rank = node.shape.size();
   const bool reverse = scan.reverse;
-  const tensor::Extent inner = product_of(node.shape, dim + 1, rank, region.assignments),
+  const tensor::Extent inner = product_of(node.shape, dim + 1, node.shape.size(), region.assignments),
                        outer = product_of(node.shape, 0, dim, region.assignments);
-  const bool rows = is_one(inner);
+  const bool rows = is_one(inner), sum = scan.function == "sum";
   const std::string name = file.unique("scan");
   const std::string threads = file.tune("THREADS", rows ? std::vector<std::int64_t>{256, 512, 128, 1024} : std::vector<std::int64_t>{128, 64, 256});
   Arguments arguments(file.scalars());
@@ -127,45 +102,47 @@ void write_scan(const Region& region, const Dag& dag, const Buffers& buffers, Ke
   declare_inputs(operand, dag, arguments);
   declare_epilogue(region, dag, arguments);
   const std::string M = arguments.number(node.shape[dim]);
-  const bool sum = scan.function == "sum";
   std::vector<std::string> at, behind;
   std::string before = coordinates({node.shape.begin(), node.shape.begin() + scan.dim}, rows ? "blockIdx.x" : "front", at, arguments);
   before += coordinates({node.shape.begin() + scan.dim + 1, node.shape.end()}, "back", behind, arguments, dim + 1);
   at.push_back("along");
   at.insert(at.end(), behind.begin(), behind.end());
-  const std::string where = reverse ? M + " - 4 - from" : "from";
+  const std::string where = reverse ? M + " - 4 - from" : "from", element = reverse ? M + " - 1 - from - i" : "from + i";
   const Reads reads = reads_of(operand, dag, dim, at, where, arguments);
   const Spelling from_elements = spelling(operand, dag, at, rows ? 8 : 6, arguments, reads.elements);
   const Epilogue after = epilogue(region, dag, at, rows ? 6 : 4, arguments);
+  std::vector<cuda_code::Hole> holes = {{"name", name}, {"type", type}, {"threads", threads}, {"coordinates", before}, {"lines", reads.lines}, {"M", M},
+                                        {"neutral", sum ? "0" : "1"}, {"op", sum ? "+" : "*"}};
+  const auto set = [&](const char* hole, const std::string& text) { holes.emplace_back(hole, text); };
   if (rows) {
-    file.helper("pack.cuh");
     std::string stores = fmt::format(
         "#pragma unroll\n    for (int i = 0; i < 4; ++i) {{\n      if (i >= left) break;\n      const int along = {};\n"
         "      const {} produced = value[i];\n{}      {}\n    }}\n",
-        reverse ? M + " - 1 - from - i" : "from + i", type, after.statements, after.store);
+        element, type, after.statements, after.store);
     std::string packs;
     cuda_code::Conditions aligned;
     const auto require = [&](const std::string& number) { aligned.require(number + " % 4 == 0"); };
     require(M);
     for (const std::string& stride : reads.strides) require(stride);
     for (const auto& [instance, load] : reads.packs) packs += load;
-    const Region::Root& root = region.roots[0];
-    if (root.strides == strides_of(node.shape, region.assignments)) {
+    if (const Region::Root& root = region.roots[0]; root.strides == strides_of(node.shape, region.assignments)) {
       if (!root.offset.values.empty()) require(arguments.number(root.offset));
       stores = pack_stores(region, dag, at, dim, where, reverse, type, arguments) + stores;
     }
     const Spelling from_packs = spelling(operand, dag, at, 8, arguments, reads.items);
-    file.kernel("scan_rows.cuh", {{"name", name}, {"type", type}, {"parameters", arguments.parameters()},
-        {"forwarded", arguments.forwarded()}, {"threads", threads}, {"coordinates", before},
-        {"lines", reads.lines}, {"M", M}, {"neutral", sum ? "0" : "1"}, {"op", sum ? "+" : "*"},
-        {"where", where}, {"item", reverse ? "3 - i" : "i"}, {"aligned", aligned.text()}, {"packs", packs},
-        {"from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value)},
-        {"from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value)},
-        {"element", reverse ? M + " - 1 - from - i" : "from + i"}, {"stores", stores}});
-    file.launch(fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed()));
+    set("where", where), set("item", reverse ? "3 - i" : "i"), set("aligned", aligned.text()), set("packs", packs), set("element", element), set("stores", stores);
+    set("from_packs", from_packs.statements + fmt::format("        value[i] = {};\n", from_packs.value));
+    set("from_elements", from_elements.statements + fmt::format("        value[i] = {};\n", from_elements.value));
+    set("forwarded", arguments.forwarded());
   } else {
-    write_columns({name, type, threads, before, M, sum ? "0" : "1", sum ? "+" : "*", reverse}, reads, from_elements, after, outer, inner, arguments, file);
+    set("count", arguments.number(times(outer, inner))), set("inner", arguments.number(inner));
+    set("from_elements", from_elements.statements), set("value", from_elements.value), set("along", reverse ? M + " - 1 - k" : "k");
+    set("epilogue", after.statements), set("store", after.store);
   }
+  set("parameters", arguments.parameters());
+  file.kernel(rows ? "scan_rows.cuh" : "scan_columns.cuh", holes);
+  file.launch(rows ? fmt::format("{}<<<{}, {}>>>({})", name, outer.text, threads, arguments.passed())
+                   : fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, times(outer, inner).text, threads, threads, arguments.passed()));
   account(operand, node, reads, name, rows, static_cast<double>(outer.values[0]) * static_cast<double>(inner.values[0]), file);
 }
 

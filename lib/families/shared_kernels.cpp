@@ -4,126 +4,72 @@
 #include "cuda_code/parameter_names.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
 
 namespace cudal1::families {
 namespace {
 
-// A word of the code, or what stands between two words.
-struct Token {
-  enum class Kind { other, parameter, function, tunable };
-  std::string text;
-  Kind kind = Kind::other;
-};
-using Tokens = std::vector<Token>;
-
-struct Vocabulary {
-  const std::set<std::string>& names;
-  const std::map<std::string, std::string>& tunables;
-
-  // A function's name or one made of it, as "rows_2_body" is.
-  bool names_function(const std::string& word) const {
-    for (std::size_t end = word.size(); end != std::string::npos && end > 0; end = word.rfind('_', end - 1))
-      if (names.count(word.substr(0, end)) != 0) return true;
-    return false;
-  }
-  Token::Kind kind_of(const std::string& word) const {
-    if (tunables.count(word) != 0) return Token::Kind::tunable;
-    if (word[0] >= '0' && word[0] <= '9') return Token::Kind::other;
-    return names_function(word) ? Token::Kind::function : Token::Kind::other;
-  }
+// A function under its own names, and under names that say no more than in which order they appear: equal for functions that differ in
+// names alone. `functions` are those of its functions that no earlier one has, in that order.
+struct Spelling {
+  std::string own, canonical;
+  std::vector<std::string> functions;
 };
 
-Tokens tokens_of(const std::string& code, const Vocabulary& vocabulary, const std::map<std::string, std::string>& renamed) {
-  Tokens result;
-  for (const auto& [text, word] : cuda_code::words_of(code)) {
-    if (!word) {
-      result.push_back({std::string(text), Token::Kind::other});
-      continue;
-    }
-    std::string spelt(text);
-    if (const auto other = renamed.find(spelt); other != renamed.end()) spelt = other->second;
-    const bool parameter = cuda_code::parts_of(spelt).has_value();
-    const Token::Kind kind = parameter ? Token::Kind::parameter : vocabulary.kind_of(spelt);
-    result.push_back({std::move(spelt), kind});
-  }
-  return result;
+// The number of a name, a new one for a new name.
+std::size_t number_of(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
 }
-
-// Equal for functions that may be alike.
-std::string skeleton(const Tokens& tokens, const Vocabulary& vocabulary) {
-  std::string result;
-  for (const Token& token : tokens) {
-    switch (token.kind) {
-      case Token::Kind::other: result += token.text; break;
-      case Token::Kind::function: result += "\1f"; break;
-      case Token::Kind::tunable: result += "\1t" + vocabulary.tunables.at(token.text); break;
-      case Token::Kind::parameter: {
-        const auto parts = *cuda_code::parts_of(token.text);
-        result += parts.front + "\1p" + parts.back;
-      }
-    }
-  }
-  return result;
-}
-
-// Pairs of names, one of each function, that stand for each other.
-class Pairing {
- public:
-  bool pair(const std::string& one, const std::string& other) {
-    return there_.emplace(one, other).first->second == other && back_.emplace(other, one).first->second == one;
-  }
-  const std::map<std::string, std::string>& there() const { return there_; }
-
- private:
-  std::map<std::string, std::string> there_, back_;
-};
 
 class Sharing {
  public:
-  Sharing(const std::set<std::string>& names, const std::map<std::string, std::string>& tunables) : vocabulary_{names, tunables} {}
+  Sharing(const std::set<std::string>& names, const std::map<std::string, std::string>& tunables) : names_(names), tunables_(tunables) {}
 
   SharedKernels of(const std::vector<std::string>& functions) {
     for (const std::string& code : functions) {
-      Tokens tokens = tokens_of(code, vocabulary_, result_.renamed);
-      auto& alike = kept_[skeleton(tokens, vocabulary_)];
-      if (std::any_of(alike.begin(), alike.end(), [&](const Tokens& earlier) { return share(tokens, earlier); })) continue;
-      for (const Token& token : tokens)
-        if (token.kind == Token::Kind::function) known_.insert(token.text);
-      std::string text;
-      for (const Token& token : tokens) text += token.text;
-      result_.functions.push_back(std::move(text));
-      alike.push_back(std::move(tokens));
+      Spelling spelling = spelling_of(code);
+      const auto [earlier, first] = kept_.emplace(std::move(spelling.canonical), spelling.functions);
+      for (std::size_t i = 0; i < spelling.functions.size(); ++i)
+        if (first) known_.insert(spelling.functions[i]);
+        else result_.renamed[spelling.functions[i]] = earlier->second[i];
+      if (first) result_.functions.push_back(std::move(spelling.own));
     }
     return std::move(result_);
   }
 
  private:
-  // Whether `tokens` are `earlier` under other names, of which no function was known before: then they are renamed.
-  bool share(const Tokens& tokens, const Tokens& earlier) {
-    if (tokens.size() != earlier.size()) return false;
-    Pairing functions, others;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const Token &one = tokens[i], &other = earlier[i];
-      if (one.kind != other.kind) return false;
-      if (one.kind == Token::Kind::parameter) {
-        if (!others.pair(cuda_code::parts_of(one.text)->parameter, cuda_code::parts_of(other.text)->parameter)) return false;
-      } else if (one.kind == Token::Kind::function) {
-        if (!functions.pair(one.text, other.text)) return false;
-        if (one.text != other.text && known_.count(one.text) != 0) return false;
-      }
-    }
-    for (const auto& [one, other] : functions.there())
-      if (one != other) result_.renamed[one] = other;
-    return true;
+  // A function's name or one made of it, as "rows_2_body" is.
+  bool names_function(const std::string& word) const {
+    for (std::size_t end = word.size(); end != std::string::npos && end > 0; end = word.rfind('_', end - 1))
+      if (names_.count(word.substr(0, end)) != 0) return true;
+    return false;
   }
 
-  Vocabulary vocabulary_;
+  Spelling spelling_of(const std::string& code) const {
+    Spelling result;
+    std::vector<std::string> parameters;
+    for (const auto& [text, word] : cuda_code::words_of(code)) {
+      std::string spelt(text);
+      if (const auto other = result_.renamed.find(spelt); word && other != result_.renamed.end()) spelt = other->second;
+      result.own += spelt;
+      const auto parts = cuda_code::parts_of(spelt);
+      if (!word) result.canonical += spelt;
+      else if (parts) result.canonical += parts->front + "\1p" + std::to_string(number_of(parameters, parts->parameter)) + "\1" + parts->back;
+      else if (const auto tunable = tunables_.find(spelt); tunable != tunables_.end()) result.canonical += "\1t" + tunable->second;
+      else if (known_.count(spelt) != 0 || (spelt[0] >= '0' && spelt[0] <= '9') || !names_function(spelt)) result.canonical += spelt;
+      else result.canonical += "\1f" + std::to_string(number_of(result.functions, spelt));
+    }
+    return result;
+  }
+
+  const std::set<std::string>& names_;
+  const std::map<std::string, std::string>& tunables_;
   SharedKernels result_;
-  std::set<std::string> known_;   // names of functions, and the words made of them, that stay
-  std::unordered_map<std::string, std::vector<Tokens>> kept_;
+  std::set<std::string> known_;  // names of functions, and the words made of them, that stay
+  std::unordered_map<std::string, std::vector<std::string>> kept_;  // what stays, and its functions
 };
 
 }  // namespace

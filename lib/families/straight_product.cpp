@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "algebra/dag.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
-#include "families/extents.hpp"
 #include "families/families.hpp"
-#include "families/warpgroup_blocks.hpp"
+#include "families/product_tiles.hpp"
 #include "families/warpgroup_factors.hpp"
 
 #include <fmt/format.h>
@@ -29,8 +29,6 @@ class StraightProduct {
         pitch_(round_up(factors_.depth, step)) {}
 
   void write() {
-    file_.include_hopper();
-    file_.helper("tf32_rounding.cuh");
     write_left();
     write_products();
     for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);

@@ -2,11 +2,8 @@
 #include "cuda_code/terms.hpp"
 #include "families/epilogue.hpp"
 #include "families/families.hpp"
-#include "families/values.hpp"
 
 #include <map>
-
-#include <fmt/format.h>
 
 namespace cudal1::families {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <string_view>
 
 namespace cudal1::families {
 
@@ -25,7 +25,7 @@ struct Variant {
     totals,    // what is reduced over all rows is reduced by the blocks that walk them
   };
   enum class Columns { one, packed };                            // that a thread of a column reduction has
-  enum class Windows { tiled, gathered, by_columns, direct };    // convolutions and pools: gathered: every input once per tap
+  enum class Windows { tiled, gathered, by_columns };            // convolutions and pools: gathered: every input once per tap
   enum class Products {
     fp32,
     tensor_cores,
@@ -35,6 +35,7 @@ struct Variant {
   enum class Attention { one_kernel, three_steps };
   enum class Precision { as_float32, tf32, half };               // of factors on the tensor cores
 
+  std::string_view label = "fused";  // what users see behind the rules in a candidate's id; cuts and precisions have none
   Rows rows = Rows::kept;
   Split split = Split::when_few;
   Columns columns = Columns::one;
@@ -58,12 +59,8 @@ struct Variant {
   bool exact_products() const { return products_precision == Precision::as_float32; }
   bool exact_convolutions() const { return convolutions_precision == Precision::as_float32; }
   bool exact() const { return exact_products() || exact_convolutions(); }  // of kernels that share one code for both
-  bool tiles() const { return windows != Windows::direct; }
 
   bool operator==(const Variant&) const = default;
 };
-
-// "fused", "trailing teams": what users see behind the rules in a candidate's id. Cuts and precisions have no label.
-std::string label(const Variant& variant);
 
 }  // namespace cudal1::families

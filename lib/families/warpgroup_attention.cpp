@@ -53,7 +53,6 @@ void write_warpgroup_attention(int id, const std::string& output, const Dag& dag
   const bool given = node.operands.size() > 3;
   const std::string scale = given ? fmt::format("{} {}", node.as<Attention>().divides ? "/" : "*", arguments.number(dag.at(node.operands[3]))) : fmt::format("/ sqrtf(float({}))", H);
   const bool bfloat = result.dtype == tensor::Dtype::bfloat16;
-  file.include_hopper();
   file.include(result.dtype);
   file.kernel("warpgroup_attention.cuh", {{"name", name}, {"parameters", arguments.parameters()}, {"queries", maps[0]}, {"keys", maps[1]}, {"values", maps[2]},
       {"head", width}, {"T", T}, {"H", H}, {"O", to}, {"first", causal ? "gridDim.x - 1 - blockIdx.x" : "blockIdx.x"}, {"last", causal ? fmt::format("min({}, start + {})", T, tile) : T},

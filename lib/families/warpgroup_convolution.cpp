@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/convolution_kernel.hpp"
+#include "algebra/dag.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
-#include "families/extents.hpp"
 #include "families/families.hpp"
-#include "families/place_tile.hpp"
-#include "families/warpgroup_blocks.hpp"
+#include "families/product_tiles.hpp"
 #include "families/windows.hpp"
 
 #include <fmt/format.h>
@@ -27,9 +25,6 @@ class WarpgroupConvolution {
         step_(step_channels(channels_.values[0])), tile_(*convolution_tile(node_, input_, windows_, halves_, file.machine())), name_(file.unique("warpgroup_convolution")) {}
 
   void write() {
-    file_.helper("split_halves.cuh");
-    file_.include(tensor::Dtype::float16);
-    file_.include_hopper();
     write_weights();
     write_inputs();
     write_products();

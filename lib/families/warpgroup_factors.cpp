@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/warpgroup_factors.hpp"
 
-#include "families/extents.hpp"
-
+#include "algebra/dag.hpp"
 
 #include <algorithm>
 
@@ -120,8 +119,6 @@ WarpgroupFactor warpgroup_factor(const GemmOperands& factors, bool left, int hal
   }
   result.back = file.unique("R");
   file.scratch(result.back, "float32", {result.batches, result.lines});
-  file.include(tensor::Dtype::float16);
-  file.helper("split_halves.cuh");
   const std::string name = file.unique(left ? "split_left" : "split_right");
   if (result.along) split_along(result, operand.buffer, name, file);
   else split_across(result, operand.buffer, name, file);

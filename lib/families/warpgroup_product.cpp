@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "algebra/dag.hpp"
 #include "families/costs.hpp"
 #include "families/epilogue.hpp"
-#include "families/extents.hpp"
 #include "families/families.hpp"
 #include "families/product_tiles.hpp"
-#include "families/split_total.hpp"
-#include "families/warpgroup_blocks.hpp"
 #include "families/warpgroup_factors.hpp"
 
 #include <fmt/format.h>
@@ -136,7 +134,6 @@ class WarpgroupProduct {
         {"left_part", left_.descriptor("left")}, {"right_part", right_.descriptor("right")}, {"N", N}, {"M", M}, {"store", store}});
     file_.launch(fmt::format("{}<<<min({}, ceil_div({}, {}) * ceil_div({}, 128) * {}), 384, {}>>>({})", name_, file_.machine().multiprocessors, factors_.m.text, columns_,
                              factors_.n.text, layers(), warpgroup_block_bytes, arguments.passed()));
-    file_.include_hopper();
     file_.traffic(factors_.bytes(), effort(factors_, tiling_, halves_, file_.machine().multiprocessors));
   }
 
@@ -166,7 +163,7 @@ class WarpgroupProduct {
     else if (skips()) tiles.needed = factors_.needed_depths(K, "128", "128", "16");
     if (split()) tiles.after.store = fmt::format("{}[(size_t(blockIdx.z) * {} + row) * {} + column] = produced;", sums, N, M);
     else tiles.after = epilogue(region_, dag_, at, 6, arguments);
-    code_product(tiles, factors_, arguments, region_, dag_, file_);
+    code_product(tiles, factors_, arguments, file_);
     file_.launch(fmt::format("{}<<<dim3(ceil_div({}, 128), ceil_div({}, 128), {}), 256>>>({})", tiles.name, factors_.m.text, factors_.n.text, layers(), arguments.passed()));
     file_.traffic(0, 0);
   }

@@ -7,7 +7,7 @@
 #include "kernel/output.hpp"
 #include "kernel/plan.hpp"
 #include "kernel/substitute.hpp"
-#include "playbook/plain_kernels.hpp"
+#include "playbook/playbook.hpp"
 #include "task/interface.hpp"
 #include "tensor/graph.hpp"
 #include "tensor/shape.hpp"

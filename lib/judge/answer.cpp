@@ -35,15 +35,18 @@ constexpr std::size_t beside_limit = std::size_t{1} << 30;   // bytes of a task 
 constexpr base::Seconds longest_turn{4};
 constexpr double hidden_share = 0.1;       // by which an answer's clock may tell less than ours before it is not believed
 
-// Inputs of each pattern; then weights that an answer does not construct, because what a constructor makes 0 or 1 may be ignored.
+// Inputs of each pattern; then weights that an answer does not construct, because what a constructor makes 0 or 1 may be ignored. So are those that are 0 where
+// large elements meet them.
 std::vector<pytorch::Trial> trials_of(const pytorch::Host& host, base::Random& random) {
   std::vector<pytorch::Trial> trials = host.trials(random);
   if (host.takes_numbers()) {   // a number that is given by value is data, too; made smaller, because it may be a probability
     trials.push_back({reference::Pattern::declared, random.next() >> 2, trials.back().weights, 0});
     trials.back().numbers = 1 - static_cast<double>(1 + random.below(97)) / 400;
   }
+  for (pytorch::Trial& trial : trials) trial.given = trial.pattern == reference::Pattern::meets_zero && trial.weights;
+  std::stable_partition(trials.begin(), trials.end(), [](const pytorch::Trial& trial) { return !trial.given; });
   for (const pytorch::Trial& trial : trials) {
-    if (!trial.weights) continue;
+    if (!trial.weights || trial.given) continue;
     trials.push_back({reference::Pattern::declared, random.next() >> 2, trial.weights, 0, true});
     break;
   }
@@ -101,7 +104,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     ended("wait");
     return lock;
   };
-  const bool timed = options.process.device != "cpu" || options.rival;
+  const bool timed = !options.untimed && (options.process.device != "cpu" || options.rival);
   host.hold_to(options.precision);
   const std::string source = base::read_file(answer);
   const pytorch::AnswerFolder folder;
@@ -208,7 +211,7 @@ outcome::Judgement judge_answer(pytorch::Host& host, const task::Task& task, con
     ended("failed");
     return refused(Verdict::runtime_failed, error.what());
   }
-  std::string said = "right; times need a GPU";
+  std::string said = options.untimed ? "right; not timed" : "right; times need a GPU";
   if (timed) {
     conclude(judgement, estimates, verdicts);
     said = fmt::format("{:.3g}x {} [{:.3g}, {:.3g}]", judgement.speedup->value, baselines.front(), judgement.speedup->low, judgement.speedup->high);

@@ -22,6 +22,7 @@ struct AnswerOptions {
   std::vector<std::string> baselines;   // of PyTorch, as judge::Options has them; on a GPU only
   outcome::Precision precision = outcome::Precision::reference;
   std::size_t final_pairs = 24;         // with every baseline, in each process
+  bool untimed = false;                 // only whether it is right: verifications of several share the GPU
   outcome::DeviceFacts facts;           // of the GPU
   std::filesystem::path gpu_lock;       // held while PyTorch or the answer runs; not while its extensions are built. Empty: none
   std::function<void(const std::string& step)> progress;   // what begins; may be empty

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/answer_trial.hpp"
 
+#include "base/defence.hpp"
 #include "base/error.hpp"
 #include "bench/comparison.hpp"
 #include "bench/order.hpp"
@@ -112,7 +113,7 @@ std::optional<outcome::Judgement> AnswerTrial::time(outcome::Judgement& judgemen
       const pytorch::Answer::Sample mine = call(false);
       constexpr const char* where = "in an execution that was timed";
       if (auto found = misdeed(judgement, mine.wrong, where)) return found;
-      if (!afresh_ && (judged.contains(claimed.size()) || !host_.resembles()))
+      if (!afresh_ && base::defended(base::Defence::timed_outputs) && (judged.contains(claimed.size()) || !host_.resembles()))
         if (auto unlike = fault(judgement, host_.compare_taken(shown_), where)) return unlike;
       claimed.push_back(mine.claimed_ms);
       own.push_back(mine.own_ms);
@@ -149,8 +150,9 @@ std::optional<outcome::Judgement> AnswerTrial::time(outcome::Judgement& judgemen
   // as much as calls that do nothing differ by, and for some waits for a processor as long as those of PyTorch's process. What is
   // within that is not believed either (unsure).
   const double unsteady = quantile(empty_ms_, 0.75) - quantile(empty_ms_, 0.25) + waits_for_a_processor * median(nothing_ms_);
-  if (quantile(own, 0.25) - quantile(empty_ms_, 0.75) > told + tolerated + unsteady) impossible = both;
-  else if (own_call_ms > told + tolerated) unsure = both + ", which is too unsteady here to tell";
+  const bool heeded = base::defended(base::Defence::own_clock);
+  if (heeded && quantile(own, 0.25) - quantile(empty_ms_, 0.75) > told + tolerated + unsteady) impossible = both;
+  else if (heeded && own_call_ms > told + tolerated) unsure = both + ", which is too unsteady here to tell";
   told_ms = told;
   bench::Comparison comparison(bench::Purpose::final_, {1.0}, 0, static_cast<int>(pairs_));
   comparison.add(0, samples[baselines.front()], hand_over_ms);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "judge/code_digest.hpp"
 #include "judge/state.hpp"
 #include "outcome/speedup_text.hpp"
 #include "task/module.hpp"
@@ -40,6 +41,7 @@ outcome::Judgement Judge::State::describe(const Executable& executable, const ke
   outcome::Judgement judgement;
   judgement.tunables = integers(tunables);
   judgement.resources = executable.binary.resources;
+  judgement.code = code_digest(executable);
   if (executable.workloads.empty()) return judgement;
   const kernel::Launch* launch = largest_launch(executable.workloads.front());
   if (launch == nullptr) return judgement;

@@ -43,7 +43,7 @@ base::Seconds Judge::State::execution_limit(bool whole_workload) const {
   return whole_workload ? std::max(base::Seconds{120}, 12 * options.run_limit) : options.run_limit;
 }
 
-void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
+OpenJob Judge::State::open_job(std::uint64_t with_seed, bool bare) const {
   OpenJob job;
   job.device = options.device;
   job.gpu = options.gpu;
@@ -57,8 +57,12 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   job.seed = with_seed;
   job.takes_turns = options.remote;
   job.bare = bare;
+  return job;
+}
+
+void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   const auto hold = hold_gpu(GpuTurn::Use::shared);
-  DeviceHost::Answer answer = where.ask(job, base::Seconds{60}, base::Seconds{120});
+  DeviceHost::Answer answer = where.ask(open_job(with_seed, bare), base::Seconds{60}, base::Seconds{120});
   auto* reply = answer.reply ? std::get_if<OpenReply>(&*answer.reply) : nullptr;
   if (reply == nullptr)
     throw base::Error(base::Fault::no_device, fmt::format("{} cannot be opened: {}", options.device, answer.last_words));
@@ -73,7 +77,7 @@ ReferenceReply Judge::State::load_reference(DeviceHost& where) {
   if (task::is_module(task) && !lends()) {
     const Step step(*this, "oracle");
     // A fresh process gets fresh inputs; the first one those of the run's seed.
-    auto made = options.pytorch->cases(&where == &host ? seed : random.next());
+    auto made = options.pytorch->cases(&where == &host ? seed : random.next(), options.trials);
     if (made.cases.empty())
       throw base::Error(base::Fault::bad_task, fmt::format("{}: no trial has finite expected outputs", task.file.name));
     job.cases = std::move(made.cases);
@@ -105,6 +109,8 @@ void Judge::State::ensure_ready() {
   reference_reply = load_reference(host);
   ready = true;
 }
+
+void Judge::State::restart(DeviceHost& where) { &where == &host ? ensure_ready() : start(where); }
 
 // A task that rewards no work is refused before anybody is asked to make it faster.
 void Judge::State::judge_task(const std::vector<outcome::TaskFinding>& found, ReferenceFacts& reference_so_far) const {
@@ -147,7 +153,10 @@ const ReferenceFacts& Judge::State::ensure_module_reference() {
   result.judgement.message = "the PyTorch module";
   result.judgement.speedup = outcome::Speedup{};
   result.judgement.predicted = facts.simulated;
-  if (lends()) time_baselines(result);
+  if (lends()) {
+    compile_baselines();
+    time_baselines(result);
+  }
   result.judgement.seconds = (base::now() - began).count();
   result.judgement.step_seconds = steps;
   reference_facts = std::move(result);

@@ -21,7 +21,6 @@ namespace {
 
 using outcome::Verdict;
 
-constexpr std::size_t first_samples = 12;     // of every baseline, before any variant
 constexpr int comparison_limit = 24;          // of timed outputs by PyTorch, before only some are
 constexpr std::size_t first_trials = 3;       // of a large task: declared inputs, secret weights, and one of the others
 constexpr int spare_share = 64;               // of the GPU's memory: a task that takes no more leaves room for PyTorch all the time
@@ -38,14 +37,14 @@ void Judge::State::with_pytorch(const std::function<void(pytorch::Host&)>& work,
 // A worker's memory in PyTorch's hands, in place of an earlier one's.
 void Judge::State::lend(DeviceHost& where) {
   with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(); });
-  auto reply = ask<LendReply>(where, LendJob{}, true, "");
+  auto reply = ask<LendReply>(where, LendJob{}, true, "", GpuTurn::Use::shared);
   if (!reply)
     throw base::Error(base::Fault::no_device, fmt::format("{}: the task's tensors do not fit on {}: {}", task.file.name, options.device,
                                                           reply.error().message));
   lent = Lent{};
   lent.trials = options.pytorch->trials(random);
   pytorch::Trial timed = options.pytorch->timed_trial(random);   // all versions with the same weights, which are secret
-  for (int more = 2; more < options.trials; ++more) {
+  for (int more = pytorch::Host::usual_declared; more < options.trials; ++more) {
     lent.trials.push_back(timed);
     lent.trials.back().seed = random.next() >> 2;
   }
@@ -54,19 +53,26 @@ void Judge::State::lend(DeviceHost& where) {
   with_pytorch([&](pytorch::Host& pytorch) { pytorch.attach(reply->places); });
 }
 
-tl::expected<void, Rejected> Judge::State::fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial) {
+tl::expected<void, Rejected> Judge::State::fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial, GpuTurn::Use use) {
   with_pytorch([&](pytorch::Host& pytorch) { pytorch.fill(set, trial); });
   SealJob job;
   job.set = set;
-  if (auto sealed = ask<RunReply>(where, job, true, ""); !sealed) return tl::unexpected(std::move(sealed.error()));
+  if (auto sealed = ask<RunReply>(where, job, true, "", use); !sealed) return tl::unexpected(std::move(sealed.error()));
   return {};
 }
 
+// Once more, alone, where a worker ran into its limit beside others; it starts with nothing filled.
 tl::expected<void, Rejected> Judge::State::fill_versions(DeviceHost& where) {
-  for (std::size_t set = 0; lends() && !lent.filled && set < lent.versions.size(); ++set)
-    if (auto filled = fill(where, set, lent.versions[set]); !filled) return filled;
-  lent.filled = true;
-  return {};
+  const auto fill_all = [&](GpuTurn::Use use) -> tl::expected<void, Rejected> {
+    for (std::size_t set = 0; lends() && !lent.filled && set < lent.versions.size(); ++set)
+      if (auto filled = fill(where, set, lent.versions[set], use); !filled) return filled;
+    lent.filled = true;
+    return {};
+  };
+  auto filled = fill_all(GpuTurn::Use::shared);
+  if (filled || !std::exchange(crowded, false)) return filled;
+  restart(where);
+  return fill_all(GpuTurn::Use::alone);
 }
 
 // The outputs that stand in a set, against those of a trial.
@@ -77,7 +83,15 @@ pytorch::Comparison Judge::State::compare(std::size_t set, const pytorch::Trial&
   return result;
 }
 
+// A variant that hangs where others share the GPU is tried once more, alone.
 Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on) {
+  Rejected found = check_trials(where, executable, key, on, GpuTurn::Use::shared);
+  if (!std::exchange(crowded, false)) return found;
+  restart(where);
+  return check_trials(where, executable, key, on, GpuTurn::Use::alone);
+}
+
+Rejected Judge::State::check_trials(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on, GpuTurn::Use use) {
   const Step step(*this, "check");
   std::vector<pytorch::Trial> trials = lent.trials;
   const bool dear = lent.versions.size() == 1 && &where == &host;   // a large task, before its final verdict
@@ -91,7 +105,7 @@ Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executabl
   lent.filled = false;
   bool load = true;
   for (const pytorch::Trial& trial : trials) {
-    if (auto filled = fill(where, 0, trial); !filled) return filled.error();
+    if (auto filled = fill(where, 0, trial, use); !filled) return filled.error();
     const bool first = load;
     for (const bool finite : {false, true}) {
       // Of a large task the second run, from wrong numbers, waits for the final verdict.
@@ -100,7 +114,7 @@ Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executabl
       job.executable = executable;
       job.finite = finite;
       job.load = std::exchange(load, false);
-      auto reply = ask<RunReply>(where, job, false, key);
+      auto reply = ask<RunReply>(where, job, false, key, use);
       if (!reply) return reply.error();
       if (reply->evidence.fault) {
         Rejected failed;
@@ -292,7 +306,7 @@ std::string Judge::State::spilled(DeviceHost& where) {
   auto made = std::make_unique<InputFile>(reference.workloads.front());
   SpillJob job;
   job.path = made->path();
-  if (auto reply = ask<RunReply>(where, job, true, ""); !reply) throw base::Error(base::Fault::no_device, reply.error().message);
+  if (auto reply = ask<RunReply>(where, job, true, "", GpuTurn::Use::shared); !reply) throw base::Error(base::Fault::no_device, reply.error().message);
   input_file = std::move(made);
   return input_file->path();
 }
@@ -321,57 +335,6 @@ std::vector<outcome::BaselineTiming> Judge::State::time_beside(DeviceHost& where
       if (each.failed.empty()) each.failed = error.what();
     return result;
   }
-}
-
-// Every baseline made ready and timed; the one that the variants are compared with comes first.
-void Judge::State::time_baselines(ReferenceFacts& result) {
-  const Step step(*this, "baselines");
-  std::vector<std::string> names = options.baselines;
-  const bool best = !names.empty() && names.front() == "best";
-  if (best) names.erase(names.begin());
-  if (auto filled = fill_versions(host); !filled) throw base::Error(base::Fault::no_device, filled.error().message);
-  const pytorch::Comparison first = compare(0, lent.versions.front());   // for what PyTorch says of itself
-  if (!first.finite) throw base::Error(base::Fault::bad_task, fmt::format("{}: the expected outputs are not finite", task.file.name));
-  result.note = first.precision;
-  result.judgement.errors.reference_relative_l2 = first.errors.reference_relative_l2;
-  std::vector<outcome::BaselineTiming> baselines;
-  std::map<std::string, std::vector<device::Sample>> samples;
-  const auto usable = [](const outcome::BaselineTiming& each) { return each.failed.empty(); };
-  // Compiling a network takes half a minute, in which others may verify; what it chooses by times is chosen in what follows, alone.
-  with_pytorch([&](pytorch::Host& pytorch) { pytorch.compile_ahead(names); });
-  with_pytorch([&](pytorch::Host& pytorch) {
-    for (const std::string& name : names) baselines.push_back(pytorch.prepare(name));
-    std::vector<std::string> order;
-    for (std::size_t i = 0; i < first_samples; ++i)
-      for (const std::size_t index : shuffled(baselines.size(), random))
-        if (usable(baselines[index])) order.push_back(baselines[index].name);
-    const pytorch::Host::Times times = pytorch.time(order, order.empty() ? "" : std::find_if(baselines.begin(), baselines.end(), usable)->name);
-    for (std::size_t i = 0; i < order.size(); ++i)
-      if (!std::isnan(times.ms[i])) samples[order[i]].push_back({0, 0, times.ms[i], times.ms[i]});
-    for (outcome::BaselineTiming& each : baselines)
-      if (const auto failed = times.failed.find(each.name); failed != times.failed.end()) each.failed = failed->second;
-  }, GpuTurn::Use::alone);
-  for (outcome::BaselineTiming& each : baselines)
-    if (usable(each)) each.ms = bench::median_ms(samples[each.name], 0);
-  auto chosen = std::find_if(baselines.begin(), baselines.end(), usable);
-  if (chosen == baselines.end())
-    throw base::Error(base::Fault::bad_task, fmt::format("{}: PyTorch cannot be timed: {}", task.file.name,
-                                                          baselines.empty() ? "no --baseline is given" : baselines.front().failed));
-  for (auto each = chosen; best && each != baselines.end(); ++each)
-    if (usable(*each) && each->ms < chosen->ms) chosen = each;
-  chosen_baseline = chosen->name;
-  ReferenceFacts::Time time;
-  time.workload = task.workloads.front().label();
-  time.ms = chosen->ms;
-  time.speed_of_light_ms = bench::limit(task.necessary_bytes(0), task.written_operations(0), facts).memory_ms;
-  outcome::WorkloadTiming here = timing(0, time.ms, time.ms, bench::Estimate{});
-  time.limited_by = here.limited_by;
-  result.judgement.workloads.push_back(std::move(here));
-  result.times.push_back(std::move(time));
-  result.judgement.message = fmt::format("the PyTorch module, {}", chosen_baseline);
-  if (!best && chosen != baselines.begin())
-    result.judgement.message += fmt::format(" ({} cannot be had: {})", baselines.front().name, baselines.front().failed);
-  result.judgement.baselines = std::move(baselines);
 }
 
 }  // namespace cudal1::judge

@@ -6,7 +6,13 @@
 #include "base/text.hpp"
 #include "judge/state.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <semaphore>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,6 +26,8 @@ using outcome::Verdict;
 
 constexpr std::size_t sanitized_bytes = std::size_t{256} << 20;   // of a module's inputs, which a tool reads a hundred times slower
 constexpr base::Seconds slowest{10};   // of one run under a tool: a kernel of some milliseconds with large tiles took over 120 s, and others wait for the GPU
+constexpr base::Seconds slowest_start{60};
+constexpr double memory_share = 16;   // of the GPU's memory: what the tasks of all workers at once may take
 constexpr const char* tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 
 Finding::Kind kind_of(std::string_view tool) {
@@ -70,31 +78,55 @@ SanitizerLog read_sanitizer_log(std::string_view log) {
   return result;
 }
 
-SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
-                              const std::function<Driven(DeviceHost&)>& drive) {
-  if (!program) return {"absent", "", ""};
-  for (const char* tool : tools) {
-    const base::TemporaryFolder folder;
-    const std::filesystem::path log = folder.path() / "log";
-    base::Program watched{*program, {"--tool", tool, "--log-file", log.string(), worker.executable.string()}};
-    watched.arguments.insert(watched.arguments.end(), worker.arguments.begin(), worker.arguments.end());
-    bool ran = false;
-    try {
-      DeviceHost fresh(watched);
-      const Driven driven = drive(fresh);
-      if (driven == Driven::too_slow) return {"too slow", tool, ""};
-      ran = driven == Driven::done;
-      fresh.finish();
-    } catch (const base::Error&) {
-      ran = false;  // the tool does not let the device be opened
-    }
-    std::error_code missing;
-    const SanitizerLog read =
-        std::filesystem::exists(log, missing) ? read_sanitizer_log(base::read_file(log)) : SanitizerLog{};
-    if (read.state == SanitizerLog::State::found && ran) return {"found", tool, read.first_error};
-    if (read.state != SanitizerLog::State::passed || !ran) return {"refused", "", ""};
+namespace {
+
+// One tool's word on one run of the worker under it.
+SanitizerResult under(const char* tool, const std::filesystem::path& program, const base::Program& worker,
+                      const std::function<Driven(DeviceHost&)>& drive) {
+  const base::TemporaryFolder folder;
+  const std::filesystem::path log = folder.path() / "log";
+  base::Program watched{program, {"--tool", tool, "--log-file", log.string(), worker.executable.string()}};
+  watched.arguments.insert(watched.arguments.end(), worker.arguments.begin(), worker.arguments.end());
+  Driven driven = Driven::failed;
+  try {
+    DeviceHost fresh(watched);
+    driven = drive(fresh);
+    if (driven == Driven::too_slow) return {"too slow", tool, ""};
+    fresh.finish();
+  } catch (const base::Error&) {
+    driven = Driven::failed;  // the tool does not let the device be opened
   }
+  std::error_code missing;
+  const SanitizerLog read = std::filesystem::exists(log, missing) ? read_sanitizer_log(base::read_file(log)) : SanitizerLog{};
+  if (read.state == SanitizerLog::State::found && driven == Driven::done) return {"found", tool, read.first_error};
+  if (read.state != SanitizerLog::State::passed || driven != Driven::done) return {"refused", tool, ""};
   return {"passed", "", ""};
+}
+
+}  // namespace
+
+SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
+                              const std::function<Driven(DeviceHost&)>& drive, std::size_t at_once) {
+  if (!program) return {"absent", "", ""};
+  std::counting_semaphore places(static_cast<std::ptrdiff_t>(at_once));
+  const auto in_place = [&](const char* tool) {
+    places.acquire();
+    const struct Leave { decltype(places)& left; ~Leave() { left.release(); } } leave{places};
+    return under(tool, *program, worker, drive);
+  };
+  std::vector<std::future<SanitizerResult>> runs;
+  for (const char* tool : tools) runs.push_back(std::async(std::launch::async, in_place, tool));
+  std::vector<SanitizerResult> results;
+  for (auto& run : runs) results.push_back(run.get());
+  for (const char* word : {"found", "too slow", "refused"})
+    for (SanitizerResult& result : results)
+      if (result.word == word) return std::move(result);
+  return {"passed", "", ""};
+}
+
+std::size_t sanitizers_at_once(double task_bytes, std::size_t memory_bytes) {
+  const double fit = static_cast<double>(memory_bytes) / memory_share / std::max(task_bytes, 1.0);
+  return static_cast<std::size_t>(std::clamp(fit, 1.0, static_cast<double>(std::size(tools))));
 }
 
 void Judge::State::sanitize(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable) {
@@ -113,16 +145,31 @@ void Judge::State::sanitize(DeviceHost& where, outcome::Judgement& judgement, co
       return;
     }
   }
-  const SanitizerResult result = run_sanitizer(find_sanitizer(), options.worker, [&](DeviceHost& fresh) {
-    open(fresh, random.next(), true);
-    CheckJob job;
-    job.executable = executable;
-    job.only_run = true;
-    job.inputs = inputs;
-    const auto hold = hold_gpu(GpuTurn::Use::shared);   // it takes no times
-    const DeviceHost::Answer answer = fresh.ask(job, slowest, base::Seconds{120});
+  const OpenJob opening = open_job(random.next(), true);
+  CheckJob job;
+  job.executable = executable;
+  job.only_run = true;
+  job.inputs = inputs;
+  std::mutex counted;
+  base::Seconds longest{0};   // that a tool waited: they wait at the same time
+  const auto asked = [&](DeviceHost& fresh, const Job& what, base::Seconds limit, base::Seconds& wait) {
+    const base::Seconds began = base::now();
+    const auto turn = gpu_uuid.empty() ? nullptr : std::make_unique<GpuTurn>(gpu_lock(), GpuTurn::Use::shared);   // no times are taken
+    wait += base::now() - began;
+    return fresh.ask(what, limit, base::Seconds{120});
+  };
+  const auto drive = [&](DeviceHost& fresh) {
+    base::Seconds wait{0};
+    const bool opened = asked(fresh, opening, slowest_start, wait).reply.has_value();
+    const DeviceHost::Answer answer = opened ? asked(fresh, job, slowest, wait) : DeviceHost::Answer{};
+    const std::lock_guard lock(counted);
+    longest = std::max(longest, wait);
     return answer.timed_out ? Driven::too_slow : answer.reply ? Driven::done : Driven::failed;
-  });
+  };
+  Hold hold;
+  if (beside && !gpu_uuid.empty()) hold.wish = beside->wish();
+  const SanitizerResult result = run_sanitizer(find_sanitizer(), options.worker, drive, sanitizers_at_once(task.necessary_bytes(0), facts.memory_bytes));
+  waited += longest.count();
   judgement.sanitizer = result.word;
   if (result.word != "found") return;
   judgement.verdict = Verdict::sanitizer_failed;

@@ -29,9 +29,12 @@ struct SanitizerResult {
 };
 enum class Driven { done, failed, too_slow };
 
-// Starts `worker` under each tool in turn and lets `drive` make it do its work. `program` empty: absent. A tool that does not
-// start the worker, or not to its end, refused. After one that is too slow no other is tried.
+// Starts a `worker` under each tool, `at_once` of them at the same time, and lets `drive`, in a thread for each, make it do its work. `program` empty: absent.
+// A tool that does not start the worker, or not to its end, refused. What one tool found counts more than that another was too slow.
 SanitizerResult run_sanitizer(const std::optional<std::filesystem::path>& program, const base::Program& worker,
-                              const std::function<Driven(DeviceHost&)>& drive);
+                              const std::function<Driven(DeviceHost&)>& drive, std::size_t at_once = 4);
+
+// How many workers may hold a task of these bytes at the same time, beside what else is in a GPU's memory: from one to four.
+std::size_t sanitizers_at_once(double task_bytes, std::size_t memory_bytes);
 
 }  // namespace cudal1::judge

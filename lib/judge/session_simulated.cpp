@@ -23,7 +23,7 @@ using Status = device::RunResult::Status;
 
 constexpr std::uint64_t sampled_instructions = 2'000'000;      // warp instructions of blocks that nobody can know
 constexpr std::uint64_t whole_instructions = 100'000'000;      // up to which a whole plan is executed
-constexpr double least_covered = 0.95, doubt = 4;              // of the outputs, and how many times the estimate's error beside it
+constexpr double least_covered = 0.99, doubt = 4;              // of the outputs, and how many times the estimate's error beside it
 constexpr double hidden_work = 3;                              // times what the drawn blocks showed
 constexpr double stress_leniency = 4096;                       // sigma is known of few elements, which stray ones elsewhere are unlike
 

@@ -86,6 +86,7 @@ struct Judge::State {
 
   base::Seconds execution_limit(bool whole_workload) const;
 
+  OpenJob open_job(std::uint64_t with_seed, bool bare) const;
   // Starts a worker and opens the device and the task in it.
   void open(DeviceHost& where, std::uint64_t with_seed, bool bare = false);
   ReferenceReply load_reference(DeviceHost& where);
@@ -104,10 +105,11 @@ struct Judge::State {
   // While it holds the GPU: for what takes no times, as others do who only compute.
   void with_pytorch(const std::function<void(pytorch::Host&)>& work, GpuTurn::Use use = GpuTurn::Use::shared);
   void lend(DeviceHost& where);
-  tl::expected<void, Rejected> fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial);
+  tl::expected<void, Rejected> fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial, GpuTurn::Use use);
   tl::expected<void, Rejected> fill_versions(DeviceHost& where);
   pytorch::Comparison compare(std::size_t set, const pytorch::Trial& trial);
   Rejected check_lent(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on);
+  Rejected check_trials(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on, GpuTurn::Use use);
   // Samples of variants; where they are lent, with PyTorch's word on every output that was not seen before.
   tl::expected<TimeReply, Rejected> time_arms(DeviceHost& where, TimeJob job, const std::string& key);
   struct Turns {
@@ -123,6 +125,7 @@ struct Judge::State {
   std::vector<outcome::BaselineTiming> against_baselines(const std::vector<std::string>& names, Turns& turns,
                                                          const std::vector<outcome::BaselineTiming>& known) const;
   void give_up(const std::map<std::string, std::string>& failed);
+  void compile_baselines();
   void time_baselines(ReferenceFacts& result);
   // A module's inputs for workers that PyTorch lends nothing to: by path, and made once from those that `where` holds.
   std::string spilled(DeviceHost& where);
@@ -133,6 +136,7 @@ struct Judge::State {
   void start(DeviceHost& fresh);                // both, with secret seeds of its own
   void watch_gpu();
   void ensure_ready();
+  void restart(DeviceHost& where);              // a worker that was lost
   const ReferenceFacts& ensure_reference();
   const ReferenceFacts& ensure_module_reference();
 
@@ -205,13 +209,14 @@ struct Judge::State {
   // The hardware's counters, where they may be read.
   void count(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable);
 
-  // compute-sanitizer's four tools over the check sizes, in a worker of its own each.
+  // compute-sanitizer's four tools over the check sizes, in a worker of its own each, at once.
   void sanitize(DeviceHost& where, outcome::Judgement& judgement, const Executable& executable);
 };
 
 template <typename Wanted>
 tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& job, bool whole_workload,
                                                  const std::string& key, GpuTurn::Use use) {
+  crowded = false;
   const auto hold = hold_gpu(use);
   DeviceHost::Answer answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
   if (answer.reply) {

@@ -40,7 +40,7 @@ DraftedBuffer* Drafter::buffer_for(const std::string& key, const Signature& sign
     buffer.dtype = *dtype;
     const auto scalar = scalar_type(parameter.type, types);
     if (scalar && scalar->kind == ScalarType::Kind::unsigned_integer && scalar->size > 1 && buffer.values.empty()) buffer.values = "randint(0, 8)";
-  } else if (const auto elements = elements_of(plain_type(parameter.type, types), source_, host_.tokens, file_.aliases)) {
+  } else if (const auto elements = elements_of(plain_type(parameter.type, types), file_.aliases, source_)) {
     buffer.dtype = elements->first;
     buffer.width = elements->second;
     remark(fmt::format("{} is {}: drafted as {} with {} to each element", buffer.name, parameter.type, tensor::name(buffer.dtype), buffer.width));

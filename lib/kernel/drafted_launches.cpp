@@ -84,7 +84,7 @@ std::string Drafter::kernel_text(const HostLaunch& launch, const Signature& sign
 
 // Whether the file or the language has a type of that name; the parameter of a template around the launch is none.
 bool Drafter::names_a_type(const std::string& words) const {
-  if (dtype_of(words, file_.aliases) || elements_of(words, source_, host_.tokens, file_.aliases)) return true;
+  if (dtype_of(words, file_.aliases) || elements_of(words, file_.aliases, source_)) return true;
   const std::string name = words.substr(0, words.find_first_of("<: *&"));
   for (std::size_t i = 0; i + 2 < host_.tokens.size(); ++i) {
     const SourceToken &word = host_.tokens[i], &next = host_.tokens[i + 1], &after = host_.tokens[i + 2];

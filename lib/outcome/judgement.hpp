@@ -78,6 +78,7 @@ struct Judgement {
   std::vector<BaselineTiming> baselines;  // PyTorch's, where it is there; the reference's judgement has all of them
   std::map<std::string, std::int64_t> tunables;  // the family member judged best
   std::vector<TriedMember> members;  // of the family, where it has several
+  std::string code;                  // digest of the machine code and how the plan launches it: equal where answers differ in their text alone; empty: not known
   double energy_mj = 0;              // of one execution at the first workload, in millijoules; 0: not measured
 
   std::vector<ResourceFacts> resources;

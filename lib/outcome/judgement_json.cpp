@@ -221,6 +221,7 @@ Judgement from(const json& value) {
   judgement.tunables = value.at("tunables").get<std::map<std::string, std::int64_t>>();
   for (const auto& item : value.value("members", json::array()))
     judgement.members.push_back({item.at("tunables").get<std::map<std::string, std::int64_t>>(), item.value("time_ms", 0.0), item.value("problem", std::string())});
+  judgement.code = value.value("code", std::string());
   judgement.energy_mj = value.value("energy_mj", 0.0);
   for (const auto& item : value.at("resources")) judgement.resources.push_back(resources_from(item));
   judgement.occupancy = value.at("occupancy");
@@ -264,6 +265,7 @@ std::string to_json(const Judgement& judgement) {
   if (!judgement.baselines.empty()) value["baselines"] = list(judgement.baselines, baseline_json);
   value["tunables"] = judgement.tunables;
   if (!judgement.members.empty()) value["members"] = list(judgement.members, member_json);
+  if (!judgement.code.empty()) value["code"] = judgement.code;
   if (judgement.energy_mj > 0) value["energy_mj"] = judgement.energy_mj;
   value["resources"] = list(judgement.resources, resources_json);
   value["occupancy"] = judgement.occupancy;

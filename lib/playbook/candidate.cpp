@@ -6,8 +6,8 @@
 #include "base/error.hpp"
 #include "families/compose.hpp"
 #include "families/costs.hpp"
-#include "families/family.hpp"
-#include "playbook/plain_kernels.hpp"
+#include "families/families.hpp"
+#include "playbook/playbook.hpp"
 #include "rewriter/rewriter.hpp"
 #include "task/module.hpp"
 
@@ -51,7 +51,7 @@ struct Draft {
 
 // With or without the rules of algebra.
 Draft draft_of(const Dag& lowered, const Variant& variant, bool algebra) {
-  Draft draft{lowered, variant, families::label(variant), {}, {}};
+  Draft draft{lowered, variant, std::string(variant.label), {}, {}};
   if (!algebra) return draft;
   std::string identities;
   for (const algebra::Rule& rule : algebra::rules()) {
@@ -248,7 +248,7 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
   const double rate = device.memory_bytes_per_second > 0 ? device.memory_bytes_per_second : costs::memory_rate;
   const double flops = device.fp32_flops > 0 ? device.fp32_flops : costs::flops;
   double seconds = 0;
-  for (const families::Work& kernel : candidate.work) seconds += costs::seconds(kernel.bytes, kernel.operations, rate, flops);
+  for (const families::Work& kernel : candidate.work) seconds += costs::seconds(kernel, rate, flops);
   return seconds;
 }
 
@@ -320,6 +320,7 @@ std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision pr
   };
   Variant variant;
   variant.products = Variant::Products::by_cost;
+  variant.label = "by cost";
   Draft exact = draft_of(*lowered, variant, true);
   set_precision(exact.variant, exact.dag, precision);
   const bool rounds = !exact.variant.exact_products() || !exact.variant.exact_convolutions();
@@ -327,9 +328,7 @@ std::vector<Candidate> repairs_for(const task::Task& task, outcome::Precision pr
   exact.label += ", as float32";
   if (rounds && products_of(exact.dag) > 0) add(exact);
   if (std::any_of(offered.list.begin(), offered.list.end(), [](const Candidate& each) { return each.simple; })) return repairs;
-  Variant plain;
-  plain.simple = true;
-  add(draft_of(*lowered, plain, true));
+  if (const auto plain = line->lowered(false)) add(draft_of(*plain, families::plainest(), true));
   return repairs;
 }
 
@@ -337,10 +336,8 @@ std::string plain_kernels(const task::Task& task) {
   const auto refuse = [&](const std::string& why) { throw base::Error(base::Fault::bad_task, fmt::format("{}: no kernels can be written for it: {}", task.path.string(), why)); };
   const auto line = line_of(task);
   if (!line) refuse(line.error());
-  Variant variant;
-  variant.simple = true;
+  Variant variant = families::plainest();
   variant.fused = false;
-  variant.attention = Variant::Attention::three_steps;
   const auto lowered = line->lowered(false);
   if (!lowered) refuse(lowered.error());
   const auto written = Writer{task, schedule::machine_of({})}(draft_of(*lowered, variant, false));

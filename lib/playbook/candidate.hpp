@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "families/work.hpp"
+#include "families/costs.hpp"
 #include "outcome/applied_technique.hpp"
 #include "outcome/device_facts.hpp"
 #include "outcome/precision.hpp"

@@ -18,4 +18,8 @@ std::unique_ptr<model::Model> open(const task::Task& task, outcome::Precision pr
 // algebra's before it is a kernel's. One sentence; empty where it does not.
 std::string collapse(const task::Task& task);
 
+// The plainest kernels of a torch line: one for each operation, by no identity, as the text of an answer. A task that comes without
+// kernels of its own gets them. Throws base::Error(bad_task) where the line is not covered.
+std::string plain_kernels(const task::Task& task);
+
 }  // namespace cudal1::playbook

@@ -28,6 +28,7 @@ std::string times(const outcome::Judgement& judgement) {
   for (const auto& workload : judgement.workloads) {
     std::vector<std::string> sizes;
     for (const auto& [name, value] : workload.sizes) sizes.push_back(fmt::format("{}={}", name, value));
+    if (sizes.empty()) sizes.emplace_back("the fixed sizes");   // of a module
     text += fmt::format("- {}: {} ({}) against {} of the reference, {:.2f}×", fmt::join(sizes, " "),
                         milliseconds(workload.variant_ms), measured, milliseconds(workload.reference_ms),
                         workload.speedup.value);

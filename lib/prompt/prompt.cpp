@@ -80,7 +80,9 @@ const char* precision_text(outcome::Precision precision) {
     case outcome::Precision::fp32: break;
     case outcome::Precision::reference:
       return "Operands of float32 convolutions may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`), as PyTorch's are\n"
-             "  by its default flags. Matrix products, sums and everything else are held to the task's types.";
+             "  by its default flags. Matrix products, sums and everything else are held to the task's types. A float32 product on\n"
+             "  tensor cores is exact enough as three products: split each operand into a high and a low part, each rounded to TF32,\n"
+             "  and sum high·high + high·low + low·high in float32.";
     case outcome::Precision::tf32:
       return "Operands of float32 products may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`); sums and\n"
              "  everything else are held to the task's types.";
@@ -98,14 +100,13 @@ std::string own_functions(const Templates& templates, const outcome::DeviceFacts
 
 std::string setting_text(const Templates& templates, const Setting& setting) {
   const auto& task = *setting.task;
-  std::string meaning;
-  if (task.file.torch) meaning = fmt::format("In PyTorch: `{}`\n\n", task.file.torch->first);
   if (task::is_module(task))
     return templates.fill("module_setting.md", {{"task", task.name()},
-                                                {"meaning", meaning},
                                                 {"reference", block(fenced(task.file.source, "cuda"))},
                                                 {"device", device_text(setting.device) + own_functions(templates, setting.device)},
                                                 {"times", block(module_times_text(setting))}});
+  std::string meaning;
+  if (task.file.torch) meaning = fmt::format("In PyTorch: `{}`\n\n", task.file.torch->first);
   return templates.fill("setting.md", {{"task", task.name()},
                                        {"meaning", meaning},
                                        {"reference", block(fenced(task.file.source, "cuda"))},

@@ -51,7 +51,7 @@ def rival(name):
 class Baseline:
     """One way to run the model: `call(i)` runs it on the inputs of set i. Made, warmed up and compiled on first use."""
 
-    def __init__(self, name, build, sets):
+    def __init__(self, name, build, sets, ahead=None):
         self.mode, _, self.flags = (name, "", "") if name.startswith(RIVAL) else name.partition("/")
         if self.mode not in MODES and not name.startswith(RIVAL) or self.flags not in ("", "fp32", "tf32"):
             raise ValueError(f"{name} is no baseline; give one of {', '.join(MODES)}, alone or with /fp32 or /tf32, or python:FILE:FUNCTION")
@@ -62,14 +62,16 @@ class Baseline:
                 raise RuntimeError(f"a graph would keep memory of its own beside {count / 2**30:.0f} GiB of inputs")
         began = time.monotonic()
         with self.running():
-            self.model = build()
+            self.model = ahead.model if ahead else build()
             if name.startswith(RIVAL):
                 self.model = self.agreeing(rival(name))
             if self.mode == "graph":
                 self.capture()
             else:
                 self.function = self.model
-                if self.mode == "compile":
+                if ahead:
+                    self.function, ahead.runs = ahead.function, True
+                elif self.mode == "compile":
                     self.function = torch.compile(self.model)
                 elif self.mode in ("reduce-overhead", "max-autotune"):
                     self.function = torch.compile(self.model, mode=self.mode)
@@ -77,7 +79,7 @@ class Baseline:
                     self.call(index % len(sets))
                     torch.cuda.synchronize()  # so that little is under way when this process is stopped
             torch.cuda.synchronize()
-        self.seconds = time.monotonic() - began
+        self.seconds = time.monotonic() - began + (ahead.seconds if ahead else 0)
 
     def agreeing(self, function):
         """A rival computes what the model does, on the first set of inputs; else there is nothing to compare."""
@@ -126,28 +128,73 @@ class Baseline:
             self.function(*self.sets[index])
 
 
-def compile_ahead(name, build, arguments):
-    """Fills torch.compile's caches with what a baseline will run, and runs none of it: the compiler's choices by time are made
-    when the baseline is prepared. Whatever fails here fails there again, and is said there."""
-    mode, _, own_flags = name.partition("/")
-    if mode not in ("compile", "reduce-overhead"):
-        return
+@contextlib.contextmanager
+def taking_no_times():
+    """A compiler that would choose by times ends: others may have the GPU now."""
+    module = importlib.import_module("torch._inductor.runtime.benchmarking")
+    kept = [(kind, name, value) for kind in vars(module).values() if isinstance(kind, type)
+            for name, value in vars(kind).items() if name.startswith("benchmark") and callable(value)]
 
-    def compiled(graph, inputs):
-        options = torch._inductor.list_mode_options(mode) if mode != "compile" else {}
-        with torch._inductor.config.patch(options):
-            torch._inductor.compile_fx.compile_fx(graph, inputs)
-        raise CompiledAhead
+    def refuse(*arguments, **named):
+        raise RuntimeError("no times are taken now")
 
-    with contextlib.suppress(Exception), flags(own_flags or "reference"), torch.no_grad():
-        importlib.import_module("torch._inductor.compile_fx")
-        torch.compile(build(), backend=compiled)(*arguments)
-    with contextlib.suppress(Exception):
-        torch._dynamo.reset()
+    for kind, name, _ in kept:
+        setattr(kind, name, refuse)
+    try:
+        yield
+    finally:
+        for kind, name, value in kept:
+            setattr(kind, name, value)
 
 
-class CompiledAhead(Exception):
-    """Ends a call once its graph is compiled."""
+class Ahead:
+    """A model that torch.compile has compiled and that has not run, which takes no turn on the GPU. What the compiler chooses by
+    times is chosen when it first runs."""
+
+    MODES = ("compile", "reduce-overhead")
+
+    def __init__(self, name, model):
+        mode, _, self.flags = name.partition("/")
+        self.model, self.runs, self.seconds = model, False, 0
+        self.function = torch.compile(model) if mode == "compile" else torch.compile(model, mode=mode)
+
+    def compile(self, arguments):
+        """False where it is compiled when it runs: whatever fails here fails there again, and is said there."""
+        began = time.monotonic()
+        try:
+            inductor = importlib.import_module("torch._inductor.compile_fx")
+            with flags(self.flags or "reference"), torch.no_grad(), taking_no_times(), self.held(inductor):
+                self.function(*arguments)
+        except NotNow:
+            self.seconds = time.monotonic() - began
+            return True
+        except Exception:   # of a compiler that is missing, or that takes times
+            pass
+        return False
+
+    @contextlib.contextmanager
+    def held(self, inductor):
+        """What is compiled meanwhile runs once `runs` is true."""
+        usual = inductor.compile_fx
+
+        def compile_fx(*given, **named):
+            compiled = usual(*given, **named)
+
+            def run(*arguments):   # without what `compiled` is marked with, by which Dynamo would find it
+                if not self.runs:
+                    raise NotNow
+                return compiled(*arguments)
+            return run
+
+        inductor.compile_fx = compile_fx
+        try:
+            yield
+        finally:
+            inductor.compile_fx = usual
+
+
+class NotNow(Exception):
+    """Ends a call whose graph is compiled."""
 
 
 class Stopwatch:
@@ -160,6 +207,7 @@ class Stopwatch:
         l2 = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or (64 << 20)
         self.flush = torch.empty(2 * l2 // 4, dtype=torch.int32, device=device)
         self.held, self.failed, self.random = {}, {}, random.SystemRandom()
+        self.ahead = {}   # by name: what is compiled and has not run
         self.cycles_per_ms = self.measured_rate()
         self.empty_ms = self.measured_empty()
 
@@ -188,18 +236,23 @@ class Stopwatch:
         """The seconds that it takes, or why it cannot be had."""
         if name not in self.held and name not in self.failed:
             try:
-                self.held[name] = Baseline(name, self.build, self.sets)
+                self.held[name] = Baseline(name, self.build, self.sets, self.ahead.pop(name, None))
             except ValueError:
                 raise
             except Exception as error:  # a baseline that cannot be had is a value
                 self.give_up(name, error)
         return {"unavailable": self.failed[name]} if name in self.failed else {"seconds": self.held[name].seconds}
 
-    def compile_ahead(self, names):
-        for name in names:
-            if name not in self.held and name not in self.failed:
-                compile_ahead(name, self.build, self.sets[0])
-        release()
+    def make_ahead(self, names):
+        """The models that compile_ahead() compiles, which takes no turn on the GPU any more."""
+        with contextlib.suppress(Exception):   # what fails here fails again when it is prepared
+            for name in names:
+                if name.partition("/")[0] in Ahead.MODES and name not in self.held and name not in self.failed:
+                    self.ahead[name] = Ahead(name, self.build())
+        torch.cuda.synchronize()
+
+    def compile_ahead(self):
+        self.ahead = {name: each for name, each in self.ahead.items() if each.compile(self.sets[0])}
 
     def give_up(self, name, error):
         self.held.pop(name, None)

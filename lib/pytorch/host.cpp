@@ -90,11 +90,13 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   return task;
 }
 
-Host::Cases Host::cases(std::uint64_t seed) {
+Host::Cases Host::cases(std::uint64_t seed, int declared) {
   state_->ask({{"do", "forget"}});
   base::Random random(seed, 0x7121a1);
   Cases result;
-  for (const Trial& trial : state_->trials(random, true)) {
+  std::vector<Trial> trials = state_->trials(random, true);
+  for (int more = usual_declared; more < declared; ++more) trials.push_back(timed_trial(random));
+  for (const Trial& trial : trials) {
     const json reply = state_->ask({{"do", "case"}, {"trial", state_->trial_json(trial)}});
     result.precision = reply.at("precision");
     const bool kernelbench = result.cases.empty() && result.dropped.empty();   // the first one
@@ -234,7 +236,8 @@ outcome::BaselineTiming Host::prepare(const std::string& baseline) {
   return result;
 }
 
-void Host::compile_ahead(const std::vector<std::string>& baselines) { state_->ask({{"do", "compile_ahead"}, {"baselines", baselines}}); }
+void Host::make_ahead(const std::vector<std::string>& baselines) { state_->ask({{"do", "make_ahead"}, {"baselines", baselines}}); }
+void Host::compile_ahead() { state_->ask({{"do", "compile_ahead"}}); }
 
 Host::Times Host::time(const std::vector<std::string>& order, const std::string& keep, bool cold) {
   const json reply = state_->ask({{"do", "time"}, {"order", order}, {"keep", keep}, {"cold", cold}});

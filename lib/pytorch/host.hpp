@@ -28,6 +28,7 @@ struct Options {
   std::string device = "cpu";   // "cpu" or "cuda:N"
   std::size_t input_limit = 0;  // bytes of one set of inputs and weights; 0: none
   std::stop_token stop = {};    // ends a question, and the process with it
+  int sharers = 1;              // tasks at a time on the GPU
   base::Seconds limit{1800};    // of one question about a task: a large module on a CPU takes its time
 };
 
@@ -84,14 +85,15 @@ class Host {
   void hold(const std::string& name, const std::string& source);
   const std::vector<std::string>& notes() const;   // of the open task: what a reader should know, one sentence each
 
-  // The trials of the open task, from one secret seed; those whose expected outputs are not finite are left out, and
+  // The trials of the open task, from one secret seed, `declared` of them with inputs as declared; those whose expected outputs are not finite are left out, and
   // named in `dropped`. Valid until the next call.
   struct Cases {
     std::vector<reference::StoredCase> cases;
     std::vector<std::string> dropped;
     std::string precision;         // "PyTorch in float64"
   };
-  Cases cases(std::uint64_t seed);
+  static constexpr int usual_declared = 2;   // trials with inputs as declared
+  Cases cases(std::uint64_t seed, int declared = usual_declared);
 
   // Trials of the open task for a device whose memory this process maps, or shares: with several sets of weights and
   // patterns, fewer where a set of inputs is large.
@@ -116,8 +118,10 @@ class Host {
   void fill(std::size_t set, const Trial& trial);                    // makes the inputs in a set
   Comparison compare(std::size_t set, const Trial& trial);           // judges the outputs in a set
 
-  // Compiles what these baselines of the open task need, so that prepare() finds it in PyTorch's caches. Takes no times.
-  void compile_ahead(const std::vector<std::string>& baselines);
+  // Makes models for those of these baselines that are compiled, and then compiles them, which takes no times and runs nothing on
+  // the GPU. prepare() runs them.
+  void make_ahead(const std::vector<std::string>& baselines);
+  void compile_ahead();
   // Ways to run the open task on a GPU: "eager", "compile", "reduce-overhead", "graph"; "/fp32" or "/tf32" behind a name
   // instead of PyTorch's default flags. Made ready once; one that cannot be had says why.
   outcome::BaselineTiming prepare(const std::string& baseline);

@@ -42,6 +42,7 @@ class Host:
             torch.set_num_threads(threads)
         self.globals = GlobalState()
         comparison.rule.update(request["rule"])
+        LentCases.sharers = request.get("sharers", 1)
         return {"torch": torch.__version__, "python": sys.version.split()[0], "cuda": torch.version.cuda or "",
                 "cudnn": str(torch.backends.cudnn.version() or "") if device != "cpu" else ""}
 
@@ -117,7 +118,7 @@ class Host:
         if self.device != "cpu":
             return None
         try:
-            model = fresh(cases.model({})).to("meta")
+            model = outlined(fresh(cases.model({})))
             with Recorder({}):
                 outputs = task.forward(copy.deepcopy(model), task.arguments)
             derived = derive(task, model, task.arguments)
@@ -137,7 +138,7 @@ class Host:
         if task.bytes() <= RECORDED_LIMIT:
             return derive(task, model, task.make_inputs(WEIGHT_SEED))
         try:
-            return derive(task, model.to("meta"), task.arguments)
+            return derive(task, outlined(model), task.arguments)
         except (Refusal, NotImplementedError) as why:
             return "", f"it is too large to be recorded, and does not run without values ({why})", set()
 
@@ -218,7 +219,7 @@ class Host:
         """Verifying comes before timing: where memory ends, baselines and what was kept for later make room."""
         try:
             return work()
-        except (Refusal, torch.cuda.OutOfMemoryError) as error:
+        except (Refusal, RuntimeError) as error:
             if not of_memory(error):
                 raise
             traceback.clear_frames(error.__traceback__)
@@ -230,9 +231,14 @@ class Host:
         with keeping_bytecode():   # what a compiler imports only now
             return self.watch().prepare(request["baseline"])
 
+    def make_ahead(self, request):
+        self.watch().make_ahead(request["baselines"])
+        return {}
+
     def compile_ahead(self, request):
-        with keeping_bytecode():
-            self.watch().compile_ahead(request["baselines"])
+        if self.stopwatch is not None:
+            with keeping_bytecode():
+                self.stopwatch.compile_ahead()
         return {}
 
     def time(self, request):
@@ -295,9 +301,9 @@ if torch is not None:
     from baselines import INPUT_SETS, OWN_LIMIT, Stopwatch
     from device_memory import seen_alone
     from global_state import GlobalState
-    from lent_cases import WHOLE_LIMIT
+    from lent_cases import WHOLE_LIMIT, LentCases
     from memory_plan import too_large
-    from task_cases import Cases, fresh, shape_of
+    from task_cases import Cases, fresh, outlined, shape_of
     from task_gate import examine
     from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, of_memory, outline
     from torch_line import Recorder, derive, output_names

@@ -25,7 +25,7 @@ constexpr base::Seconds start_limit{1800};   // imports from a cold disk
 bool Host::State::start(const std::string& python, std::string& why) {
   try {
     keep(std::make_unique<PythonProcess>(python, "host.py", "the process that holds PyTorch"));
-    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}, {"rule", json::parse(rule_numbers())}}, start_limit, options.stop);
+    const json reply = worker->exchange({{"do", "hello"}, {"device", options.device}, {"threads", 0}, {"sharers", options.sharers}, {"rule", json::parse(rule_numbers())}}, start_limit, options.stop);
     if (reply.contains("missing")) {
       why = fmt::format("{}: {}", python, reply.at("missing").get<std::string>());
       keep(nullptr);
@@ -70,7 +70,8 @@ const std::pair<reference::Pattern, const char*> patterns[] = {
     {reference::Pattern::wide, "wide"},             {reference::Pattern::integers, "integers"},   {reference::Pattern::stray, "stray"},
     {reference::Pattern::bands, "bands"},           {reference::Pattern::magnitudes, "magnitudes"}, {reference::Pattern::tiny, "tiny"},
     {reference::Pattern::infinite, "infinite"},     {reference::Pattern::spotlight, "spotlight"}, {reference::Pattern::constants, "constants"},
-    {reference::Pattern::full_width, "full_width"}, {reference::Pattern::mixed, "mixed"},         {reference::Pattern::repeats, "repeats"}};
+    {reference::Pattern::full_width, "full_width"}, {reference::Pattern::mixed, "mixed"},         {reference::Pattern::repeats, "repeats"},
+    {reference::Pattern::meets_zero, "meets_zero"}};
 
 constexpr std::size_t small = std::size_t{4} << 20;    // bytes of a task that the simulator runs under every pattern
 constexpr std::size_t medium = std::size_t{64} << 20;  // and a GPU
@@ -112,11 +113,15 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   add(Pattern::wide);
   add(Pattern::integers);
   add(Pattern::spotlight);
+  const bool half = !precision.is_null() && precision.at("class") == "half";   // float16 operands do not hold what is so large
+  if (!half) add(Pattern::meets_zero);
   if (task_bytes > (simulated ? small : medium)) return result;
   add(Pattern::normal);
   add(Pattern::positive);
   add(Pattern::bands, 2);
   if (output_rank > 1) result.push_back({Pattern::spotlight, random.next() >> 2, weights, 1});
+  if (!half)
+    for (const Pattern pattern : {Pattern::meets_zero, Pattern::wide}) result.push_back({pattern, random.next() >> 2, weights, 1});
   add(Pattern::tiny);
   if (known.infinities) add(Pattern::infinite);
   const auto& inputs = known.inputs;

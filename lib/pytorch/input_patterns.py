@@ -15,6 +15,7 @@ OUTERMOST = 64       # elements at both ends that stay as declared where pattern
 STRAY_SHARE = 24
 PIECE = 1 << 22      # elements looked at together
 POWERS = {torch.float16: 9}
+MET = 4              # indices of a shared axis at which large elements meet zeros
 
 # Whatever fills a tensor with random numbers of a continuous distribution. Integers and truth values stay as drawn: they
 # may choose elements.
@@ -40,6 +41,11 @@ def wide(tensor):
     return torch.where(unit(tensor) < 0.25, exponents, sign(tensor) * torch.exp2(unit(tensor) * 20 - 10))
 
 
+def far_below(tensor):
+    """Nothing near 0 for a maximum to begin at."""
+    return -(2.0 ** 15) * (0.25 + 0.75 * unit(tensor))
+
+
 def integers(tensor):
     return torch.clamp(unit(tensor).mul_(7).floor_(), max=6).sub_(3)
 
@@ -60,6 +66,15 @@ def inside(tensor, change):
     return flat.reshape(tensor.shape)
 
 
+def between(tensor, changed):
+    """The changed tensor, but for the outermost elements."""
+    mixed, kept = changed.reshape(-1), tensor.reshape(-1)
+    edge = min(OUTERMOST, kept.numel() // 4)
+    mixed[:edge] = kept[:edge]
+    mixed[kept.numel() - edge:] = kept[kept.numel() - edge:]
+    return mixed.reshape(tensor.shape)
+
+
 def strays(values):
     def change(part):
         drawn = torch.rand(part.shape, device=part.device)
@@ -69,9 +84,9 @@ def strays(values):
 
 
 def stray_values(part):
-    kinds = torch.randint(0, 6, part.shape, device=part.device, dtype=torch.uint8)
+    kinds = torch.randint(0, 7, part.shape, device=part.device, dtype=torch.uint8)
     return pick(kinds, {1: unit(part) * 2 - 1, 2: unit(part) * 6 - 3, 3: wide(part), 4: sign(part) * (90 + 20 * unit(part)),
-                        5: unit(part) * 2000 - 1000}, torch.zeros_like(part))
+                        5: unit(part) * 2000 - 1000, 6: sign(part) * (8 + 16 * unit(part))}, torch.zeros_like(part))
 
 
 def mixed_values(part):
@@ -92,20 +107,19 @@ def along(tensor, axis, drawn):
     return drawn.reshape([-1 if i == axis else 1 for i in range(tensor.dim())])
 
 
-def bands(turn):
-    """Every index of one axis has a pattern of its own."""
+def bands(turn, half=False):
+    """Every index of one axis has a pattern of its own. `half`: nothing as large as 2^13, as reference/trial.hpp says."""
     def change(tensor):
         if tensor.dim() == 0:
             return tensor
         axis = axis_of(tensor, turn)
-        kinds = along(tensor, axis, torch.randint(0, 6, (tensor.shape[axis],), device=tensor.device)).expand(tensor.shape)
+        kinds = along(tensor, axis, torch.randint(0, 8, (tensor.shape[axis],), device=tensor.device)).expand(tensor.shape)
         outliers = normal(tensor) * torch.where(unit(tensor) < 1 / 16, 1000.0, 1.0).to(tensor.dtype)
         values = {1: normal(tensor), 2: unit(tensor), 3: torch.zeros_like(tensor), 4: wide(tensor), 5: outliers}
-        mixed, kept = pick(kinds, values, tensor).reshape(-1), tensor.reshape(-1)
-        edge = min(OUTERMOST, kept.numel() // 4)
-        mixed[:edge] = kept[:edge]
-        mixed[kept.numel() - edge:] = kept[kept.numel() - edge:]
-        return mixed.reshape(tensor.shape)
+        if not half:
+            far = far_below(tensor)
+            values |= {6: far, 7: -far}
+        return between(tensor, pick(kinds, values, tensor))
     return change
 
 
@@ -125,7 +139,13 @@ def tiny_values(part):
 
 
 def tiny(tensor):
-    return inside(tensor, lambda part: torch.where(unit(part) < 0.5, part, tiny_values(part)))
+    """Half of the elements; at some indices of the first axis all is next to nothing: what is added to a divisor counts there."""
+    mixed = inside(tensor, lambda part: torch.where(unit(part) < 0.5, part, tiny_values(part)))
+    if tensor.dim() == 0:
+        return mixed
+    rows = along(tensor, 0, torch.randint(0, 4, (tensor.shape[0],), device=tensor.device) == 0)
+    nothing = sign(tensor) * torch.exp2(-38 - 4 * unit(tensor))
+    return between(tensor, torch.where(rows, nothing.to(tensor.dtype), mixed))
 
 
 def spotlight(extent, index):
@@ -140,21 +160,66 @@ def spotlight(extent, index):
     return change
 
 
+def meetings(tensors):
+    """(of the large elements, its axis, of the zeros, its axis): pairs of tensors with an axis of one extent, which a product may contract.
+    The last axes first: there a product has it most often."""
+    axes = [(i, axis) for i, tensor in enumerate(tensors) for axis in reversed(range(tensor.dim()))]
+    return [(i, a, j, b) for i, a in axes for j, b in axes if i != j and tensors[i].shape[a] == tensors[j].shape[b] >= MET]
+
+
+def met_indices(extent, seed):
+    return random.Random(seed).sample(range(extent), max(1, min(MET, extent // 4)))
+
+
+def zeroed(tensor, axis, indices):
+    return tensor.index_fill(axis, torch.tensor(indices, device=tensor.device), 0)
+
+
+def enlarged(tensor, axis, indices, size, seed):
+    """In half of the rows one of these indices of the axis holds an element of this size, or up to twice as large."""
+    generator, result = generator_for(tensor, seed), tensor.clone()
+    rows = result.movedim(axis, -1)
+    chosen = torch.randint(0, 2 * len(indices), rows.shape[:-1], generator=generator, device=tensor.device)
+    values = size * (1 + torch.rand(rows.shape[:-1], generator=generator, device=tensor.device))
+    for number, index in enumerate(indices):
+        rows[..., index] = torch.where(chosen == number, values.to(tensor.dtype), rows[..., index])
+    return result
+
+
 PATTERNS = {
-    "normal": lambda turn: normal, "positive": lambda turn: unit, "wide": lambda turn: wide, "integers": lambda turn: integers,
+    "normal": lambda turn: normal, "positive": lambda turn: unit, "wide": lambda turn: far_below if turn else wide, "integers": lambda turn: integers,
     "stray": lambda turn: strays(stray_values), "bands": bands, "magnitudes": magnitudes, "tiny": lambda turn: tiny,
     "infinite": lambda turn: strays(infinities), "mixed": lambda turn: strays(mixed_values),
 }
 
 
+def with_ends(result, args, kwargs):
+    """Two of the integers that torch.randint drew: the least and the largest that it may draw."""
+    low, high = kwargs.get("low"), kwargs.get("high")
+    numbers = [each for each in args if isinstance(each, int) and not isinstance(each, bool)]
+    if high is None and numbers:
+        low, high = numbers[:2] if len(numbers) > 1 else (low, numbers[0])
+    elif low is None and numbers:   # randint(1, high=10, …)
+        low = numbers[0]
+    if isinstance(high, int) and result.numel() > 1 and result.dtype != torch.bool:
+        flat = result.view(-1)
+        for value, at in zip((low or 0, high - 1), torch.randperm(flat.numel(), device=flat.device)[:2].tolist()):
+            flat[at] = value
+    return result
+
+
 class Drawing(TorchFunctionMode):
-    def __init__(self, change):
+    def __init__(self, change, ends=False):
         super().__init__()
-        self.change = change
+        self.change, self.ends = change, ends
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         name = getattr(function, "__name__", "")
+        if self.ends and name == "randint" and isinstance(result, torch.Tensor):
+            return with_ends(result, args, kwargs or {})
+        if self.change is None:
+            return result
         initialises = getattr(function, "__module__", "") == "torch.nn.init" and name not in SETTLED
         if (name in MAKERS or initialises) and isinstance(result, torch.Tensor) and result.is_floating_point() and result.numel():
             with torch.no_grad():
@@ -163,9 +228,15 @@ class Drawing(TorchFunctionMode):
 
 
 @contextlib.contextmanager
-def drawing(pattern, turn=0, light=None):
-    """While inputs are made. `light`: extent and index, of the spotlight."""
+def drawing(pattern, turn=0, light=None, half=False):
+    """While inputs are made. `light`: extent and index, of the spotlight. `half`: products are of 16 bits."""
     change = spotlight(*light) if light is not None else PATTERNS[pattern](turn) if pattern in PATTERNS else None
+    if pattern == "bands" and half:
+        change = bands(turn, half)
+    if pattern == "repeats":   # integers alone are changed
+        with Drawing(None, ends=True):
+            yield
+        return
     if change is None:
         yield
         return

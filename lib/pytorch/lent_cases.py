@@ -14,7 +14,7 @@ from task_module import Refusal, mapped, tensors_in
 
 WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs; of larger tasks the truth is taken on secret slices
 CACHE_LIMIT = 1 << 30      # bytes of all expected outputs that are kept without a GPU
-CACHE_SHARE = 0.25         # of a GPU's memory that they may take, and of what is free at most half
+CACHE_SHARE = 0.25         # of a GPU's memory that they may take, in all tasks that share it, and of what is free at most half
 WHOLE_FACTOR = 10          # times these bytes are at most in use while the truth of all of it is taken
 SLICES = 4                 # of the first axis
 DEAR_SECONDS = 6.0         # that truth and sigma of a trial take on a GPU; of dearer tasks they are taken on secret slices as well
@@ -59,6 +59,8 @@ def as_text(value, within=("deviation", "slices")):
 
 
 class LentCases:
+    sharers = 1   # processes like this one on the GPU
+
     def __init__(self, cases):
         self.cases, self.task = cases, cases.task
         self.mappings, self.sets, self.shared, self.expected = None, [], False, {}
@@ -184,7 +186,7 @@ class LentCases:
             return kept + more <= CACHE_LIMIT
         free, total = torch.cuda.mem_get_info(self.task.device)
         free += torch.cuda.memory_reserved(self.task.device) - torch.cuda.memory_allocated(self.task.device)
-        return kept + more <= CACHE_SHARE * total and 2 * more <= free
+        return kept + more <= CACHE_SHARE * total / self.sharers and 2 * more <= free
 
     def fits(self, count):
         return self.task.device != "cpu" and torch.cuda.mem_get_info(self.task.device)[0] > count

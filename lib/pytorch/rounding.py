@@ -15,8 +15,10 @@ UNIT = 2.0 ** -24
 RMS = 0.41
 EXACT_BELOW = 2.0 ** 24
 DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
+LOOKS = 1 << 16
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
 SCALED_BELOW = 2.0 ** 16        # logits that may be scaled before the largest is subtracted
+STRETCH = 4                     # sigmas that every second run disturbs by: errors are as large at times, and may cross a threshold there
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
 EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
@@ -70,10 +72,18 @@ def sameness(tensor, apart=0.0):
     return 2 * pairs / (count * (count - 1))
 
 
-def drift(tensor, total):
-    """What rounding elements to the steps between floats as large as `total`, or as parts of it, comes to on average, squared and in
-    units of that of a single element; 0 if no more than of random numbers."""
-    looks = looks_at(tensor, 65536)
+def terms_of_product(left, right):
+    """Products of elements drawn from each, with their signs."""
+    generator = torch.Generator(device=left.device)
+    generator.manual_seed(1)
+    drawn = [each.reshape(-1)[torch.randint(0, each.numel(), (LOOKS,), generator=generator, device=each.device)] for each in (left, right)]
+    terms = drawn[0] * drawn[1]
+    return terms[torch.isfinite(terms)]
+
+
+def drift(looks, total):
+    """What rounding these numbers to the steps between floats as large as `total`, or as parts of it, comes to on average, squared and in
+    units of that of a single one; 0 if no more than of random numbers."""
     if looks.numel() <= 8 or not 0 < total < math.inf:
         return 0.0
     step = 2.0 ** (math.floor(math.log2(total)) - 23)
@@ -106,9 +116,9 @@ class Rounding(TorchDispatchMode):
 
     weights = {}   # of sums and means, by what makes them
 
-    def __init__(self, seed, run_class="fp32"):
+    def __init__(self, seed, run_class="fp32", stretch=1):
         super().__init__()
-        self.seed, self.run_class, self.generators = seed, run_class, {}
+        self.seed, self.run_class, self.stretch, self.generators = seed, run_class, stretch, {}
 
     def noise(self, like):
         """Of either sign."""
@@ -119,9 +129,11 @@ class Rounding(TorchDispatchMode):
         return torch.empty(like.shape, dtype=torch.float32, device=like.device).uniform_(-1, 1, generator=generator)
 
     def disturbed(self, out, sigma):
-        """Up or down by sigma, whose sign does not matter and whose memory is used. Large outputs take as long as their
-        memory is read and written: hence in place."""
+        """Up or down by sigma, or by a multiple of it. Its sign does not matter and its memory is used. Large outputs take as long as
+        their memory is read and written: hence in place."""
         sigma.nan_to_num_(0.0, 0.0, 0.0).add_(out.abs().clamp_(max=SMALLEST_NORMAL))
+        if self.stretch != 1:
+            sigma.mul_(self.stretch)
         return sigma.copysign_(self.noise(out)).add_(out)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
@@ -204,6 +216,10 @@ class Rounding(TorchDispatchMode):
         if "convolution" in name and math.prod(args[1].shape[2:]) > 1:
             squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares))
         repeated = math.prod(sameness(each) for each in factors)
+        # Where a few terms are far larger than all others, these are rounded to what is left of them beside such a sum.
+        apart = factors[-2:] if with_bias else factors[:2]
+        if all(each.numel() for each in apart):   # of an empty contraction nothing but a bias is left
+            repeated = max(repeated, drift(terms_of_product(*apart), float(finite(out).abs().max()) * min(terms, LONGEST) / terms))
         variance = self.summed(out, squares, terms, repeated, operands)
         return self.disturbed(out, self.flushed(out, squares, terms, variance).sqrt_())
 
@@ -229,7 +245,7 @@ class Rounding(TorchDispatchMode):
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
         together = min(terms, LONGEST)
-        repeated = max(sameness(values, DISTURBED), drift(values, float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms))
+        repeated = max(sameness(values, DISTURBED), drift(looks_at(values, LOOKS), float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms))
         variance = self.flushed(out, squares, terms, self.summed(out, squares, terms, repeated))
         # Terms closer to each other than the step between floats of their sum's size.
         alike = squares / terms - (out / terms).square() < (2 * UNIT * together / terms * out).square()
@@ -265,7 +281,7 @@ class Rounding(TorchDispatchMode):
             if tensor.dtype != torch.float64:
                 return tensor
             unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
-            return (math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
+            return (self.stretch * math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
 
         return function(*changed(args, moved), **changed_values(kwargs, moved))
 
@@ -419,14 +435,20 @@ FORMULAS = {
 
 def sigma_of(run, truth, runs, seed, run_class, goes_on):
     """The root mean square of what disturbed runs differ by, for each output in double precision, and the number of runs: at
-    most `runs`, and no further one once `goes_on(number)` is False. `run()` gives the outputs."""
-    totals = [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth]
+    most `runs`, and no further one once `goes_on(number)` is False. `run()` gives the outputs. Every second run is disturbed by STRETCH
+    times as much, and its differences divided by that. The larger of both means counts: beside a threshold only the stretched
+    runs cross it, and where results are bounded these differ by too little."""
+    totals = {stretch: [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth] for stretch in (1, STRETCH)}
+    counts = dict.fromkeys(totals, 0)
     number = 0
     while number < runs and goes_on(number):
-        with Rounding(seed + number, run_class):
+        stretch = STRETCH if number % 2 else 1
+        with Rounding(seed + number, run_class, stretch):
             moved = run()
-        for total, other, right in zip(totals, moved, truth):
+        for total, other, right in zip(totals[stretch], moved, truth):
             if right.dtype == torch.float64:
-                total += torch.nan_to_num(other.double() - right, 0.0, 0.0, 0.0).square_()
+                total += torch.nan_to_num((other.double() - right).div_(stretch), 0.0, 0.0, 0.0).square_()
+        counts[stretch] += 1
         number += 1
-    return [each.div_(number).sqrt_() for each in totals], number
+    found = [[each.div_(max(1, counts[stretch])).sqrt_() for each in totals[stretch]] for stretch in totals]
+    return [torch.maximum(one, other) if one.numel() else one for one, other in zip(*found)], number

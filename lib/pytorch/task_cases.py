@@ -8,17 +8,19 @@ import mmap
 import os
 import secrets
 import time
+import traceback
 
 import torch
 
 from comparison import all_finite, pieces
-from input_patterns import dim_index, unsettle
+from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
 from rounding import RMS, UNIT, sigma_of
-from task_module import DTYPES, WEIGHT_SEED, Refusal, mapped, tensors_in
+from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
 RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
+MOST_MEETINGS = 16              # pairs of tensors that are tried for large elements and zeros to meet in: a count, so that equal trials have equal inputs
 
 
 @contextlib.contextmanager
@@ -45,6 +47,15 @@ def fresh(model):
     return copy.deepcopy(model, {id(each): each for each in parameters} if large else {})
 
 
+def outlined(model):
+    """The model on outlines. A module moves its parameters and buffers alone, not tensors that are plain attributes."""
+    for part in model.to("meta").modules():
+        for name, value in list(vars(part).items()):
+            if name not in MODULES_OWN and any(True for _ in tensors_in(value)):
+                vars(part)[name] = mapped(value, lambda each: each.to("meta") if each.numel() > 1 else each)   # one may be read as a number
+    return model
+
+
 def change_state(model, change):
     """Every floating tensor that the model holds, plain attributes included, replaced by change(tensor)."""
     with torch.no_grad():
@@ -55,7 +66,7 @@ def change_state(model, change):
                         value = change(tensor.detach())
                         tensors[name] = torch.nn.Parameter(value, requires_grad=False) if tensors is part._parameters else value
             for name, value in list(vars(part).items()):
-                if not name.startswith("_") and any(True for _ in tensors_in(value)):
+                if name not in MODULES_OWN and any(True for _ in tensors_in(value)):
                     vars(part)[name] = mapped(value, lambda t: change(t.detach()) if t.is_floating_point() else t)
             if hasattr(part, "flatten_parameters") and hasattr(part, "_flat_weights_names"):
                 part._flat_weights = [getattr(part, name) for name in part._flat_weights_names]
@@ -88,14 +99,100 @@ class Cases:
         self.runs = 0        # that the last sigma was taken from
         self.built = {}      # the models of the last two seeds for weights
         self.lights = {}     # of spotlights, by trial
+        self.meetings = {}   # (of the large elements, its axis, of the zeros, its axis), or None, by trial: never another one while the task is open
+        self.met = (None, {})   # of the last such trial: its key, and its changed tensors by place
         # Whether secret weights are moved from what the constructor makes them; not where an answer constructs its own.
         self.unsettled = True
 
     def arguments(self, trial):
         pattern, seed, turn = trial["pattern"], trial["seed"], trial.get("turn", 0)
+        if pattern != "meets_zero":
+            self.met = (None, {})
         light = self.light(trial) if pattern == "spotlight" else None
         arguments = self.task.make_inputs(seed, pattern, turn, light, trial.get("integers"), trial.get("numbers", 1.0))
+        if pattern == "meets_zero":
+            return self.replaced(arguments, self.meeting(trial), 0)
         return arguments if pattern != "repeats" or self.takes(trial, arguments) else self.task.make_inputs(seed)
+
+    @staticmethod
+    def replaced(arguments, changed, first):
+        """The tensors among arguments, counted from `first`, replaced by those that are changed."""
+        places = {id(tensor): number for number, tensor in enumerate(tensors_in(arguments), first)}
+        return mapped(arguments, lambda tensor: changed.get(places[id(tensor)], tensor))
+
+    def meeting(self, trial):
+        """Tensors of a trial in which a few elements are very large and meet nothing but zeros, by their place among arguments and weights:
+        the outputs do not depend on how large they are. Empty where no two tensors are found soon that allow it."""
+        key = trial["seed"], trial.get("turn", 0), trial.get("weights"), self.unsettled
+        if self.met[0] != key:
+            self.met = None, {}
+            if key not in self.meetings:
+                self.meetings[key] = self.found_meeting(trial)
+            pair = self.meetings[key]   # if now memory ends, there must be room: these inputs may have been judged
+            self.met = key, {} if pair is None else self.met_tensors(self.tensors_of(trial)[0], pair, self.large_size(trial), trial["seed"])
+        return self.met[1]
+
+    @staticmethod
+    def large_size(trial):
+        return 2.0 ** (24 if trial.get("turn", 0) % 2 else 20)
+
+    @staticmethod
+    def met_tensors(tensors, pair, size, seed):
+        large, a, zero, b = pair
+        indices = met_indices(tensors[large].shape[a], seed)
+        return {large: enlarged(tensors[large], a, indices, size, seed), zero: zeroed(tensors[zero], b, indices)}
+
+    def tensors_of(self, trial):
+        """Those of the arguments, and then the weights where these are secret; which of them may be changed; model and arguments."""
+        model, arguments = self.built_model(trial), self.task.make_inputs(trial["seed"])
+        inputs = list(tensors_in(arguments))
+        state = [tensor for _, tensor in self.task.state_tensors(model)] if trial.get("weights") is not None else []
+        usable = [each.dtype in (torch.float32, torch.float64, torch.bfloat16) for each in inputs] + [isinstance(each, torch.nn.Parameter) for each in state]
+        return inputs + [each.detach() for each in state], usable, model, arguments
+
+    def found_meeting(self, trial):
+        """None as well where the memory to try them ends."""
+        try:
+            return self.tried_meetings(trial)
+        except (Refusal, RuntimeError) as error:
+            if not of_memory(error):
+                raise
+            traceback.clear_frames(error.__traceback__)   # they hold tensors
+            return None
+
+    def tried_meetings(self, trial):
+        tensors, usable, model, arguments = self.tensors_of(trial)
+        inputs = sum(1 for _ in tensors_in(arguments))
+        pairs = [each for each in meetings(tensors) if usable[each[0]] and usable[each[2]] and min(each[0], each[2]) < inputs]
+        for pair in (pairs[::-1] if trial.get("turn", 0) % 2 else pairs)[:MOST_MEETINGS]:
+            large = self.with_tensors(model, arguments, self.met_tensors(tensors, pair, self.large_size(trial), trial["seed"]))
+            if large is None:
+                continue
+            ordinary = self.with_tensors(model, arguments, self.met_tensors(tensors, pair, 1.0, trial["seed"]))
+            if ordinary is not None and all(torch.equal(x, y) for x, y in zip(large, ordinary)):
+                return pair
+        return None
+
+    def with_tensors(self, model, arguments, changed):
+        """The outputs with some tensors changed; None where there are none, or not finite ones."""
+        try:
+            outputs = self.plain(self.changed_model(model, arguments, changed), self.replaced(arguments, changed, 0))
+        except Refusal as error:
+            if of_memory(error):
+                raise
+            return None
+        return outputs if all_finite(outputs) else None
+
+    def changed_model(self, model, arguments, changed):
+        first = sum(1 for _ in tensors_in(arguments))
+        if not any(number >= first for number in changed):
+            return model
+        model = copy.deepcopy(model)
+        with torch.no_grad():
+            for number, (_, tensor) in enumerate(self.task.state_tensors(model), first):
+                if number in changed:
+                    tensor.copy_(changed[number])
+        return model
 
     def takes(self, trial, arguments):
         """Whether the task itself runs on these, and gives the same twice."""
@@ -117,6 +214,12 @@ class Cases:
         return self.lights[key]
 
     def model(self, trial):
+        model = self.built_model(trial)
+        if trial.get("pattern") != "meets_zero":
+            return model
+        return self.changed_model(model, self.task.arguments, self.meeting(trial))
+
+    def built_model(self, trial):
         seed = trial.get("weights", WEIGHT_SEED)
         key = seed, self.unsettled
         if key not in self.built:

@@ -25,6 +25,7 @@ DTYPES = {
     torch.bool: "bool",
 }
 SMALL = 1 << 22   # elements, of inputs whose values cost nothing
+MODULES_OWN = frozenset(vars(torch.nn.Module()))   # where a module keeps its parameters, buffers and hooks
 WEIGHT_SEED = 42  # KernelBench's own: weights are those that its harness would make
 CPP_WORDS = set(
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr const_cast "
@@ -69,7 +70,9 @@ if not hasattr(torch.cuda, "OutOfMemoryError"):  # before PyTorch 1.13
 
 def of_memory(error):
     """True of what a GPU's full memory causes."""
-    return isinstance(error, torch.cuda.OutOfMemoryError) or isinstance(error.__cause__, torch.cuda.OutOfMemoryError)
+    def is_it(each):   # what CUDA refuses itself is no OutOfMemoryError of PyTorch's
+        return isinstance(each, torch.cuda.OutOfMemoryError) or (isinstance(each, RuntimeError) and "CUDA error: out of memory" in str(each))
+    return is_it(error) or is_it(error.__cause__)
 
 
 def code_digest(source):
@@ -261,7 +264,7 @@ class TaskModule:
         """`integers`: limits by the names of inputs that are given their full width. `numbers`: what reals by value are multiplied by."""
         with in_task(self.path, "get_inputs"), default_device(self.device):
             seed_all(seed)
-            with drawing(pattern, turn, light):
+            with drawing(pattern, turn, light, self.precision == "half"):
                 values = self.namespace["get_inputs"]()
         if not isinstance(values, (list, tuple)):
             raise Refusal(f"{self.path}: get_inputs() gives a {type(values).__name__}, not a list")
@@ -358,7 +361,7 @@ class TaskModule:
         for prefix, part in model.named_modules():
             others = list(part._buffers.items()) + list(vars(part).items())
             for name, value in others:
-                if name.startswith("_"):
+                if name in MODULES_OWN:
                     continue
                 for index, tensor in enumerate(tensors_in(value)):
                     if id(tensor) in seen:

@@ -15,6 +15,8 @@ UNCHANGED = {"contiguous", "clone", "detach", "requires_grad_", "data", "__deepc
 MOVING = {"to", "cuda", "cpu"}   # from device to device, which changes nothing but for a type
 OVERWRITING = {"__setitem__", "copy_", "fill_", "zero_", "index_copy_", "scatter_", "masked_scatter_", "index_put_", "set_",
                "normal_", "uniform_", "bernoulli_", "random_"}
+PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}   # as PyTorch takes them for its own
+DRAWING = {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli", "multinomial", "poisson"}
 OPERATORS = {"__radd__": "{1} + {0}", "__rsub__": "{1} - {0}", "rsub": "{1} - {0}", "__rmul__": "{1} * {0}",
              "__rtruediv__": "{1} / {0}", "__rdiv__": "{1} / {0}", "__rpow__": "{1} ** {0}", "__rmatmul__": "{1} @ {0}",
              "__add__": "{0} + {1}", "__sub__": "{0} - {1}", "__mul__": "{0} * {1}", "__truediv__": "{0} / {1}",
@@ -95,6 +97,8 @@ class Recorder(TorchFunctionMode):
                 self.names[id(results[0])] = self.name_of(inputs[0])
                 return
             raise NoLine("it draws random numbers (dropout)")
+        if name in DRAWING:
+            raise NoLine(f"it draws random numbers ({name})")
         in_place = bool(inputs) and any(each is inputs[0] for each in results)
         if in_place and not self.is_whole(results[0]):
             raise NoLine("it writes to a tensor in place that others share")
@@ -130,8 +134,8 @@ class Recorder(TorchFunctionMode):
             return f"float('{value}')" if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))) else repr(value)
         if isinstance(value, str):
             return f"'{value}'"
-        if isinstance(value, torch.dtype):
-            return str(value)
+        if isinstance(value, torch.dtype) or isinstance(value, type) and value in PYTHON_TYPES:
+            return str(PYTHON_TYPES.get(value, value))
         if isinstance(value, slice):
             part = [("" if each is None else self.text_of(each)) for each in (value.start, value.stop, value.step)]
             return ":".join(part if part[2] else part[:2])

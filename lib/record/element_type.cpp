@@ -28,35 +28,14 @@ std::optional<tensor::Dtype> vector_type(std::string_view word, const kernel::Ty
   return std::nullopt;
 }
 
-// The tokens between the braces of `struct NAME { … }` or `typedef struct { … } NAME`.
-std::optional<std::pair<std::size_t, std::size_t>> members_of(const std::vector<SourceToken>& tokens, std::string_view name) {
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (!tokens[i].is("{")) continue;
-    const std::size_t close = kernel::matching_bracket(tokens, i);
-    if (close >= tokens.size()) return std::nullopt;
-    const bool tagged = i > 0 && tokens[i - 1].is(name);
-    const bool aliased = close + 1 < tokens.size() && tokens[close + 1].is(name);
-    if (tagged || aliased) return std::pair{i + 1, close};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
-
-tensor::Dtype dtype_of(const kernel::ScalarType& type) {
-  using Kind = kernel::ScalarType::Kind;
-  if (type.kind == Kind::floating) return type.floating;
-  if (type.kind == Kind::boolean) return tensor::Dtype::bool_;
-  if (type.size == 1) return type.kind == Kind::unsigned_integer ? tensor::Dtype::uint8 : tensor::Dtype::int8;
-  return type.size == 2 ? tensor::Dtype::int16 : type.size == 4 ? tensor::Dtype::int32 : tensor::Dtype::int64;
-}
 
 std::optional<tensor::Dtype> element_type(std::string_view type, const kernel::TypeNames& names, std::string_view source) {
   if (const auto scalar = kernel::scalar_type(type, names)) return dtype_of(*scalar);
   const std::string word = kernel::unknown_type(type, names);
   if (const auto vector = vector_type(word, names)) return vector;
   const std::vector<SourceToken> tokens = kernel::lex_code(source);
-  const auto members = members_of(tokens, word);
+  const auto members = kernel::members_of(tokens, word);
   if (!members) return std::nullopt;
   std::optional<tensor::Dtype> all;
   for (std::size_t from = members->first; from < members->second;) {
@@ -87,7 +66,7 @@ std::optional<tensor::Dtype> element_type(std::string_view type, const kernel::T
 
 std::optional<tensor::Dtype> member_element_type(std::string_view structure, std::size_t offset, const kernel::TypeNames& names, std::string_view source) {
   const std::vector<SourceToken> tokens = kernel::lex_code(source);
-  const auto members = members_of(tokens, kernel::unknown_type(structure, names));
+  const auto members = kernel::members_of(tokens, kernel::unknown_type(structure, names));
   if (!members) return std::nullopt;
   std::size_t at = 0;
   for (std::size_t from = members->first; from < members->second;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernel/parameter_type.hpp"
+#include "kernel/element_type.hpp"
 #include "tensor/dtype.hpp"
 
 #include <cstddef>
@@ -10,9 +10,6 @@
 #include <string_view>
 
 namespace cudal1::record {
-
-// The task's type for a scalar of C++; unsigned integers share that of their width.
-tensor::Dtype dtype_of(const kernel::ScalarType& type);
 
 // What the elements behind a pointer are made of: of `float4*` float32, of a structure the type of its members where they
 // are all alike. Empty where nothing is known.

@@ -34,12 +34,13 @@ double wide_value(const Words& words) {
 }
 
 double stray_value(const Words& words) {
-  switch (words[1] % 6) {
+  switch (words[1] % 7) {
     case 0: return 0;
     case 1: return 2 * unit(words[2]) - 1;
     case 2: return 6 * unit(words[2]) - 3;
     case 3: return sign(words[3]) * std::exp2(-10 + 20 * unit(words[2]));
     case 4: return sign(words[3]) * (90 + 20 * unit(words[2]));
+    case 5: return sign(words[3]) * (8 + 16 * unit(words[2]));   // exponentials of others are small beside its own, and count
     default: return 2000 * unit(words[2]) - 1000;
   }
 }
@@ -126,15 +127,18 @@ double Canvas::banded(std::size_t element, std::uint32_t regime) const {
     case 3: return 0;
     case 4: return wide_value(drawn);
     case 5: return (drawn[0] % 16 == 0 ? 1000 : 1) * bell(words(element, inside_tag + 1));
+    case 6: return 0x1p15 * (0.25 + 0.75 * unit(drawn[0]));    // nothing near 0 for a maximum, or a clamp, to begin at
+    case 7: return -0x1p15 * (0.25 + 0.75 * unit(drawn[0]));
     default: return 0x1p-20 * bell(drawn);
   }
 }
 
-void Canvas::bands(std::size_t axis, bool small) {
+void Canvas::bands(std::size_t axis, bool small, bool far) {
   fill();
   if (extents_.empty()) return;
   for (std::size_t i = edge(); i < count_ - edge(); ++i) {
-    const auto regime = words(static_cast<std::size_t>(index(i, axis)), band_tag)[0] % (small ? 7 : 6);
+    const auto regime = words(static_cast<std::size_t>(index(i, axis)), band_tag)[0] % (small ? 9 : 8);
+    if (!far && (regime == 6 || regime == 7)) continue;
     set(i, banded(i, regime));
   }
 }
@@ -150,6 +154,11 @@ void Canvas::tiny() {
   fill();
   for (std::size_t i = edge(); i < count_ - edge(); ++i) {
     const Words drawn = words(i, tiny_tag);
+    // At some indices of the first axis all is next to nothing: what is added to a divisor counts there.
+    if (!extents_.empty() && words(static_cast<std::size_t>(index(i, 0)), tiny_tag + 1)[0] % 4 == 0) {
+      set(i, sign(drawn[1]) * std::exp2(-38 - 4 * unit(drawn[2])));
+      continue;
+    }
     const std::uint32_t kind = drawn[0] % 64;
     if (kind >= 32) continue;
     if (kind == 0) set(i, sign(drawn[1]) * 0.0);

@@ -41,7 +41,7 @@ class Canvas {
   // About one element in 24, away from the ends, and at least one.
   void stray(const std::function<double(const Words&)>& value);
   void one(double value);                               // a single element, away from the ends
-  void bands(std::size_t axis, bool small);             // `small`: also bands 2^-20 as large
+  void bands(std::size_t axis, bool small, bool far);   // `small`: also bands 2^-20 as large; `far`: also bands up to 2^15 away from 0
   void magnitudes(std::size_t axis);
   void tiny();
   void only(std::size_t axis, std::int64_t index);      // 0 elsewhere

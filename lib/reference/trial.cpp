@@ -222,14 +222,14 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
     case Pattern::normal: canvas.fill(tensor::Distribution{}); break;
     case Pattern::positive: canvas.fill({Kind::uniform, 0, 1, "", "", ""}); break;
     case Pattern::integers: canvas.fill({Kind::randint, -3, 4, "", "", ""}); break;
-    case Pattern::wide: canvas.fill_by(wide_value); break;
+    case Pattern::wide: trial.turn == 0 ? canvas.fill_by(wide_value) : canvas.fill({Kind::uniform, -32768, -8192, "", "", ""}); break;
     case Pattern::near_one: canvas.fill_by([](const Words& words) { return 1 + 0x1p-12 * unit(words[0]); }); break;
     case Pattern::wide_integers:
       canvas.fill_by([&](const Words& words) { return special ? 2049 + 4.0 * (words[0] % 512) : words[1] % 2; });
       break;
     case Pattern::outliers: canvas.outliers(special); break;
     case Pattern::stray: canvas.fill(), canvas.stray(stray_value); break;
-    case Pattern::bands: canvas.bands(axis, small); break;
+    case Pattern::bands: canvas.bands(axis, small, !trial.half); break;
     case Pattern::alone: special ? canvas.fill(tensor::Distribution{}) : canvas.fill(); break;
     case Pattern::magnitudes: small ? canvas.magnitudes(axis) : canvas.fill(); break;
     case Pattern::tiny: canvas.tiny(); break;
@@ -307,7 +307,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   if (!defended(Defence::fresh_values)) return {result.front()};
   if (defended(Defence::siblings)) result.push_back({Pattern::sibling, result.back().seed});
   const auto add = [&](Pattern pattern, std::size_t turns = 1) {
-    for (std::size_t turn = 0; turn < std::min(turns, several + 1); ++turn) result.push_back({pattern, random.next(), turn});
+    for (std::size_t turn = 0; turn < std::min(turns, several + 1); ++turn) result.push_back({pattern, random.next(), turn, precision == outcome::Precision::half});
   };
   if (defended(Defence::influence)) {
     add(Pattern::influence, every_pattern ? 2 : 1);
@@ -330,6 +330,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   if (known.infinities) add(Pattern::infinite);
   if (known.not_a_number) add(Pattern::not_a_number);
   if (precision == outcome::Precision::half) return result;   // float16 operands hold neither what is large nor what is small
+  result.push_back({Pattern::wide, random.next(), 1});   // all far below 0
   add(Pattern::tiny);
   if (std::any_of(known.inputs.begin(), known.inputs.end(), [](const InputUse& use) { return use.homogeneous; }))
     add(Pattern::magnitudes, std::min(std::max<std::size_t>(inputs.deepest(), 1), several));

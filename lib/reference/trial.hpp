@@ -49,6 +49,7 @@ struct Trial {
   // constants (0: all of them) and not_a_number, the axis of bands, spotlight, magnitudes and repeats, the pair of meets_zero; 1 of mixed
   // has no NaN, which a task's own kernel may mistake for a number.
   std::size_t turn = 0;
+  bool half = false;   // nothing of bands is as large as 2^13: a product of two such numbers is more than float16 holds
 };
 
 // The trials at one size, from one secret seed: the declared distribution with `declared` different seeds, and every pattern

@@ -56,19 +56,19 @@ struct Writer {
     return result + "</ul>\n";
   }
   std::string operator()(const Table& table) const {
-    std::string result = "<div class=\"scroll\"><table>\n" + row(table, table.columns, "th");
+    std::string result = "<div class=\"scroll\" tabindex=\"0\"><table>\n" + row(table, table.columns, "th");
     for (const auto& cells : table.rows) result += row(table, cells, "td");
     return result + "</table></div>\n";
   }
   std::string operator()(const Code& code) const {
-    return fmt::format("<pre>{}</pre>\n", code.language == "diff" ? diff_lines(code.text) : escaped(code.text));
+    return fmt::format("<pre tabindex=\"0\">{}</pre>\n", code.language == "diff" ? diff_lines(code.text) : escaped(code.text));
   }
   std::string operator()(const Quotation& quotation) const {
     return fmt::format("<blockquote>{}</blockquote>\n", escaped(quotation.text));
   }
   // Narrower than its labels can be read it is not drawn, but moved sideways.
-  std::string operator()(const ScoreChart& chart) const { return "<div class=\"scroll\">" + draw_svg(chart) + "</div>\n"; }
-  std::string operator()(const Roofline& roofline) const { return "<h2>Below which roof</h2>\n<div class=\"scroll\">" + draw_svg(roofline) + "</div>\n"; }
+  std::string operator()(const ScoreChart& chart) const { return "<div class=\"scroll\" tabindex=\"0\">" + draw_svg(chart) + "</div>\n"; }
+  std::string operator()(const Roofline& roofline) const { return "<h2>Below which roof</h2>\n<div class=\"scroll\" tabindex=\"0\">" + draw_svg(roofline) + "</div>\n"; }
 
  private:
   std::string row(const Table& table, const std::vector<std::string>& cells, const char* tag) const {

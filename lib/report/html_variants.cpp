@@ -41,7 +41,7 @@ std::string share(const outcome::Counters& line, const outcome::Counters& all) {
 // Lines are numbered by the page's style, so that copying takes the code alone.
 std::string source(const search::Variant& variant) {
   const auto& judgement = variant.verdict();
-  std::string text = "<pre class=\"source\">";
+  std::string text = "<pre class=\"source\" tabindex=\"0\">";
   int number = 0;
   for (const auto& line : base::split_lines(variant.source)) {
     const auto hot = judgement.hot_lines.find(++number);

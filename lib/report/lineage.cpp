@@ -59,7 +59,7 @@ std::string marked_variant(const search::Variant& variant, const Place& at, bool
 }  // namespace
 
 std::string framed(double width, double height, std::string_view label, const std::string& drawn) {
-  return fmt::format("<div class=\"scroll\"><svg viewBox='0 0 {0:.0f} {1:.0f}' style='min-width:{2:.0f}px;max-width:{0:.0f}px' role='img' aria-label='{3}'>\n{4}</svg></div>\n", width, height,
+  return fmt::format("<div class=\"scroll\" tabindex=\"0\"><svg viewBox='0 0 {0:.0f} {1:.0f}' style='min-width:{2:.0f}px;max-width:{0:.0f}px' role='img' aria-label='{3}'>\n{4}</svg></div>\n", width, height,
                      std::min(width, 512.0) > width * 0.8 ? std::min(width, 512.0) : width * 0.8, label, drawn);
 }
 

@@ -129,11 +129,6 @@ void read_later_fields(const json& value, SweepRow& row) {
 
 }  // namespace
 
-void SweepRow::Use::add_gain(double factor) {
-  gain = std::exp((std::log(gain) * timed + std::log(factor)) / (timed + 1));
-  ++timed;
-}
-
 std::string_view name(Status status) {
   switch (status) {
     case Status::verified: return "verified";

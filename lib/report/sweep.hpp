@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "search/technique_use.hpp"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -41,14 +43,7 @@ struct SweepRow {
     int answers = 0, right = 0, won = 0;
   };
   std::map<std::string, Share> by_model;    // who wrote the answers
-  // Of the answers that were judged, those with one technique. `timed` ones are right and have a score, and `gain` is the
-  // geometric mean of that score over the best score that their prompts showed (over 1 where none was shown).
-  struct Use {
-    int answers = 0, right = 0, timed = 0;
-    double gain = 1;
-    void add_gain(double factor);
-  };
-  std::map<std::string, Use> by_technique;
+  std::map<std::string, search::TechniqueUse> by_technique;
   std::string answer;                       // where a published one is from; empty: the row is a search's
   std::map<std::string, double> claimed;    // baseline → what was published
   std::vector<std::string> remarks;         // what a published answer does besides

@@ -23,7 +23,7 @@ constexpr std::array time_rows{"model", "wait", "compile", "check", "measure"};
 
 // Which row a step of judging belongs to; steps are taken in this order.
 constexpr std::pair<const char*, const char*> step_rows[] = {{"start", "compile"},    {"compile", "compile"}, {"check", "check"},      {"oracle", "check"},   {"race", "measure"},    {"time", "measure"},
-                                                         {"hot", "measure"}, {"baselines", "measure"}, {"count", "measure"}, {"pytorch", "measure"}, {"sanitize", "check"}};
+                                                         {"hot", "measure"}, {"torch.compile", "compile"}, {"baselines", "measure"}, {"count", "measure"}, {"pytorch", "measure"}, {"sanitize", "check"}};
 
 struct Slice {
   std::string row, name;
@@ -117,7 +117,7 @@ std::string time_line_html(const store::Run& run) {
   for (const char* row : time_rows)
     if (const auto seconds = spent.by_row.find(row); seconds != spent.by_row.end() && seconds->first != "model")
       table += fmt::format("<tr><td>{}</td><td class=\"number\">{}</td><td></td><td></td><td></td></tr>\n", seconds->first == "wait" ? "waited for the device" : row, duration(seconds->second));
-  return fmt::format("<h2>Where the time and the money went</h2>\n{}<div class=\"scroll\"><table>\n{}</table></div>\n", drawn(spent.slices), table);
+  return fmt::format("<h2>Where the time and the money went</h2>\n{}<div class=\"scroll\" tabindex=\"0\"><table>\n{}</table></div>\n", drawn(spent.slices), table);
 }
 
 }  // namespace cudal1::report

@@ -19,7 +19,7 @@ namespace {
 using json_value = nlohmann::ordered_json;
 
 // Steps of a judgement, in the order in which they are taken.
-constexpr const char* steps[] = {"start", "compile", "check", "oracle", "race", "time", "hot", "baselines", "count", "pytorch", "sanitize"};
+constexpr const char* steps[] = {"start", "compile", "check", "oracle", "race", "time", "hot", "torch.compile", "baselines", "count", "pytorch", "sanitize"};
 
 class Trace {
  public:

@@ -22,20 +22,15 @@ struct OwnDraft {
   void technique(Technique technique, const std::string& sentence) { apply(techniques, technique, sentence); }
 };
 
+using Apply = bool(const task::Task& task, OwnDraft& draft);  // wherever it holds; false when nowhere
+
 // A way to make kernels faster that needs no torch line, only what their text plainly says.
 struct OwnRule {
   std::string_view name;
-  bool (*apply)(const task::Task& task, OwnDraft& draft);  // wherever it holds; false when nowhere
+  Apply* apply;
 };
 
-bool own_geometry(const task::Task& task, OwnDraft& draft);
-bool own_read_only(const task::Task& task, OwnDraft& draft);
-bool own_unrolling(const task::Task& task, OwnDraft& draft);
-bool own_staging(const task::Task& task, OwnDraft& draft);
-bool own_turning(const task::Task& task, OwnDraft& draft);
-bool own_teams(const task::Task& task, OwnDraft& draft);
-bool own_vectors(const task::Task& task, OwnDraft& draft);
-bool own_coarsening(const task::Task& task, OwnDraft& draft);
+Apply own_geometry, own_read_only, own_unrolling, own_staging, own_turning, own_teams, own_vectors, own_coarsening;
 
 // A line of the plan, `launch name<<<grid, block>>>(arguments)`.
 struct OwnLaunch {

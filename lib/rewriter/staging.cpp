@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace cudal1::rewriter {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriter/item_kernel.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace cudal1::rewriter {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algebra/dag.hpp"
+#include "schedule/machine.hpp"
 
 #include <map>
 #include <optional>
@@ -35,6 +36,8 @@ struct Instance {
   int indirect = -1;         // leaf in memory: the leaf of the row that is the indirect index of the element that is read; -1: none
   tensor::Extent step = {};  // from one element that an indirect index can mean to the next
 };
+
+constexpr std::int64_t most_layers = 65'535;  // of a grid, along its last two axes
 
 // What one kernel computes: everything between buffers and one or more results, over one iteration space. Along the
 // element dimensions a row of it is reduced, or simply walked when there is no reduction.
@@ -87,5 +90,17 @@ bool is_zero(const tensor::Extent& extent);
 int cast_from_half(const Dag& dag, int factor);
 // Strides of a row-major tensor, 0 where it has extent 1.
 tensor::Shape strides_of(const tensor::Shape& shape, std::size_t assignments);
+
+// How threads walk a region's rows.
+enum class Walk {
+  pointwise,  // no reduction: blocks take chunks of a row
+  rows,       // neighbouring threads share a row whose elements are neighbours in memory
+  columns,    // neighbouring threads have neighbouring rows; elements are a stride apart
+};
+
+Walk walk_of(const Region& region, const Dag& dag);
+
+// How often a row should be split so that the machine is busy; 1: not at all.
+int splits_of(const Region& region, Walk walk, const Machine& machine);
 
 }  // namespace cudal1::schedule

@@ -93,14 +93,15 @@ class Grower {
   }
 
   // Whether both factors of a product are casts of tensors in memory, of the same type of 16 bits: then they are read as they are,
-  // unless a cast is in memory, too.
+  // unless a cast is in memory, too, or there are more of them than a grid has layers.
   bool halves(const Node& product) const {
     const auto cast_alone = [&](int factor) {
       const int from = cast_from_half(dag_, factor);
       return from >= 0 && buffers_.count(from) != 0 && buffers_.count(factor) == 0 && (!dag_.at(factor).is<Permute>() || buffers_.count(dag_.at(factor).operands[0]) == 0);
     };
     const int left = product.operands[0], right = product.operands[1];
-    return fuse_ && cast_alone(left) && cast_alone(right) && dag_.at(cast_from_half(dag_, left)).dtype == dag_.at(cast_from_half(dag_, right)).dtype;
+    const tensor::Extent batches = product_of(product.shape, 0, product.shape.size() - 2, region_.assignments);
+    return fuse_ && *std::max_element(batches.values.begin(), batches.values.end()) <= most_layers && cast_alone(left) && cast_alone(right) && dag_.at(cast_from_half(dag_, left)).dtype == dag_.at(cast_from_half(dag_, right)).dtype;
   }
 
   // A factor of a product is read from memory, at most through a swap of its last two dimensions.

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 using json = nlohmann::ordered_json;
-constexpr int schema = 1;
+constexpr int command_schema = 1;
 constexpr const char* file_name = "command.json";
 
 }  // namespace
@@ -58,7 +58,7 @@ std::string Command::text() const {
 void write_command(const fs::path& run, const Command& command) {
   json options = json::array();
   for (const auto& [option, value] : command.options) options.push_back(value ? json{option, *value} : json{option});
-  const json all = {{"schema", schema}, {"folder", command.folder.string()}, {"arguments", command.arguments}, {"options", options}};
+  const json all = {{"schema", command_schema}, {"folder", command.folder.string()}, {"arguments", command.arguments}, {"options", options}};
   base::write_file(run / file_name, all.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
@@ -67,7 +67,7 @@ std::optional<Command> read_command(const fs::path& run) {
   if (!fs::exists(run / file_name, none)) return std::nullopt;
   try {
     const json all = json::parse(base::read_file(run / file_name, std::size_t{1} << 20));
-    if (all.at("schema") != schema) return std::nullopt;
+    if (all.at("schema") != command_schema) return std::nullopt;
     Command command{all.at("folder").get<std::string>(), all.at("arguments").get<std::vector<std::string>>(), {}};
     for (const json& option : all.at("options"))
       command.options.emplace_back(option.at(0).get<std::string>(), option.size() > 1 ? std::optional(option.at(1).get<std::string>()) : std::nullopt);

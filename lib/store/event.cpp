@@ -14,7 +14,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int schema = 1;
+constexpr int event_schema = 1;
 
 [[noreturn]] void damaged(const std::string& why) {
   throw base::Error(base::Fault::bad_task, "a journal line could not be read: " + why);
@@ -334,9 +334,9 @@ search::Review review_from(const json& value) {
 }
 
 Event from(const json& value) {
-  if (value.at("schema") != schema)
+  if (value.at("schema") != event_schema)
     throw base::Error(base::Fault::bad_task, fmt::format("a journal of schema {} was found, this cudal1 reads schema {}",
-                                                          value.at("schema").dump(), schema));
+                                                          value.at("schema").dump(), event_schema));
   Event event;
   event.at = value.at("at");
   const std::string kind = value.at("event");
@@ -372,7 +372,7 @@ struct Namer {
 std::string Event::name() const { return std::visit(Namer{}, body); }
 
 std::string to_line(const Event& event) {
-  json value = {{"schema", schema}, {"at", event.at}};
+  json value = {{"schema", event_schema}, {"at", event.at}};
   value.update(std::visit([](const auto& body) { return body_json(body); }, event.body));
   // What a model or a compiler wrote need not be UTF-8; a journal line is.
   return value.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -17,8 +17,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
   const auto path = folder / "lock";
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0)
-    throw base::Error(base::Fault::usage, fmt::format("{} cannot be written: {}; name another folder with --out",
-                                                      path.string(), std::strerror(errno)));
+    throw base::Error(base::Fault::not_written, fmt::format("{} cannot be written: {}; name another folder with --out", path.string(), std::strerror(errno)));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(descriptor_);
   throw base::Error(base::Fault::usage,

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "search/technique.hpp"
+#include "search/technique_use.hpp"
 #include "task/kind.hpp"
 
 #include <algorithm>
@@ -22,32 +22,13 @@ namespace {
 using json = nlohmann::ordered_json;
 using Status = search::Variant::Status;
 
-constexpr int schema = 1;
+constexpr int memory_schema = 1;
 constexpr std::size_t longest_example = 160;
-
-double best_score(const Run& run, const search::Technique& technique, bool with) {
-  double best = 0;
-  for (const auto& variant : run.result.variants)
-    if (variant.status == Status::judged && technique.used_by(variant) == with) best = std::max(best, variant.score());
-  return best;
-}
 
 json techniques_json(const Run& run) {
   json list = json::array();
-  for (const auto& technique : search::techniques()) {
-    int tried = 0, right = 0;
-    for (const auto& variant : run.result.variants) {
-      if (variant.status != Status::judged || !technique.used_by(variant)) continue;
-      ++tried;
-      right += variant.right() ? 1 : 0;
-    }
-    if (tried == 0) continue;
-    json one = {{"name", technique.name()}, {"tried", tried}, {"right", right}};
-    const double with = best_score(run, technique, true), without = best_score(run, technique, false);
-    // Where every right answer has it, nothing is known of what it brings.
-    if (with > 0 && without > 0) one["gain"] = with / without;
-    list.push_back(std::move(one));
-  }
+  for (const auto& [name, use] : search::technique_uses(run.result))
+    list.push_back({{"name", name}, {"tried", use.answers}, {"right", use.right}, {"timed", use.timed}, {"gain", use.gain}});
   return list;
 }
 
@@ -66,10 +47,10 @@ json failures_json(const Run& run) {
 }
 
 struct Sum {
-  int runs = 0, tried = 0, right = 0, compared = 0;
+  int runs = 0, tried = 0, right = 0, timed = 0;
   double log_gain = 0;
 
-  double gain() const { return compared > 0 ? std::exp(log_gain / compared) : 1; }
+  double gain() const { return timed > 0 ? std::exp(log_gain / timed) : 1; }
 };
 
 struct Failure {
@@ -91,7 +72,10 @@ struct Experience {
       ++sum.runs;
       sum.tried += one.at("tried").get<int>();
       sum.right += one.at("right").get<int>();
-      if (one.contains("gain")) ++sum.compared, sum.log_gain += std::log(one.at("gain").get<double>());
+      const int timed = one.value("timed", 0);  // files of before say no such number: their gains were others, or missing
+      if (timed == 0) continue;
+      sum.timed += timed;
+      sum.log_gain += timed * std::log(one.at("gain").get<double>());
     }
     for (const auto& one : value.at("failures")) {
       Failure& failure = failures[one.at("verdict").get<std::string>()];
@@ -113,7 +97,7 @@ auto ranked(const Map& map, std::size_t most, Before before) {
 
 void remember(const fs::path& memory, const Run& run, const task::Task& task) {
   if (run.result.judged() == 0) return;
-  const json value = {{"schema", schema},
+  const json value = {{"schema", memory_schema},
                       {"task", run.identity.task_name},
                       {"task_sha256", run.identity.task_digest},
                       {"kind", task::kind(task)},
@@ -138,15 +122,14 @@ std::vector<std::string> recall(const fs::path& memory, std::string_view kind, c
   std::sort(files.begin(), files.end());
   for (const auto& file : files) try {
       const json value = json::parse(base::read_file(file));
-      if (value.at("schema") == schema && value.at("kind") == kind && value.at("gpu") == gpu) experience.add(value);
+      if (value.at("schema") == memory_schema && value.at("kind") == kind && value.at("gpu") == gpu) experience.add(value);
     } catch (const json::exception& problem) {
       throw base::Error(base::Fault::usage, fmt::format("{} is damaged: {}\nremove the file, or name another folder with --memory", file.string(), problem.what()));
     }
   std::vector<std::string> lines;
   for (const auto& [name, sum] : ranked(experience.techniques, most_techniques, [](const Sum& a, const Sum& b) { return a.gain() > b.gain(); }))
     lines.push_back(fmt::format("{}: {} answers in {} runs, {} right{}", name, sum.tried, sum.runs, sum.right,
-                                sum.compared == 0 ? ""
-                                                  : fmt::format("; the best answer with it was {:.2f}× as fast as the best without, geometric mean over {}", sum.gain(), sum.compared)));
+                                sum.timed == 0 ? "" : fmt::format("; {:.2f}× as fast as the best that their prompts showed, geometric mean over {}", sum.gain(), sum.timed)));
   for (const auto& [verdict, failure] : ranked(experience.failures, most_failures, [](const Failure& a, const Failure& b) { return a.count > b.count; }))
     lines.push_back(fmt::format("{} in {} of {} answers, as in: {}", verdict, failure.count, experience.answers, failure.example));
   return lines;

@@ -12,7 +12,7 @@
 namespace cudal1::store {
 
 // Lessons that outlast a run: a folder with one small JSON file for each run. A file says what kind of task the run had, what each
-// technique came to (answers, right ones, and the best score with it over the best without), and what went wrong.
+// technique came to (search/technique_use.hpp), and what went wrong.
 
 // Writes what `run` showed; the file of an earlier execution of the same run is replaced. Nothing when nothing was judged.
 void remember(const std::filesystem::path& memory, const Run& run, const task::Task& task);

@@ -30,8 +30,7 @@ void create(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem)
-    throw base::Error(base::Fault::usage, fmt::format("{} cannot be created: {}; name another folder with --out",
-                                                      folder.string(), problem.message()));
+    throw base::Error(base::Fault::not_written, fmt::format("{} cannot be created: {}; name another folder with --out", folder.string(), problem.message()));
 }
 
 void move_aside(const fs::path& folder) {
@@ -45,7 +44,7 @@ void move_aside(const fs::path& folder) {
     if (fs::exists(aside, problem)) continue;
     fs::rename(plain, aside, problem);
     if (!problem) return;
-    throw base::Error(base::Fault::usage, fmt::format("{} cannot be moved to {}: {}", plain.string(), aside.string(), problem.message()));
+    throw base::Error(base::Fault::not_written, fmt::format("{} cannot be moved to {}: {}", plain.string(), aside.string(), problem.message()));
   }
 }
 

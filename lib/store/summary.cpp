@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 namespace {
 
 using json = nlohmann::ordered_json;
-constexpr int schema = 1;
+constexpr int summary_schema = 1;
 
 }  // namespace
 
 void write_summary(const Summary& summary) {
-  const json value = {{"schema", schema},          {"task", summary.task},       {"device", summary.device},
+  const json value = {{"schema", summary_schema},          {"task", summary.task},       {"device", summary.device},
                       {"begun", summary.begun},    {"models", summary.models},   {"rounds", summary.rounds},
                       {"judged", summary.judged},  {"stopped_because", summary.stopped_because},
                       {"best_verdict", summary.verdict}, {"best_score", summary.score}};
@@ -33,7 +33,7 @@ std::optional<Summary> read_summary(const fs::path& folder) {
   if (!fs::exists(folder / "run.json", none) || !fs::exists(folder / "journal.jsonl", none)) return std::nullopt;
   try {
     const json value = json::parse(base::read_file(folder / "run.json", std::size_t{1} << 20));
-    if (value.at("schema") != schema) return std::nullopt;
+    if (value.at("schema") != summary_schema) return std::nullopt;
     Summary summary{.folder = folder,
                     .task = value.at("task"),
                     .device = value.at("device"),

@@ -144,10 +144,12 @@ Values ArithmeticRounding::of_sum(const PreparedGraph& graph, NodeId id, const V
     if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
   const double together = std::min(terms, longest_accumulation);
   double repeated = 1;
+  const double roundoff = arithmetic_roundoff(value.dtype), total = largest / std::max(weight_of_one, 1e-300) * together / terms;
   for (const Array* operand : operands) {
-    const double roundoff = arithmetic_roundoff(value.dtype), total = largest / std::max(weight_of_one, 1e-300) * together / terms;
     repeated *= multiplies ? sameness(*operand) : std::max(sameness(*operand, 32 * roundoff), drift(*operand, total, roundoff));
   }
+  // Where a few terms are far larger than all others, these are rounded to what is left of them beside such a sum.
+  if (multiplies && operands.size() == 2) repeated = std::max(repeated, drift_of_products(*operands[0], *operands[1], total, roundoff));
   const Values alone = operand_variance > 0 ? squares : Values{};
   if (function.starts_with("conv") && taps(operands.at(1)->shape) > 1) {
     const std::size_t spatial = operands.at(1)->shape.size() - 2;

@@ -10,10 +10,12 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 import torch
 
 from .driver import driver
+from .launcher import launcher as _launcher
 from .plan import compiled, plan, steps
 from .program import Path
 
 NAMESPACE = "cudal1"
+_KEY = "CUDA"     # whose kernels these are
 ALIGNMENT = 256   # of every buffer that a variant was judged with
 _WORD = re.compile(r"[A-Za-z_]\w*$")
 
@@ -27,10 +29,10 @@ class _Registry:
 
     def __init__(self) -> None:
         self.library: Optional[torch.library.Library] = None
-        self.names: Dict[Any, str] = {}
+        self.names: Dict[Any, Tuple[str, Optional[int]]] = {}   # and its number in the launcher
         self.lock = threading.Lock()
 
-    def register(self, name: str, schema: str, kernels: Dict[str, Callable[..., Any]]) -> None:
+    def register(self, name: str, schema: Callable[[str], str], kernels: Dict[str, Callable[..., Any]]) -> None:
         if self.library is None:
             try:
                 self.library = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -38,9 +40,9 @@ class _Registry:
                 self.library = torch.library.Library(NAMESPACE, "DEF")
         tag = getattr(getattr(torch, "Tag", None), "pt2_compliant_tag", None)
         if tag is not None:
-            self.library.define(schema, tags=(tag,))
+            self.library.define(schema(name), tags=(tag,))
         else:
-            self.library.define(schema)
+            self.library.define(schema(name))
         for key, function in kernels.items():
             self.library.impl(name, function, key)
 
@@ -52,6 +54,15 @@ class _Threads(threading.local):
     def __init__(self) -> None:
         self.launches: Dict[Any, List[Any]] = {}
         self.quick: Optional["_Quick"] = None
+
+
+class _Raised(threading.local):
+    """By the general form of an operator that C++ has called in this thread."""
+
+    error: Optional[BaseException] = None
+
+
+_raised = _Raised()
 
 
 class _Quick:
@@ -111,7 +122,7 @@ class Operator:
     output file names) or "any". For other sizes `fallback` is called with the same arguments, or ShapeError is raised.
     """
 
-    def __init__(self, path: Path, *, shapes: str = "verified", fallback: Optional[Callable[..., Any]] = None):
+    def __init__(self, path: Path, *, shapes: str = "verified", fallback: Optional[Callable[..., Any]] = None, launcher: bool = True):
         if shapes not in ("verified", "any"):
             raise ValueError(f"shapes={shapes!r}: expected \"verified\" or \"any\"")
         self.path = pathlib.Path(path).resolve()
@@ -121,6 +132,7 @@ class Operator:
         self._functions: Dict[int, Any] = {}
         self._threads = _Threads()
         self._lock = threading.Lock()
+        self._launcher = _launcher() if launcher else None
         self.declared = plan(self.path, {})
         self.verified = [frozenset(sizes.items()) for sizes in self.declared["verified"]]
         if not self.verified and not self.any_shape and fallback is None:
@@ -139,6 +151,8 @@ class Operator:
         seen = {extent for index in self.arguments for extent in buffers[index]["extents"]}
         # Inouts count versions, and scratch memory with a value is filled: both by PyTorch's own operators.
         self._may_be_quick = _HAS_QUICK and bool(self.arguments) and all(buffer["role"] != "inout" and buffer["initial"] is None for buffer in buffers)
+        if not self._may_be_quick:
+            self._launcher = None
         self.keywords = {name: value for name, value in self.declared["sizes"].items() if name not in seen}
 
     def _schema(self, name: str) -> str:
@@ -159,18 +173,27 @@ class Operator:
     def _register(self) -> None:
         stem = re.sub(r"\W", "_", self.declared["task"])
         with _registry.lock:
-            key = (self.digest, self.any_shape, self.fallback)
-            name = _registry.names.get(key)
+            key = (self.digest, self.any_shape, self.fallback, self._launcher is not None)
+            name, number = _registry.names.get(key, (None, None))
             if name is None:
                 same = sum(1 for other in _registry.names if other[0] == self.digest)
                 name = f"{stem}_{self.digest[:8]}" + (f"_{same}" if same else "")
-                kernels = {"CUDA": self._on_gpu, "CPU": self._elsewhere, "Meta": self._shapes_alone}
+                kernels = {_KEY: self._on_gpu, "CPU": self._elsewhere, "Meta": self._shapes_alone}
+                if self._launcher is not None:
+                    _registry.register(f"{name}_general", self._schema, {_KEY: self._general})
+                    del kernels[_KEY]
                 if int(torch.__version__.split(".")[0]) < 2:
                     kernels["AutogradMeta"] = self._shapes_alone   # which has no way through to Meta there
-                _registry.register(name, self._schema(name), kernels)
-                _registry.names[key] = name
+                _registry.register(name, self._schema, kernels)
+                if self._launcher is not None:
+                    number = self._launcher.register(NAMESPACE, name, _KEY, f"{name}_general")
+                    if number is None:   # more operators than it has room for
+                        _registry.library.impl(name, self._on_gpu, _KEY)
+                _registry.names[key] = (name, number)
         self.name = f"{NAMESPACE}::{name}"
         self.op = getattr(getattr(torch.ops, NAMESPACE), name)
+        self.number, self.native = number, number is not None
+        self.direct = self.op.default._op if self.native else None   # what torch.ops calls in the end
 
     def __repr__(self) -> str:
         return f"<cudal1 operator {self._schema(self.name)}>"
@@ -178,6 +201,15 @@ class Operator:
     def __call__(self, *tensors: torch.Tensor, **sizes: int) -> Any:
         if torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors]):
             raise RuntimeError(f"{self.name} has no derivative; call it under torch.no_grad() or with tensors that need none")
+        if self.native and not torch.compiler.is_compiling():
+            _raised.error = None   # of a call that was not made here
+            try:
+                return self.direct(*tensors, **sizes)
+            except RuntimeError as error:
+                raised, _raised.error = _raised.error, None
+                if raised is None or str(raised)[:500] not in str(error):   # one that this call has not raised
+                    raise
+            raise raised
         # In plain eager code a call like the last one goes around PyTorch's dispatcher, which takes longer than all else.
         if self._may_be_quick and not sizes and not torch.compiler.is_compiling() and not _transformed():
             quick = self._threads.quick
@@ -253,15 +285,34 @@ class Operator:
         device = tensors[0].device if tensors else torch.device("cuda")
         if any(tensor.device != device for tensor in tensors):
             raise ShapeError(f"{self.name}: its tensors are on several devices")
+        if device.type == "cuda" and device.index != torch.cuda.current_device():
+            with torch.cuda.device(device):   # whose context is what a launch takes place in
+                return self._on_gpu(*tensors, **keywords)
         key, found = self._planned(tensors, keywords)
         if not found["allowed"]:
             if self.fallback is not None:
                 return self.fallback(*tensors, **keywords)
             raise ShapeError(f"{self.name} was not verified at {', '.join(f'{name}={value}' for name, value in key)}; load it with shapes=\"any\" or a fallback")
         result = self._run(key, found, device, tensors)
-        if self._may_be_quick and not keywords:
+        if self.native:
+            self._prepare_native(key, found, device)
+        elif self._may_be_quick and not keywords:
             self._threads.quick = _Quick(self, found, device, self._launches(key, found, device), tensors)
         return result
+
+    def _general(self, *tensors: torch.Tensor, **keywords: int) -> Any:
+        """What C++ calls for a call that is like no prepared one. An exception's type would be lost on the way; the words are not."""
+        try:
+            return self._on_gpu(*tensors, **keywords)
+        except BaseException as error:   # also KeyboardInterrupt, while a kernel is compiled
+            _raised.error = error
+            self._launcher.failed(str(error) or type(error).__name__)
+            return self._result([torch.empty(0) for _ in self.outputs])
+
+    def _prepare_native(self, key: Any, found: Dict[str, Any], device: torch.device) -> None:
+        sizes = dict(key)
+        self._launcher.prepare(self.number, (device.index, key), device, found["buffers"], self.arguments, self.outputs, [sizes[name] for name in self.keywords],
+                               self._launches(key, found, device), self.dtypes)
 
     def _launches(self, key: Any, found: Dict[str, Any], device: torch.device) -> List[Any]:
         place = (device.index, key)
@@ -309,12 +360,17 @@ class Operator:
                 if key not in self._plans:
                     self._plan(key)
                 self._launches(key, self._plans[key], place)
+                if self.native and (self.any_shape or frozenset(key) in self.verified):
+                    self._prepare_native(key, self._plans[key], place)
         return self
 
 
-def load(path: Path, *, shapes: str = "verified", fallback: Optional[Callable[..., Any]] = None, prepare: Optional[bool] = None) -> Operator:
-    """The operator of a kernel file, compiled by NVRTC for this GPU now (or, with prepare=False, at its first call) and cached."""
-    operator = Operator(os.fspath(path), shapes=shapes, fallback=fallback)
+def load(path: Path, *, shapes: str = "verified", fallback: Optional[Callable[..., Any]] = None, prepare: Optional[bool] = None, launcher: bool = True) -> Operator:
+    """The operator of a kernel file, compiled by NVRTC for this GPU now (or, with prepare=False, at its first call) and cached.
+
+    With launcher=False its calls run through Python, as they do before PyTorch 2.8.
+    """
+    operator = Operator(os.fspath(path), shapes=shapes, fallback=fallback, launcher=launcher)
     if prepare or (prepare is None and torch.cuda.is_available()):
         operator.prepare()
     return operator

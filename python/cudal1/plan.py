@@ -36,7 +36,7 @@ class Launch:
     """One launch whose pointers are filled in for each call. Not for two threads at a time."""
 
     def __init__(self, driver: Driver, step: Dict[str, Any], function: ctypes.c_void_p):
-        self.driver, self.name, self.function = driver, step["kernel"], function
+        self.driver, self.name, self.function, self.step = driver, step["kernel"], function, step
         self.config = Config()
         self.config.grid[:], self.config.block[:] = step["grid"], step["block"]
         self.config.shared_bytes = step["shared_bytes"]

@@ -153,13 +153,23 @@ pytorch::Host* pytorch_on(const std::string& device) {
 // A judge of one task without some defences.
 struct Court {
   Court(const Row& row, const std::string& device)
-      : task(load(row, device)), compiler(compiler_options()), judge(task, compiler, options(row, device)) {}
+      : task(load(row, device)), compiler(warm_compiler()), judge(task, *compiler, options(row, device)) {}
 
   static task::Task load(const Row& row, const std::string& device) {
     if (const auto module = module_of(row); !module.empty()) return pytorch_on(device)->open(module, {}, std::numeric_limits<std::size_t>::max());
     const auto path = row.task.empty() ? std::filesystem::path(row.path) : folder / "tasks" / (row.task + ".cu");
     const std::string source = base::read_file(path);
     return task::from_source(source, path, device == "sim" ? smaller_sizes(source) : std::map<std::string, std::int64_t>{});
+  }
+  // One for all courts without the same defences: a compile process takes longer to start than to compile.
+  static std::shared_ptr<compile::Compiler> warm_compiler() {
+    static std::shared_ptr<compile::Compiler> warm;
+    static std::set<std::string> without;
+    if (!warm || without != absent) {
+      warm = std::make_shared<compile::Compiler>(compiler_options());
+      without = absent;
+    }
+    return warm;
   }
   static compile::CompilerOptions compiler_options() {
     compile::CompilerOptions options;
@@ -180,7 +190,7 @@ struct Court {
   }
 
   task::Task task;
-  compile::Compiler compiler;
+  std::shared_ptr<compile::Compiler> compiler;
   judge::Judge judge;
 };
 

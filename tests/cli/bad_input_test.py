@@ -101,7 +101,7 @@ class Places(CliTest):
     def test_a_run_folder_that_cannot_be_made_is_named(self):
         self.write("task.cu", TASK)
         self.write("file", "")
-        self.refuses("optimize", "task.cu", *SIM, "--out", "file/run", code=2, says=["file/run", "--out"])
+        self.refuses("optimize", "task.cu", *SIM, "--out", "file/run", code=12, says=["file/run", "--out"])
 
     def test_a_folder_of_other_things_is_left_alone(self):
         self.write("task.cu", TASK)

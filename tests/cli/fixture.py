@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -38,6 +39,22 @@ __global__ void add_one(const float* A, float* C, int n) {
 WRONG = FASTER.replace("A[i] + 1.0f", "A[i] + 2.0f")
 
 
+def shared_compilations():
+    """The compiler's cache that all tests share, in the build folder; most of them compile the task above. It is a new one for a new BINARY."""
+    binary = pathlib.Path(shutil.which(BINARY) or BINARY).resolve()
+    if not (binary.parents[1] / "CMakeCache.txt").exists():
+        return None
+    folder = binary.parents[1] / "tests" / "compiled" / str(binary.stat().st_mtime_ns)
+    for earlier in folder.parent.glob("*"):
+        if earlier != folder:
+            shutil.rmtree(earlier, ignore_errors=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a build folder that this user may not write: each test compiles for itself
+        return None
+    return folder
+
+
 def reply(code, analysis="Reads are not coalesced.", design="One element per thread."):
     """A model's reply in the form that the prompts ask for."""
     return f"## Performance Analysis\n{analysis}\n\n## Algorithm Design\n{design}\n\n## Code Implementation\n```cuda\n{code}```\n"
@@ -67,6 +84,9 @@ class CliTest(unittest.TestCase):
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
         self.environment |= {"HOME": str(self.home), "XDG_CONFIG_DIRS": str(root / "system"), "TERM": "xterm"}
         self.environment["XDG_CACHE_HOME"] = str(root / "cache")
+        if (folder := shared_compilations()) is not None:
+            (root / "cache" / "cudal1").mkdir(parents=True)
+            (root / "cache" / "cudal1" / "compiled").symlink_to(folder)
 
     def write(self, name, text):
         path = self.work / name

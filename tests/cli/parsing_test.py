@@ -34,6 +34,9 @@ class Parsing(CliTest):
     def test_an_option_of_another_command_is_unknown(self):
         self.refuses("runs", "--rounds", "3", code=2, says=["unknown option --rounds", "cudal1 runs --help"])
 
+    def test_kernel_files_are_never_left_untimed(self):
+        self.refuses("verify", "task.cu", "variant.cu", "--untimed", code=2, says=["--untimed", "published answers"])
+
     def test_a_missing_task_is_named(self):
         self.refuses("optimize", code=2, says=["TASK is required", "cudal1 optimize --help"])
 

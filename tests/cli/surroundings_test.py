@@ -77,6 +77,15 @@ class Surroundings(CliTest):
         self.assertEqual(self.run_cli("runs", "--json").json()["runs"], [])
         self.says(self.run_cli("runs"), "no runs under .")
 
+    def test_runs_of_a_folder_that_is_not_there_are_an_error(self):
+        for more in ((), ("--json",)):
+            self.refuses("runs", "nosuch", *more, code=11, says=["no run or folder nosuch", "cudal1 runs"])
+
+    def test_a_folder_for_runs_that_cannot_be_written_is_a_result_that_is_not_written(self):
+        self.write("task.cu", TASK)
+        for command in (("optimize", "task.cu", "--model", "builtin"), ("sweep", "task.cu", "--model", "builtin")):
+            self.refuses(*command, "--device", "sim", "--out", "/proc/none/run", code=12, says=["/proc/none/run", "--out"])
+
 
 if __name__ == "__main__":
     unittest.main()

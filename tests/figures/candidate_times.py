@@ -11,59 +11,21 @@ The first line is a copy of 128 MiB; then one JSON object per task with eager, t
 every candidate. Results are judged against the line in float64: the root mean square error may be twice that of eager
 float32 and one rounding more, or every element is within 1.3e-6 of itself and 1e-5 of the root mean square, or of 1 where
 that is larger. --tf32 allows TF32 in all of PyTorch; one rounding is then one to TF32, as PyTorch does not always take what
-it may. "expected_ms" is what the playbook expected of the kernel file, at rates of 3 TB/s and 50 TFLOP/s."""
+it may. "expected_ms" is what the playbook expected of the kernel file, at rates of 3 TB/s and 50 TFLOP/s. A kernel file that
+ends the process, or stands still in it, costs itself alone: it has a "problem", and the task begins again without it."""
 import argparse
 import ctypes
-import glob
 import json
 import multiprocessing
 import os
 import pathlib
 import statistics
 import sys
+from time import monotonic
 
-ARCHITECTURE = "sm_90"
+import cubins
+
 ROUNDING = {"fp32": 2.0 ** -24, "tf32": 2.0 ** -11}
-CUDA = "/usr/local/cuda"
-
-
-def nvrtc():
-    names = glob.glob(f"{CUDA}/lib64/libnvrtc.so.1*") + glob.glob(f"{CUDA}/targets/x86_64-linux/lib/libnvrtc.so.1*")
-    for root in sys.path:
-        names += glob.glob(f"{root}/nvidia/*/lib/libnvrtc.so.1*")
-    names = [name for name in names if "builtins" not in name and "alt" not in name]
-    return ctypes.CDLL(names[0] if names else "libnvrtc.so")
-
-
-def compile_one(row):
-    """The cubin and the lowered names of its kernels, or what the compiler said."""
-    library = nvrtc()
-    program = ctypes.c_void_p()
-    # Of the driver's header kernels need the tensor map alone; NVRTC has not got what the header includes.
-    source = row["source"].replace("#include <cuda.h>", "typedef struct __align__(64) CUtensorMap_st { unsigned long long opaque[16]; } CUtensorMap;").encode()
-    library.nvrtcCreateProgram(ctypes.byref(program), source, b"k.cu", 0, None, None)
-    kernels = sorted({step["kernel"] for step in row["steps"] if "kernel" in step})
-    for kernel in kernels:
-        library.nvrtcAddNameExpression(program, kernel.encode())
-    architecture = ARCHITECTURE + ("a" if "wgmma" in row["source"] else "")
-    options = [f"-arch={architecture}".encode(), b"-std=c++17", f"-I{CUDA}/include".encode()]
-    failed = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
-    if failed:
-        size = ctypes.c_size_t()
-        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value)
-        library.nvrtcGetProgramLog(program, log)
-        return None, log.value.decode()[:400]
-    names = {}
-    for kernel in kernels:
-        lowered = ctypes.c_char_p()
-        library.nvrtcGetLoweredName(program, kernel.encode(), ctypes.byref(lowered))
-        names[kernel] = lowered.value.decode()
-    size = ctypes.c_size_t()
-    library.nvrtcGetCUBINSize(program, ctypes.byref(size))
-    cubin = ctypes.create_string_buffer(size.value)
-    library.nvrtcGetCUBIN(program, cubin)
-    return cubin.raw, names
 
 
 def warm(path):
@@ -212,6 +174,8 @@ def main():
     parser.add_argument("--steps", action="store_true", help="also each launch of the fastest right one alone")
     parser.add_argument("--single-truth", action="store_true", help="judge against eager float32 without TF32, not against float64: quick, for results in TF32")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    parser.add_argument("--cubins", metavar="FOLDER", help="where cubins.py keeps what it compiled")
+    parser.add_argument("--still", type=float, default=15, metavar="SECONDS", help="how long a kernel file may take before it is ended; PyTorch has four times that")
     options = parser.parse_args()
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
     if options.split:
@@ -225,28 +189,66 @@ def main():
         return table([json.loads(line) for line in options.path.read_text().splitlines()])
     files = sorted(options.path.glob("*.cu"))
     rows = [json.loads(line) for line in (options.path / "candidates.json").read_text().splitlines()]
+    if options.cubins:
+        cubins.keep_in(options.cubins)
     if options.picks:
         rows = first_picks(rows, options.picks, options.label)
     with multiprocessing.get_context("fork").Pool(options.jobs) as compilers:
-        compiling = compilers.map_async(compile_one, rows, chunksize=4)
+        compiling = compilers.map_async(cubins.compile_one, rows, chunksize=4)
         if not options.no_compile:
             with multiprocessing.get_context("spawn").Pool(min(options.jobs, 12)) as pool:
                 for problem in pool.imap_unordered(warm, map(str, files), chunksize=1):
                     if problem:
                         print(problem, file=sys.stderr)
         compiled = compiling.get()
-    # A process of its own uses the GPU: a kernel that ends it takes one task along.
-    at = multiprocessing.Value("i", 0)
-    while at.value < len(files):
-        process = multiprocessing.get_context("fork").Process(target=measure, args=(files, rows, compiled, options, at))
+    watch(files, rows, compiled, options)
+
+
+class Progress:
+    """What the process that measures is at, for the one that watches it."""
+
+    def __init__(self):
+        self.task, self.member = multiprocessing.Value("i", 0), multiprocessing.Value("i", -1)
+        self.since, self.said = multiprocessing.Value("d", 0), multiprocessing.Array("c", 200)
+
+    def begin(self, member):
+        self.member.value, self.since.value = member, monotonic()
+
+
+def watch(files, rows, compiled, options):
+    """A process of its own uses the GPU: a kernel that ends it, or stands still in it, costs that kernel file alone."""
+    import torch  # noqa: F401  here, so that each process after a lost one has it
+
+    progress, lost = Progress(), {}
+    while progress.task.value < len(files):
+        progress.begin(-1)
+        process = multiprocessing.get_context("fork").Process(target=measure_and_say, args=(files, rows, compiled, options, progress, lost))
         process.start()
+        while process.is_alive() and monotonic() - progress.since.value < options.still * (4 if progress.member.value < 0 else 1):
+            process.join(0.2)
+        still = process.is_alive()
+        if still:
+            process.kill()
         process.join()
-        if at.value < len(files):
-            print(f"{files[at.value].stem}: the process ended with {process.exitcode}", file=sys.stderr)
-            at.value += 1
+        task, member = progress.task.value, progress.member.value
+        if task >= len(files):
+            break
+        lost[task, member] = "stood still" if still else progress.said.value.decode() or f"the process ended with {process.exitcode}"
+        print(f"{files[task].stem}, {'PyTorch' if member < 0 else f'kernel file {member}'}: {lost[task, member]}", file=sys.stderr)
+        if member < 0:
+            progress.task.value += 1
+        progress.said.value = b""
 
 
-def measure(files, rows, compiled, options, at):
+def measure_and_say(files, rows, compiled, options, progress, lost):
+    try:
+        measure(files, rows, compiled, options, progress, lost)
+    except Exception as problem:  # whatever it is: the process has to end, since a launch that failed leaves nothing usable
+        progress.said.value = f"{type(problem).__name__}: {problem}".splitlines()[0].encode()[:199]
+        os._exit(1)
+
+
+def measure(files, rows, compiled, options, progress, lost):
     import torch
     import torch_times
 
@@ -270,12 +272,13 @@ def measure(files, rows, compiled, options, at):
     del source, target
     print(json.dumps({"copy_of_mib": 128, "ms": copy_ms, "bytes_per_second": rate, "torch": torch.__version__,
                       "gpu": torch.cuda.get_device_name()}), flush=True)
-    for index in range(at.value, len(files)):
-        at.value, path = index, files[index]
+    for index in range(progress.task.value, len(files)):
+        progress.task.value, path = index, files[index]
+        progress.begin(-1)
         mine = [(row, made) for row, made in zip(rows, compiled) if row["task"] == path.stem]
         sizes, inputs = torch_times.read(path)
         line = torch_times.function(path, sizes, list(inputs))
-        result = {"task": path.stem}
+        result = {"task": path.stem, "sizes": sizes}
         with torch.no_grad():
             expected = line(*inputs.values())
             if options.single_truth:
@@ -313,12 +316,14 @@ def measure(files, rows, compiled, options, at):
             outputs = [text.split(":")[0].strip() for text in torch_times.directives(path.read_text(), "output")]
             result["members"] = []
             best = float("inf")
-            for row, (cubin, names) in mine:
+            for number, (row, (cubin, names)) in enumerate(mine):
                 member = {"id": row["id"], "tunables": row.get("tunables") or {}, "expected_ms": row["expected_ms"]}
                 result["members"].append(member)
-                if cubin is None:
-                    member["problem"] = names
+                alike = [task for task, other in lost if task == index and other >= 0 and mine[other][0]["id"] == row["id"]]
+                if cubin is None or (index, number) in lost or len(alike) > (1 if len(lost) < 6 else 0):
+                    member["problem"] = names if cubin is None else lost.get((index, number), "not run: others like it were lost")
                     continue
+                progress.begin(number)
                 module = ctypes.c_void_p()
                 check(driver.cuModuleLoadData(ctypes.byref(module), cubin))
                 held, buffers = {}, []
@@ -351,7 +356,7 @@ def measure(files, rows, compiled, options, at):
         bytes_needed = mine[0][0]["bytes"] if mine else 0
         result["copy_share_of_best"] = max((bytes_needed / rate * 1000 / m["ms"] for m in result["members"] if m.get("right")), default=0)
         print(json.dumps(result), flush=True)
-    at.value = len(files)
+    progress.task.value = len(files)
 
 
 if __name__ == "__main__":

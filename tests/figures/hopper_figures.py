@@ -2,37 +2,43 @@
 """The tables about Hopper's tensor cores in one command, in two steps: the first needs no GPU, the second an H200.
 
   hopper_figures.py --prepare FOLDER --build build/gate   # tasks, candidates, programs; what the second needs
-  hopper_figures.py FOLDER > figures.jsonl                # on the GPU, 400 s at most: one JSON object for each figure, then a table on stderr
+  hopper_figures.py FOLDER > figures.jsonl                # on the GPU, 400 s at most: one JSON object for each step
   hopper_figures.py --table figures.jsonl
 
-Each step of the second part runs in a process of its own with a limit of seconds, and all of them together have 400 s; what was stopped says so. --only NAME
-runs one step; --list prints them with their limits. The parts are the programs of this folder: candidate_times.py, product_errors.py,
-hopper_products.cu and products_on_gpu.cpp; their heads say what they measure."""
+Each step of the second part runs in a process of its own with a limit of seconds, and all of them together have 400 s; what was stopped says so. A kernel
+that hangs or fails costs itself alone. --only NAME runs one step; --list prints them with their limits. The parts are the programs of this folder: candidate_times.py, product_errors.py,
+hopper_products.cu and products_on_gpu.cpp; their heads say what they measure. The simulator's order of kernels is time_model's figure
+(time_model/README.md, kernels_warpgroups), and 10^6 products are products_on_gpu --tiles 1563."""
 import argparse
+import collections
 import json
+import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
 import time
 
+import candidate_times
 import lines
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TOTAL = 400
-# name: (names that are taken of the tasks' files, options of playbook_candidates, options of candidate_times.py, seconds)
+CONVOLUTIONS = {"convolutions": ("conv",), "seen": ("conv2d_square", "conv1d_dilated_strided"), "set_aside": ("pointwise_conv2d",)}
+COMMON = ("--label", "warpgroups", "--still", "8")
+# name: (files of lines/ and what their tasks' names begin with, options of playbook_candidates, first ids of each task, options of candidate_times.py, seconds)
 TIMED = {
-    "products_float32": ({"warpgroups": ("product_2048", "product_4096", "product_8192")}, (), ("--no-compile", "--calls", "10", "--picks", "1", "--label", "warpgroups"), 50),
-    "products_tf32": ({"warpgroups": ("product_4096",)}, ("--tf32",), ("--no-compile", "--calls", "10", "--picks", "1", "--label", "warpgroups", "--tf32"), 40),
-    "products_bf16": ({"warpgroups": ("product_bf16",)}, (), ("--no-compile", "--calls", "10", "--picks", "1", "--label", "warpgroups"), 40),
-    "convolutions_float32": ({"convolutions": ("conv",), "seen": ("conv2d_square", "conv1d_dilated_strided"), "set_aside": ("pointwise_conv2d",)}, (), ("--no-compile", "--calls", "8", "--picks", "1", "--label", "warpgroups", "--channels-last"), 70),
-    "convolutions_tf32": ({"convolutions": ("conv",), "seen": ("conv2d_square", "conv1d_dilated_strided"), "set_aside": ("pointwise_conv2d",)}, ("--tf32",), ("--no-compile", "--calls", "8", "--picks", "1", "--label", "warpgroups", "--channels-last", "--tf32",
-                                                                   "--single-truth"), 60),
-    "transposed": ({"transposed": ("transposed",)}, ("--tf32",), ("--calls", "6", "--picks", "1", "--label", "warpgroups", "--tf32", "--single-truth"), 80),
-    "attention": ({"attention_half": ("attention", "causal", "scaled")}, ("--half",), ("--no-compile", "--calls", "8", "--picks", "2"), 30),
+    "products_float32": ({"warpgroups": ("product_2048", "product_4096", "product_8192")}, (), 1, ("--no-compile", "--calls", "10"), 60),
+    "products_tf32": ({"warpgroups": ("product_4096",)}, ("--tf32",), 1, ("--no-compile", "--calls", "10", "--tf32"), 40),
+    "products_bf16": ({"warpgroups": ("product_bf16",)}, (), 1, ("--no-compile", "--calls", "10"), 40),
+    "attention": ({"attention_half": ("attention", "causal", "scaled")}, ("--half",), 1, ("--no-compile", "--calls", "8"), 40),
+    "convolutions_tf32": (CONVOLUTIONS, ("--tf32",), 2, ("--no-compile", "--calls", "8", "--channels-last", "--tf32", "--single-truth"), 110),
+    "transposed": ({"transposed": ("transposed",)}, ("--tf32",), 2, ("--calls", "6", "--tf32", "--single-truth"), 110),
+    "convolutions_float32": (CONVOLUTIONS, (), 2, ("--no-compile", "--calls", "8", "--channels-last"), 110),
 }
-OTHERS = {"sums": 40, "errors": 30}
+OTHERS = {"sums": 30, "errors": 30}   # between attention and convolutions
 
 
 def program(build, name):
@@ -43,7 +49,7 @@ def prepare(folder, build, only):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "products_on_gpu").write_bytes(program(build, "products_on_gpu").read_bytes())
     (folder / "products_on_gpu").chmod(0o755)
-    for name, (sources, classes, _, _) in TIMED.items():
+    for name, (sources, classes, picks, _, _) in TIMED.items():
         if only and only != name:
             continue
         at = folder / name
@@ -52,66 +58,100 @@ def prepare(folder, build, only):
             for task, text in lines.split(HERE / "lines" / f"{source}.cu").items():
                 if task.startswith(taken):
                     (at / f"{task}.cu").write_text(text)
-        with open(at / "candidates.json", "w") as out:
-            subprocess.run([program(build, "playbook_candidates"), *classes, *sorted(at.glob("*.cu"))], stdout=out, check=True)
-        members = [json.loads(line) for line in (at / "candidates.json").read_text().splitlines()]
+        made = subprocess.run([program(build, "playbook_candidates"), *classes, *sorted(at.glob("*.cu"))], stdout=subprocess.PIPE, text=True, check=True).stdout
+        members = list(some_of(candidate_times.first_picks([json.loads(line) for line in made.splitlines()], picks, "warpgroups")))
+        (at / "candidates.json").write_text("".join(json.dumps(row) + "\n" for row in members))
         print(f"{name}: {len(list(at.glob('*.cu')))} tasks, {len(members)} members, {sum('wgmma' in row['source'] for row in members)} with wgmma", file=sys.stderr)
 
 
+def some_of(rows):
+    """All members by warpgroups, and four of each other kernel file."""
+    seen = collections.Counter()
+    for row in rows:
+        seen[row["task"], row["id"]] += 1
+        if row["id"].endswith("warpgroups") or seen[row["task"], row["id"]] <= 4:
+            yield row
+
+
 def run(command, seconds):
-    """What it wrote, line by line, and what went wrong."""
+    """What it wrote, line by line, and what went wrong. Its own processes end with it: one that hangs would keep the GPU."""
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=seconds)
-        return done.stdout.splitlines(), "" if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[-300:]}"
-    except subprocess.TimeoutExpired as late:
-        return (late.stdout or b"").decode().splitlines(), f"stopped after {seconds:.0f} s"
+        out, said = process.communicate(timeout=seconds)
+        problem = "" if process.returncode == 0 else f"exit {process.returncode}"
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        (out, said), problem = process.communicate(), f"stopped after {seconds:.0f} s"
+    return out.splitlines(), "; ".join([*filter(None, [problem]), *[line for line in said.splitlines() if problem.startswith("exit") or "kernel file" in line or "PyTorch" in line][-12:]])
 
 
-def measure(folder, only):
-    end = time.monotonic() + TOTAL
+def measure(folder, only, seconds):
+    end = time.monotonic() + seconds
 
     def left(seconds):
         return max(1, min(seconds, end - time.monotonic()))
 
-    for name, (_, _, options, seconds) in TIMED.items():
+    def others():
+        yield "errors", *run([sys.executable, HERE / "product_errors.py", folder / "products_float32", "product_4096", "--cubins", folder / "cubins"], left(OTHERS["errors"]))
+        yield "sums", *run([folder / "products_on_gpu", "--tiles", "12"], left(OTHERS["sums"]))
+
+    # What later steps need is compiled while the first ones are timed.
+    compiler = subprocess.Popen([sys.executable, HERE / "cubins.py", folder / "cubins", *[folder / name for name in TIMED if not only or only == name]])
+    for name, (_, _, _, options, seconds) in TIMED.items():
+        if name == "convolutions_tf32" and not only:
+            yield from others()
         if not only or only == name:
-            yield name, *run([sys.executable, HERE / "candidate_times.py", folder / name, *options], left(seconds))
-    if not only or only == "errors":
-        yield "errors", *run([sys.executable, HERE / "product_errors.py", folder / "products_float32", "product_4096"], left(OTHERS["errors"]))
-    if not only or only == "sums":
-        yield "sums", *run([folder / "products_on_gpu", "--tiles", "96"], left(OTHERS["sums"]))
+            yield name, *run([sys.executable, HERE / "candidate_times.py", folder / name, *COMMON, *options, "--cubins", folder / "cubins"], left(seconds))
+    if only in OTHERS:
+        yield from (step for step in others() if step[0] == only)
+    compiler.kill()
 
 
-def ratio_of(row):
-    """The best of PyTorch's ways that was timed to the best right member; None where nothing was right."""
-    right = [member["ms"] for member in row["members"] if member.get("right")]
-    theirs = [row[key] for key in ("eager_ms", "compile_ms", "channels_last_ms") if key in row]
-    return min(theirs) / min(right) if right and theirs else None
+def best_of(row, step):
+    """The fastest right member, and the best of PyTorch's ways that were timed in the same precision; None where there is none."""
+    right = [member for member in row["members"] if member.get("right")]
+    tf32 = "--tf32" in TIMED[step["step"]][3]
+    theirs = [row[key] for key in ("eager_ms", "compile_ms", "channels_last_tf32_ms" if tf32 else "channels_last_ms") if key in row]
+    return min(right, key=lambda member: member["ms"], default=None), min(theirs, default=None)
 
 
-def order_of(row):
-    """Pairs of one task's wgmma members whose times differ more than 1.2-fold, and those that were expected in that order."""
-    members = [member for member in row["members"] if member.get("right") and "warpgroups" in member["id"]]
-    pairs = [(a, b) for index, a in enumerate(members) for b in members[index + 1:] if max(a["ms"], b["ms"]) > 1.2 * min(a["ms"], b["ms"])]
-    return len(pairs), sum((a["ms"] < b["ms"]) == (a["expected_ms"] < b["expected_ms"]) for a, b in pairs)
+def rate_of(row, milliseconds):
+    """TFLOP/s of attention or of a product of squares."""
+    size = row.get("sizes", {})
+    if {"B", "N", "T", "H"} <= size.keys():
+        return 4 * size["B"] * size["N"] * size["T"] ** 2 * size["H"] / (2 if "causal" in row["task"] else 1) / milliseconds / 1e9
+    extents = [size[name] for name in ("M", "N", "K") if name in size]
+    return 2 * extents[0] * extents[1 % len(extents)] * extents[-1] / milliseconds / 1e9 if "product" in row["task"] and extents else None
 
 
-def table(lines):
-    print("| figure | tasks | right | PyTorch's best / ours, geometric mean | worst | pairs in the expected order |\n| --- | ---: | ---: | ---: | ---: | ---: |", file=sys.stderr)
-    steps = [json.loads(line) for line in lines]
+def tasks_of(step):
+    """One step's table, task by task."""
+    print(f"\n{step['step']}\n\n| task | kind | ours, ms | PyTorch, ms | ratio | TFLOP/s | error | PyTorch's |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for row in step["rows"]:
+        if "task" not in row:
+            continue
+        best, theirs = best_of(row, step)
+        wrong = [f"{member['id'].split('/')[-1]}: {member.get('problem') or 'error %.1e' % max(member.get('error') or [0])}" for member in row["members"] if not member.get("right")]
+        if best:
+            rate = rate_of(row, best["ms"])
+            print(f"| {row['task']} | {best['id'].split('/')[-1]} | {best['ms']:.4f} | {theirs:.4f} | {theirs / best['ms']:.2f} | {f'{rate:.0f}' if rate else ''} | {best['error'][0]:.1e} | {row['eager_error'][0]:.1e} |")
+        if wrong or not best:
+            print(f"| {row['task']}, not right | {'; '.join(sorted(set(wrong)))} | | | | | | |")
+
+
+def table(steps):
+    print("| figure | tasks | right | PyTorch's best / ours, geometric mean | worst |\n| --- | ---: | ---: | ---: | ---: |")
     for step in steps:
         rows = [row for row in step.get("rows", []) if "task" in row]
-        ratios = [ratio for row in rows if (ratio := ratio_of(row))]
-        orders = [order_of(row) for row in rows]
-        pairs, right = (sum(column) for column in zip(*orders)) if orders else (0, 0)
+        ratios = [theirs / best["ms"] for best, theirs in (best_of(row, step) for row in rows) if best and theirs]
         if rows:
             mean = f"{statistics.geometric_mean(ratios):.2f}x | {min(ratios):.2f}x" if ratios else "- | -"
-            print(f"| {step['step']} | {len(rows)} | {len(ratios)} | {mean} | {right} of {pairs} |", file=sys.stderr)
+            print(f"| {step['step']} | {len(rows)} | {len(ratios)} | {mean} |")
     for step in steps:
-        if step["problem"]:
-            print(f"{step['step']}: {step['problem']}", file=sys.stderr)
-        for line in step.get("text", []):
-            print(line, file=sys.stderr)
+        if step["rows"]:
+            tasks_of(step)
+        for line in [*filter(None, [step["problem"] and f"\n{step['step']}: {step['problem']}"]), *step.get("text", [])]:
+            print(line)
 
 
 def main():
@@ -120,24 +160,22 @@ def main():
     parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--build", default="build/gate")
     parser.add_argument("--only", metavar="NAME", help="one step")
+    parser.add_argument("--seconds", type=float, default=TOTAL, help="for all steps together")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     if options.list:
-        for name, seconds in [*((name, step[3]) for name, step in TIMED.items()), *OTHERS.items()]:
+        for name, seconds in [*((name, step[-1]) for name, step in TIMED.items()), *OTHERS.items()]:
             print(f"{name:22} {seconds:4} s")
         return
     if options.prepare:
         return prepare(options.folder, options.build, options.only)
     if options.table:
-        return table(options.folder.read_text().splitlines())
-    kept = []
-    for name, lines, problem in measure(options.folder, options.only):
+        return table([json.loads(line) for line in options.folder.read_text().splitlines()])
+    for name, lines, problem in measure(options.folder, options.only, options.seconds):
         whole = [line for line in lines if line.startswith("{") and line.endswith("}")]   # the last one may be cut where a step was stopped
         step = {"step": name, "problem": problem, "at": round(time.time()), "rows": [json.loads(line) for line in whole], "text": [line for line in lines if not line.startswith("{")]}
-        kept.append(json.dumps(step))
-        print(kept[-1], flush=True)
-    table(kept)
+        print(json.dumps(step), flush=True)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def judge(cudal1, folder, device, cublas):
     rows = []
     for kind in KINDS:
         for reply in sorted((folder / kind).glob("*.md")):
-                        # One reply a run: a folder with this reply alone.
+            # One reply a run: a folder with this reply alone.
             alone = folder / "alone" / kind / reply.stem
             alone.mkdir(parents=True, exist_ok=True)
             (alone / "r01-s01.md").write_text(reply.read_text())

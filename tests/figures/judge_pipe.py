@@ -41,6 +41,13 @@ def prepare(cudal1, folder, count, device):
     return tasks
 
 
+def of_sweep(folder, count):
+    """Tasks of a sweep with the answers in it, drawn at random: what a trainer asks about."""
+    found = {run / "task.cu": [path.read_text() for path in sorted((run / "variants").glob("*.cu"))] for run in sorted((folder / "tasks").iterdir()) if (run / "variants").exists()}
+    names = sorted(name for name in found if len(found[name]) > 1)
+    return {name: found[name] for name in random.Random(1).sample(names, min(count, len(names)))}
+
+
 def load(tasks, count, dice):
     """Lines of (id, task file, answer): each answer once, repetitions, and broken ones."""
     names = list(tasks)
@@ -115,23 +122,33 @@ def one_by_one(cudal1, lines, options, folder):
     return got, time.time() - begin
 
 
+def counted(got):
+    counts = {}
+    for line in got.values():
+        counts[line["verdict"]] = counts.get(line["verdict"], 0) + 1
+    return counts
+
+
 def short(line):
     return line["verdict"], line["speedup"] and line["speedup"]["value"]
 
 
-def noise(cudal1, tasks, count, options):
-    """Lines of text: one kernel under many names, so that each is judged; the spread of each reward beside that of the task's answers."""
+HIGHEST = 2.9   # a screening above 3 earns no more than 3 until it is confirmed, so equal rewards say nothing there
+
+
+def noise(cudal1, tasks, scores, count, options):
+    """Lines of text: one kernel under many names, so that each is judged; the spread of each reward beside that of the task's answers. `scores` are known ones by task."""
     def spread(task):
-        got, _, _ = judge(cudal1, [(str(i), task, answer) for i, answer in enumerate(tasks[task])], options)
-        scores = [line["score"] for line in got.values() if line["score"]]
-        return max(scores) / min(scores) if scores else 0
+        own = scores.get(task, [])
+        return (max(own, default=0) < HIGHEST, max(own) / min(own) if len(own) > 1 else 0)
 
     task = max(tasks, key=spread)
-    copies = [(str(i), task, f"#define NOBODY_{i} {i}\n" + tasks[task][-1]) for i in range(count)]
     others = [(f"other {i}", task, answer) for i, answer in enumerate(tasks[task])]
+    copies = [(str(i), task, f"#define NOBODY_{i} {i}\n" + tasks[task][-1]) for i in range(count)]
     with tempfile.TemporaryDirectory() as store:
         options = [*options, "--store", store]
-        judge(cudal1, others + copies, options)   # then the task's mean and best stand still
+        judge(cudal1, others, [*options, "--reward", "kevin"])   # then the task's mean and best stand still
+        judge(cudal1, copies, [*options, "--reward", "kevin"])
         for shape in ("paper", "log", "milestones", "kevin", "correct"):
             yield rewarded(cudal1, task, others, copies, options, shape)
 
@@ -140,9 +157,29 @@ def rewarded(cudal1, task, others, copies, options, shape):
     got, _, _ = judge(cudal1, others + copies, [*options, "--reward", shape])
     rewards = [got[name]["reward"] for name, _, _ in copies if got[name]["reward"] is not None]
     group = [got[name]["reward"] for name, _, _ in others if got[name]["reward"] is not None]
+    scores = [got[name]["score"] for name, _, _ in copies if got[name]["score"]]
     own, all_of_them = (statistics.pstdev(each) if each else 0 for each in (rewards, group))
     share = f"{100 * own / all_of_them:.1f} % of it" if all_of_them else "the group has none"
-    return (f"reward {shape}, {task.stem}: {len(rewards)} of one kernel, deviation {own:.4f}; {len(group)} answers of its task, deviation {all_of_them:.4f}: {share}")
+    return (f"reward {shape}, {task.parent.name if task.stem == 'task' else task.stem}: {len(rewards)} of one kernel ({min(scores, default=0):.3f}x to {max(scores, default=0):.3f}x), deviation {own:.4f}; "
+            f"{len(group)} answers of its task, deviation {all_of_them:.4f}: {share}")
+
+
+def work(lines, got):
+    """Seconds by task, with the wait for the device; what is first there pays for the reference."""
+    seconds = {}
+    for name, task, _ in lines:
+        each = task.parent.name if task.stem == "task" else task.stem
+        seconds[each] = round(seconds.get(each, 0) + got[name]["work_seconds"], 1)
+    return seconds
+
+
+def by_task(lines, got):
+    """Scores of the right answers."""
+    scores = {}
+    for name, task, _ in lines:
+        if got[name]["score"]:
+            scores.setdefault(task, []).append(got[name]["score"])
+    return scores
 
 
 def main():
@@ -167,10 +204,7 @@ def main():
     distinct = sum(not line["cached"] for line in got.values())
     print(f"{len(got)} verdicts on {len(tasks)} tasks in {seconds:.1f} s: {len(got) / seconds:.1f} a second, {distinct / seconds:.1f} of distinct answers; "
           f"{len(faults)} faults; {work:.1f} s of work", flush=True)
-    counts = {}
-    for line in got.values():
-        counts[line["verdict"]] = counts.get(line["verdict"], 0) + 1
-    print(f"  {counts}", flush=True)
+    print(f"  {counted(got)}", flush=True)
     alone, alone_seconds = one_by_one(cudal1, lines[:options.alone], device, folder)
     other = [name for name in alone if short(got[name]) != alone[name]]
     print(f"one by one: {len(alone)} in {alone_seconds:.1f} s, {len(alone) / alone_seconds:.1f} a second; {len(other)} verdicts or speed-ups differ", flush=True)
@@ -184,7 +218,7 @@ def main():
     for reason in sorted({line["fault"] for line in lost}):
         print(f"  {sum(line['fault'] == reason for line in lost)} of {reason}")
     if options.noise:
-        for line in noise(cudal1, tasks, options.noise, device):
+        for line in noise(cudal1, tasks, by_task(lines, got), options.noise, device):
             print(line, flush=True)
     return 1 if faults or zeros or other else 0
 

@@ -6,6 +6,7 @@
 
 import collections
 import pathlib
+import re
 import statistics
 import sys
 
@@ -88,12 +89,36 @@ def by_family(rows):
     return piped(["level", "family", "tried", "verified", "eager", "compile", BEST, "of the limit, median"], lines)
 
 
+# What a sweep is asked for unless somebody asks for something else.
+USUAL = {"seed 1", "exemplars 2", "sampling buckets", "tau 0.1", "bucket width 0.15", "repair true", "ablate false", "time limit 0", "cost limit 0"}
+
+
+def asked(options):
+    """A sweep's options without those that are as usual or empty."""
+    entries = [each.strip() for each in options.split(";")]
+    return ", ".join(each.replace(",", " ") for each in entries if each not in USUAL and " " in each and each not in ("start from", "time limit", "bucket width", "cost limit"))
+
+
+def in_short(sets):
+    """A line for each set and level: what sound tasks gain."""
+    lines = []
+    for name, sweeps in sets:
+        rows = list(latest(sweeps).values())
+        for level in sorted({row["level"] for row in rows}):
+            here = [row for row in rows if row["level"] == level]
+            tasks = {key for identity, _ in sweeps for key in identity["tasks"] if key.startswith(f"level{level}/")}
+            sound = [row for row in here if not row["defects"]]
+            columns = [times(geomean([value for value in (ratio(row, baseline) for row in sound) if value])) for baseline in ("eager", "compile", BEST)]
+            lines.append([name, sweeps[0][0]["device"], level, share(len(here), len(tasks | {row["key"] for row in here})), share(sum(row["status"] == "verified" for row in here), len(here)), *columns])
+    return piped(["sizes", "GPU", "level", "tasks tried", "answered, verified", "eager", "torch.compile", BEST], lines)
+
+
 def why_not(rows, tasks):
     """The tasks without an answer by what was said of them, in the row's own words."""
     groups = collections.defaultdict(list)
     for row in in_order(rows):
         if row["status"] != "verified":
-            groups[row["status"], row["message"]].append(row["key"])
+            groups[row["status"], re.sub(r"\d+ ([GM]iB)", r"N \1", row["message"])].append(row["key"])
     lines = [[status, len(keys), message.replace("|", "\\|"), " ".join(short(key) for key in keys)]
              for (status, message), keys in sorted(groups.items(), key=lambda group: -len(group[1]))]
     left = [key for key in tasks if key not in {row["key"] for row in rows}]
@@ -126,9 +151,9 @@ def sets_section(path, name, sweeps):
     commits = sorted({row.get("commit", "unknown") for row in rows})
     text = f"## {name}: {SETS.get(name, name)}, {sweeps[0][0]['device']}\n\n"
     text += (f"{len(rows)} of {len(tasks)} tasks have a row, and {sum(row['status'] == 'verified' for row in rows)} of these have a verified answer. The model was {sweeps[0][0]['models']}. "
-             f"{len({row['key'] for row in rows if row['defects']})} tasks are not sound. Measured at commit {', '.join(commits)}. Rows: `tests/figures/kernelbench_results/{path.name}`.\n\n")
+             f"{len({row['key'] for row in rows if row['defects']})} tasks are not sound. Measured at commit {', '.join(commits)}{'; what an older one refused may be mended since' if len(commits) > 1 else ''}. Rows: `tests/figures/kernelbench_results/{path.name}`.\n\n")
     for identity, found in sweeps:
-        text += f"- {len(found)} rows with {identity['options']}\n"
+        text += f"- {len(found)} rows: {asked(identity['options'])}\n"
         text += f"  ({identity['note']})\n" if identity.get("note") else ""
     text += "\n" + by_level(rows) + "\nGeometric means by family of operations, over all tasks:\n\n" + by_family(rows)
     text += "\nTasks without an answer, and what the sweep said:\n\n" + why_not(rows, tasks)
@@ -164,9 +189,10 @@ def page():
              "- *Best of these* is the fastest of a task's baselines.\n"
              "- Sound tasks are those in which `cudal1`'s task gate finds no defect (`man cudal1-kernelbench`).\n"
              "- Only odd-numbered tasks are here. The even-numbered ones are kept for verification, because `cudal1` was built with the odd ones in view.\n\n")
-    for path in sorted((HERE / "kernelbench_results").glob("*.jsonl")):
-        sweeps = read(path)
-        name = path.stem.split("-")[0]
+    found = [(path, path.stem.split("-")[0], read(path)) for path in sorted((HERE / "kernelbench_results").glob("*.jsonl"))]
+    text += ("Geometric means over the sound tasks with an answer, by the built-in model, which needs no neural network. *main* are KernelBench's sizes of today, *v0* those of 2025:\n\n"
+             + in_short([(name, sweeps) for _, name, sweeps in found if name != "answers"]) + "\n")
+    for path, name, sweeps in found:
         text += claims_section(path, sweeps) if name == "answers" else sets_section(path, name, sweeps)
     return text + PUBLISHED.read_text(encoding="utf-8")
 

@@ -3,11 +3,15 @@
 
   compact JOURNAL ROWS [COMMIT]   a sweep's journal with short numbers, and the commit that it was measured at
   table ROWS…                     a few lines for the screen
+  spent ROWS CALLS SECONDS BEFORE notes in CALLS that a call took SECONDS, and how many rows it added to those BEFORE
+  left FOLDER KERNELBENCH PARTS   of each part, separated by commas: rows, tasks, seconds a task, and about how long the rest takes
+  complete ROWS [I/N]             ends with 0 where every task, of shard I of N, has a row
   renew ROWS KEPT                 a sweep's rows at the end of those that are kept, in place of what the same sweep had there before
   same ROWS…                      repeats of one sweep: which tasks ended otherwise in one of them
   agree ROWS EARLIER              published answers here against earlier measurements of the same ones: {level, task, status, ok2, ok4, speedup} a line
 """
 
+import hashlib
 import json
 import math
 import os
@@ -126,6 +130,54 @@ def table(*paths):
                               f"faster {sum(value > 1.01 for value in values)}, slower {sum(value < 1 for value in values)}")
 
 
+# Seconds of a GPU that a task takes where none of a part was measured: what sweeps of earlier commits suggest.
+USUAL = {"v0-12": 8, "main-12": 14, "v0-3": 20, "main-3": 30, "v0": 10, "main": 17, "repeat": 5, "answers": 8}
+
+
+def spent(rows, calls, seconds, before):
+    with open(calls, "a", encoding="utf-8") as file:
+        file.write(json.dumps([int(seconds), sum(len(found) for _, found in read(rows)) - int(before)]) + "\n")
+
+
+def owns(shard, key):
+    """As Shard::owns of cli/shard.cpp."""
+    index, count = (int(number) for number in shard.split("/"))
+    return int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) % count == index - 1
+
+
+def complete(rows, shard=""):
+    missing = [key for identity, found in read(rows) for key in identity["tasks"] if key not in found and owns(shard or "1/1", key)]
+    sys.exit(1 if missing or not os.path.getsize(rows) else 0)
+
+
+def tasks_of(part, kernelbench):
+    """How many tasks a part has."""
+    name, _, levels = part.partition("-")
+    folder = os.path.join(kernelbench, "main" if name == "main" else "v0")
+    levels = levels or ("1" if name.startswith("repeat") else "123")
+    return sum(each.endswith(".py") for level in levels for each in os.listdir(os.path.join(folder, f"level{level}")))
+
+
+def left(folder, kernelbench, parts):
+    total = 0
+    print(f"{'part':<10} {'rows':>5} {'tasks':>6} {'s a task':>9} {'left, about':>12}")
+    for part in parts.split(","):
+        if part == "interrupt":
+            continue
+        rows, calls = os.path.join(folder, f"{part}.jsonl"), os.path.join(folder, part, "calls")
+        done = sum(len(found) for _, found in read(rows)) if os.path.exists(rows) else 0
+        count = tasks_of(part, kernelbench)
+        each, measured = USUAL.get(part) or USUAL["repeat"], ""
+        if os.path.exists(calls):
+            took = [json.loads(line) for line in open(calls, encoding="utf-8")]
+            if added := sum(more for _, more in took):
+                each, measured = sum(seconds for seconds, _ in took) / added, ", measured"
+        remaining = each * max(0, count - done)
+        total += remaining
+        print(f"{part:<10} {done:>5} {count:>6} {each:>9.1f} {remaining:>10.0f} s{measured}")
+    print(f"about {total:.0f} s left")
+
+
 def agree(rows, earlier):
     before = {}
     with open(earlier, encoding="utf-8") as lines:
@@ -152,4 +204,4 @@ def agree(rows, earlier):
 
 
 if __name__ == "__main__":
-    {"compact": compact, "table": table, "renew": renew, "same": same, "agree": agree}[sys.argv[1]](*sys.argv[2:])
+    {"compact": compact, "table": table, "spent": spent, "left": left, "complete": complete, "renew": renew, "same": same, "agree": agree}[sys.argv[1]](*sys.argv[2:])

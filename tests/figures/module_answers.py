@@ -3,10 +3,13 @@
 """Answers to PyTorch modules that are sound by construction, and ones that are wrong by little: how many of each does the judge refuse?
 
   module_answers.py CUDAL1 TASKS FOLDER [--only GLOB] [--each N] [--device cuda:0] [OPTION…]
+  module_answers.py CUDAL1 TASKS FOLDER [--only GLOB] --copies N --device cuda:0 [OPTION…]
 
 Writes FOLDER/answers in KernelBench's layout, judges them with `cudal1 verify --answers --quick` (an interrupted run goes on), and
 prints a table by kind of answer. An answer is the task's own module with its forward in other hands. Halves of the batch and a
-batch in reverse are made only of modules whose float64 output does not change by them; what is known of that is kept in FOLDER/facts.json."""
+batch in reverse are made only of modules whose float64 output does not change by them; what is known of that is kept in FOLDER/facts.json.
+With --untimed, an option of verify, only right and wrong are told. With --copies the answers are equal ones, whose times are judged: so many
+of the task's own module, and of the module with a twentieth of the batch computed twice."""
 
 import argparse
 import collections
@@ -51,6 +54,12 @@ WRONG = {
             if "bias" in name:
                 value.data.zero_()
         return Model.forward(copied, *arguments)""",
+}
+TIMED = {   # what their times must be called against eager
+    "itself": (SOUND["itself"], {"EQUIVALENT", "INCONCLUSIVE"}),
+    "a twentieth more": (f"""count = arguments[0].shape[0]
+        Model.forward(self, *each(arguments, lambda x: x[:-(-count // 20)] if x.dim() > 0 and x.shape[0] == count else x))
+        return {FORWARD}""", {"SLOWER"}),
 }
 SEPARABLE = ("halves of the batch", "batch in reverse")
 ANSWER = '''{source}
@@ -162,21 +171,36 @@ def chosen(group, source, facts, each, turn):
     return [fitting[(each * turn + i) % len(fitting)] for i in range(min(each, len(fitting)))] if each else fitting
 
 
+def tasks_of(tasks, only):
+    every = {path.relative_to(tasks).as_posix(): path for path in sorted(tasks.glob("level*/*.py"))}
+    return {name: path for name, path in every.items() if any(pathlib.PurePath(name).match(each) for each in only)}
+
+
+def write_answer(folder, name, source, index, body):
+    level, number = re.match(r"level(\d+)/(\d+)_", name).groups()
+    place = folder / "answers" / f"level{level}"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"level_{level}_problem_{number}_sample_{index}_kernel.py").write_text(ANSWER.format(source=source, body=body))
+
+
 def make(tasks, folder, only, each):
     kinds = list(SOUND) + list(WRONG)
-    every = {path.relative_to(tasks).as_posix(): path for path in sorted(tasks.glob("level*/*.py"))}
-    paths = {name: path for name, path in every.items() if any(pathlib.PurePath(name).match(each) for each in only)}
+    paths = tasks_of(tasks, only)
     facts = known_facts(paths, folder / "facts.json")
     for turn, (name, path) in enumerate(paths.items()):
-        level, number = re.match(r"level(\d+)/(\d+)_", name).groups()
-        place = folder / "answers" / f"level{level}"
-        place.mkdir(parents=True, exist_ok=True)
         source = path.read_text()
         wanted = chosen(SOUND, source, facts[name], each, turn) + chosen(WRONG, source, facts[name], each, turn)
         for index, kind in enumerate(kinds):
             if kind in wanted:
-                body = SOUND.get(kind) or WRONG[kind]
-                (place / f"level_{level}_problem_{number}_sample_{index}_kernel.py").write_text(ANSWER.format(source=source, body=body))
+                write_answer(folder, name, source, index, SOUND.get(kind) or WRONG[kind])
+    return kinds
+
+
+def make_copies(tasks, folder, only, copies):
+    kinds = [kind for _ in range(copies) for kind in TIMED]
+    for name, path in tasks_of(tasks, only).items():
+        for index, kind in enumerate(kinds):
+            write_answer(folder, name, path.read_text(), index, TIMED[kind][0])
     return kinds
 
 
@@ -212,6 +236,18 @@ def table(rows, kinds):
     print("\n".join(odd))
 
 
+def table_of_times(rows, kinds):
+    verdicts, odd = collections.defaultdict(collections.Counter), []
+    for key, row in sorted(rows.items()):
+        kind = kinds[int(re.search(r"_sample_(\d+)_kernel", row["answer"]).group(1))]
+        verdicts[kind][row["verdict"] or row["status"]] += 1
+        if row["verdict"] not in TIMED[kind][1]:
+            odd.append(f"{key}, {kind}: {row['status']} {row['verdict']}: {row['message'][:200]}")
+    for kind, found in verdicts.items():
+        print(f"{kind}: {dict(found)}, {sum(found[each] for each in TIMED[kind][1])} of {sum(found.values())} as expected")
+    print("\n".join(odd))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("cudal1")
@@ -219,16 +255,18 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--only", action="append")
     parser.add_argument("--each", type=int, default=0, help="so many sound and so many wrong answers for a task, by turns; else all")
+    parser.add_argument("--copies", type=int, default=0, help="so many equal answers of each kind whose time is known")
     parser.add_argument("--device", default="sim")
     options, others = parser.parse_known_args()
-    kinds = make(options.tasks, options.folder, options.only or ["*"], options.each)
+    only = options.only or ["*"]
+    kinds = make_copies(options.tasks, options.folder, only, options.copies) if options.copies else make(options.tasks, options.folder, only, options.each)
     command = [options.cudal1, "verify", "--answers", str(options.folder / "answers"), "--tasks", str(options.tasks), "--out", str(options.folder / "rows"),
-               "--device", options.device, "--quick", "--python", sys.executable, *others]
+               "--device", options.device, "--python", sys.executable, *others]
     try:
         subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
     except KeyboardInterrupt:
         pass   # the table is of what was judged
-    table(rows_of(options.folder / "rows" / "journal.jsonl"), kinds)
+    (table_of_times if options.copies else table)(rows_of(options.folder / "rows" / "journal.jsonl"), kinds)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ PARTS = ["algebra", "cuda_code", "families", "playbook", "rewriter", "schedule"]
 
 SINCE = {
     "products, convolutions and attention by warpgroups": """
-        families/place_tile.cpp families/place_tile.hpp families/straight_product.cpp families/warpgroup_attention.cpp families/warpgroup_blocks.hpp
+        families/place_tile.cpp families/straight_product.cpp families/warpgroup_attention.cpp
         families/warpgroup_convolution.cpp families/warpgroup_factors.cpp families/warpgroup_factors.hpp families/warpgroup_product.cpp
         cuda_code/device/round_inputs.cuh cuda_code/device/split_across.cuh cuda_code/device/split_along.cuh cuda_code/device/split_halves.cuh
         cuda_code/device/split_inputs.cuh cuda_code/device/split_weights.cuh cuda_code/device/straight_left.cuh cuda_code/device/straight_product.cuh
         cuda_code/device/tf32_rounding.cuh cuda_code/device/warpgroup_attention.cuh cuda_code/device/warpgroup_convolution.cuh
         cuda_code/device/warpgroup_product.cuh""",
-    "products of 16 bits as they are": "cuda_code/device/fetch_half_tile.cuh cuda_code/device/half_tiles.cuh",
+    "products of 16 bits as they are": "cuda_code/device/half_tiles.cuh",
     "whole networks": "families/shared_kernels.cpp families/shared_kernels.hpp",
 }
 

@@ -11,6 +11,7 @@ import json
 import pathlib
 
 import candidate_times
+import cubins
 import torch_times
 
 
@@ -41,12 +42,15 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("task")
     parser.add_argument("--label", default="warpgroups")
+    parser.add_argument("--cubins", metavar="FOLDER", help="where cubins.py keeps what it compiled")
     options = parser.parse_args()
+    if options.cubins:
+        cubins.keep_in(options.cubins)
     import torch
 
     rows = [json.loads(line) for line in (options.folder / "candidates.json").read_text().splitlines()]
     row = next(row for row in rows if row["task"] == options.task and row["id"].endswith(options.label))
-    cubin, names = candidate_times.compile_one(row)
+    cubin, names = cubins.compile_one(row)
     assert cubin, names
     torch.cuda.init()
     driver, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()

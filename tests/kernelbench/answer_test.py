@@ -355,6 +355,42 @@ class StopwatchTest(unittest.TestCase):
         self.assertEqual(set(watch.failed), {"compile", "graph"})
 
 
+class AheadTest(unittest.TestCase):
+    def setUp(self):
+        sys.path.insert(0, str(PROGRAMS))
+        import torch
+        if not hasattr(torch, "compile"):
+            self.skipTest("this PyTorch has no torch.compile")
+
+    def test_what_was_compiled_ahead_runs_when_it_may_and_is_not_compiled_again(self):
+        import torch
+        from baselines import Ahead
+        from precision import flags
+        from torch._dynamo.utils import counters
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                return torch.relu(x) + 1
+
+        x = torch.rand(4, 8) - 0.5
+        for name in ("compile", "reduce-overhead", "compile/fp32"):
+            torch._dynamo.reset()   # the models have the same code
+            ahead, before = Ahead(name, Model()), counters["stats"]["unique_graphs"]
+            self.assertTrue(ahead.compile([x]), name)
+            self.assertEqual(counters["stats"]["unique_graphs"], before + 1)
+            ahead.runs = True
+            with flags(ahead.flags or "reference"), torch.no_grad():
+                self.assertTrue(torch.equal(ahead.function(x), torch.relu(x) + 1))
+            self.assertEqual(counters["stats"]["unique_graphs"], before + 1)
+
+    def test_a_compiler_that_takes_times_is_left_for_later(self):
+        from baselines import taking_no_times
+        from torch._inductor.runtime.benchmarking import benchmarker
+        with taking_no_times(), self.assertRaisesRegex(RuntimeError, "no times are taken now"):
+            benchmarker.benchmark_gpu(lambda: None)
+        self.assertNotIn("refuse", benchmarker.benchmark_gpu.__name__)
+
+
 class RivalTest(unittest.TestCase):
     def test_a_rival_of_the_users_own_must_agree_with_the_task(self):
         sys.path.insert(0, str(PROGRAMS))

@@ -2,6 +2,7 @@
 """`verify --answers`: published answers in bulk on the CPU, in the forms that they are published in, gone on with and in shards."""
 
 import json
+import re
 import shutil
 import subprocess
 import unittest
@@ -33,6 +34,8 @@ class BulkTest(TaskTest):
         self.tasks(1)
         self.module(NEW.format("assert 'return x + x' in open(__file__).read(); return x + x"), name="published/level1/1_doubles.py")
         self.assertEqual(self.verify("--answers", "published").json()["tasks"][0]["status"], "verified")
+        untimed = self.verify("--answers", "published", "--untimed", "--out", "untimed").json()["tasks"][0]
+        self.assertEqual((untimed["status"], untimed["remarks"]), ("verified", ["not timed"]))
 
     def test_a_release_is_judged_entry_by_entry_and_gone_on_with(self):
         self.tasks(1, 2, 3, 4, 5)
@@ -90,25 +93,97 @@ class BulkTest(TaskTest):
         self.assertEqual([(row["id"], row["status"]) for row in merged["tasks"]], [(number, "no answer") for number in range(1, 7)])
         self.assertEqual(merged["remarks"], [])
 
+    def script(self, parts, seconds, *options, **environment):
+        """The script of the figures."""
+        command = ["sh", str(HERE.parent / "figures" / "kernelbench_sweep.sh"), parts, str(fixture.BINARY), "kb", "folder", str(seconds), *options]
+        return subprocess.run(command, cwd=self.work, env=self.environment | {"DEVICE": "sim", "COMMIT": "abc"} | environment, capture_output=True, text=True, timeout=240)
+
     def test_the_script_of_the_figures_goes_on_from_its_rows(self):
         self.tasks(1, 2)
         (self.work / "kb").mkdir()
         (self.work / "tasks").rename(self.work / "kb" / "v0")
+        self.write("kb/v0/level2/empty", "")
+        self.write("kb/v0/level3/empty", "")
         self.write("release.json", "".join(json.dumps(entry(1, number, "None", eager=1.23456789)) + "\n" for number in (1, 2)))
-        script = [shutil.which("sh"), HERE.parent / "figures" / "kernelbench_sweep.sh", "answers", fixture.BINARY, "kb", "folder"]
-        environment = self.environment | {"ANSWERS": "release.json", "DEVICE": "sim"}
-        early = subprocess.run([*map(str, script), "100"], cwd=self.work, env=environment, capture_output=True, text=True, timeout=180)
-        self.assertEqual((early.returncode, early.stdout), (75, "answers: time is up; the same command goes on\n"), "no task begins in the last seconds")
-        script.append("300")
-        first = subprocess.run(list(map(str, script)), cwd=self.work, env=environment | {"COMMIT": "abc"}, capture_output=True, text=True, timeout=180)
+        early = self.script("answers", 70, ANSWERS="release.json")
+        self.assertEqual(early.returncode, 75, "no task begins in the last seconds")
+        self.assertTrue(early.stdout.startswith("answers: time is up; the same command goes on\n"), early.stdout)
+        self.assertRegex(early.stdout, r"answers +0 +2 +\d+\.\d +\d+ s\nabout \d+ s left")
+        first = self.script("answers", 300, ANSWERS="release.json")
         self.assertEqual(first.returncode, 0, first.stderr)
         self.assertIn("level 1: 2 no answer", first.stdout)
         self.assertIn("2 of 2 tasks, the first 2 of their order", first.stdout)
+        self.assertRegex(first.stdout, r"answers +2 +2 +\d+\.\d +0 s, measured\nabout 0 s left")
         rows = (self.work / "folder/answers.jsonl").read_text()
         self.assertEqual([json.loads(line)["claimed"]["eager"] for line in rows.splitlines()[1:]], [1.2346, 1.2346])
         shutil.rmtree(self.work / "folder" / "answers")   # another machine
-        again = subprocess.run(list(map(str, script)), cwd=self.work, env=environment | {"COMMIT": "def"}, capture_output=True, text=True, timeout=180)
+        again = self.script("answers", 300, ANSWERS="release.json")
         self.assertEqual((again.returncode, (self.work / "folder/answers.jsonl").read_text()), (0, rows), again.stderr)
+        other = self.script("answers", 300, ANSWERS="release.json", COMMIT="def")
+        self.assertEqual((other.returncode, (self.work / "folder/answers.jsonl").read_text()), (2, rows))
+        self.assertIn("folder/answers.jsonl is of another commit than def; give another FOLDER", other.stderr)
+
+    def test_the_script_of_the_figures_goes_on_behind_tasks_that_fail(self):
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        raise ValueError('tired')", name="kb/v0/level1/1_raises.py")
+        self.module(TASK.format(2), name="kb/main/level1/2_doubles.py")
+        ran = self.script("v0-1,main-1", 300)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+        def statuses():
+            return [json.loads((self.work / f"folder/{part}.jsonl").read_text().splitlines()[1])["status"] for part in ("v0-1", "main-1")]
+
+        self.assertEqual(statuses(), ["failed", "verified"])
+        self.module(TASK.format(3), name="kb/v0/level1/1_raises.py")
+        left_out = self.script("v0-1,main-1", 300)
+        self.assertEqual((left_out.returncode, statuses()), (0, ["failed", "verified"]), left_out.stderr)
+        self.assertIn("v0-1: every task has its row; AGAIN=1 tries those again that failed\n", left_out.stdout)
+        again = self.script("v0-1,main-1", 300, AGAIN="1")
+        self.assertEqual((again.returncode, statuses()), (0, ["verified", "verified"]), again.stderr)
+
+    def test_a_repeat_has_other_secret_inputs_than_the_sweep_itself(self):
+        self.module(TASK.format(2), name="kb/v0/level1/2_doubles.py")
+        ran = self.script("v0-1,repeat1,repeat2", 300)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        heads = [json.loads((self.work / f"folder/{part}.jsonl").read_text().splitlines()[0]) for part in ("v0-1", "repeat1", "repeat2")]
+        self.assertEqual([re.search(r"seed (\d+)", each["options"])[1] for each in heads], ["1", "2", "3"])
+
+    def test_the_script_of_the_figures_fails_where_rows_cannot_be_kept(self):
+        self.module(TASK.format(2), name="kb/v0/level1/2_doubles.py")
+        for place in ("folder/v0-1.jsonl/in_the_way", "folder/v0-1/calls/in_the_way"):
+            with self.subTest(place):
+                self.write(place, "")
+                ran = self.script("v0-1,repeat1", 300)
+                self.assertEqual(ran.returncode, 1, ran.stderr)
+                self.assertFalse((self.work / "folder/repeat1.jsonl").exists())
+                shutil.rmtree(self.work / "folder")
+
+    def test_the_script_of_the_figures_goes_on_with_a_shard(self):
+        self.tasks(*range(1, 7))
+        (self.work / "kb").mkdir()
+        (self.work / "tasks").rename(self.work / "kb" / "v0")
+        self.write("kb/v0/level2/empty", "")
+        self.write("kb/v0/level3/empty", "")
+        self.write("release.json", "".join(json.dumps(entry(1, number, "None")) + "\n" for number in range(1, 7)))
+        rows = self.work / "folder/answers.jsonl"
+
+        def call(option="--shard"):
+            ran = self.script("answers", 300, *([option, "2/2"] if option == "--shard" else [option]), ANSWERS="release.json")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            return rows.read_text().splitlines(True)
+
+        whole = call()
+        self.assertGreater(len(whole), 2)
+        journal = self.work / "folder/answers/shard-2-of-2/journal.jsonl"
+        for restored in (False, True):
+            rows.write_text("".join(whole[:2]))   # what an earlier call had got
+            if restored:
+                shutil.rmtree(self.work / "folder/answers")
+            else:
+                journal.write_text("".join(whole[:2]))
+            after = call("--shard=2/2" if restored else "--shard")
+            self.assertEqual([json.loads(line)["key"] for line in after[1:]], [json.loads(line)["key"] for line in whole[1:]], "the second call's rows are kept")
+            self.assertEqual(journal.read_text().splitlines(True)[1], whole[1], "the first call's row is not made again")
+        self.assertEqual(self.script("answers", 300, "--shard", "auto", ANSWERS="release.json").returncode, 2)
 
     def test_what_is_no_set_of_answers_is_refused(self):
         self.tasks(1)

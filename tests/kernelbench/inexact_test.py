@@ -16,6 +16,7 @@ import torch  # noqa: E402
 
 import comparison  # noqa: E402
 import inexact  # noqa: E402
+import rounding  # noqa: E402
 from comparison import Comparison  # noqa: E402
 from answer_cases import SHOWN, TAKEN, AnswerCases  # noqa: E402
 from lent_cases import as_text  # noqa: E402
@@ -76,6 +77,24 @@ class InexactTest(unittest.TestCase):
                     else:
                         self.assertNotEqual(wrong, [])
 
+    def test_most_wrong_ones_pass_the_benchmarks_own_comparison(self):
+        """With declared inputs, the usual weights and 1e-2: so it is the rule and the other inputs that refuse them."""
+        passing = []
+        for name, (model, inputs, changes) in inexact.TASKS.items():
+            judged = Judged(name, model, inputs)
+            for what, change in changes.items():
+                namespace = {}
+                exec(compile(inexact.answer(model, *change), "answer.py", "exec"), namespace)
+                torch.manual_seed(42)
+                answer, arguments = namespace["ModelNew"](), judged.module.make_inputs(42)
+                with torch.no_grad():
+                    got = answer(*mapped(arguments, torch.clone))
+                right = judged.cases.reference(judged.cases.model({}), arguments)[0]
+                alike = torch.allclose(got, right, rtol=1e-2, atol=1e-2) if got.is_floating_point() else torch.equal(got, right)
+                if alike and not what.startswith("sound"):
+                    passing.append(what)
+        self.assertGreaterEqual(len(passing), 30, passing)
+
     def test_an_output_that_is_off_by_next_to_nothing_is_right(self):
         truth = torch.ones(64, 64, dtype=torch.float64)
         got = truth.clone()
@@ -105,6 +124,29 @@ class InexactTest(unittest.TestCase):
                     else:
                         self.assertAlmostEqual(float(same), value, delta=1e-9 * value, msg=what)
                 self.assertEqual(decided["why"], theirs["why"])
+
+    def test_a_threshold_that_is_more_than_one_sigma_away_is_crossed(self):
+        values = torch.rand(4000, dtype=torch.float64) + 1
+        beside = values * 1.7 * (1 - 2.5 * rounding.RMS * rounding.UNIT)
+
+        def run():
+            return [torch.where(values * 1.7 > beside, 1.0, -1.0).double()]
+
+        sigma = rounding.sigma_of(run, [torch.ones(4000, dtype=torch.float64)], 16, 5, "fp32", lambda number: True)[0][0]
+        self.assertGreater(float((sigma > 2 / 32).double().mean()), 0.98)
+        self.assertGreater(2 / float(sigma.square().mean().sqrt()), 4)
+        self.assertLess(2 / float(sigma.square().mean().sqrt()), 8, "as a row of them may be off")
+
+    def test_sums_beside_very_large_terms_lose_their_small_ones(self):
+        torch.manual_seed(3)
+        A, B = torch.rand(24, 8192), torch.rand(20, 8192)
+        A[:, ::24] = 2000 * torch.rand(24, 342) - 1000
+        B[:, ::24] = 2000 * torch.rand(20, 342) - 1000
+        truth, one_by_one = A.double() @ B.double().t(), torch.zeros(24, 20)
+        for k in range(8192):
+            one_by_one = torch.addcmul(one_by_one, A[:, k:k + 1], B[:, k].unsqueeze(0))
+        sigma = rounding.sigma_of(lambda: [A.double() @ B.double().t()], [truth], 4, 5, "fp32", lambda number: True)[0][0]
+        self.assertLess(float((one_by_one - truth).norm() / sigma.norm()), 2)
 
     def test_one_element_just_beyond_a_threshold_may_be_off_as_its_neighbours_may(self):
         truth, sigma = torch.ones(64, 64, dtype=torch.float64), torch.full((64, 64), 1e-6, dtype=torch.float64)

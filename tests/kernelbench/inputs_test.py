@@ -5,11 +5,12 @@ import math
 import pathlib
 import sys
 import unittest
+import unittest.mock
 
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib" / "pytorch"))
-from task_cases import Cases, says_something  # noqa: E402
+from task_cases import MOST_MEETINGS, Cases, says_something  # noqa: E402
 from task_module import TaskModule  # noqa: E402
 
 MODULE = "import random\nimport torch\nimport torch.nn as nn\n\n\n{}\n\n\ndef get_inputs():\n    {}\n\n\ndef get_init_inputs():\n    return []\n"
@@ -54,8 +55,85 @@ class PatternTest(unittest.TestCase):
             self.assertTrue(torch.equal(mixed[:64], declared[:64]) and torch.equal(mixed[-64:], declared[-64:]), pattern)
             self.assertFalse(torch.equal(mixed, declared), pattern)
 
+    def test_bands_of_the_class_half_hold_nothing_whose_products_float16_does_not_hold(self):
+        one = task("return [torch.randn(200, 50)]")
+        self.assertGreater(float(one.make_inputs(3, "bands", 1)[0].abs().max()), 2.0 ** 13)
+        one.precision = "half"
+        for seed in range(4):
+            self.assertLess(float(one.make_inputs(seed, "bands", 1)[0].abs().max()), 2.0 ** 13)
+
+    def test_large_elements_meet_zeros_of_a_weight_and_of_an_input(self):
+        linear = "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.linear = nn.Linear(64, 48)\n    def forward(self, x):\n        return self.linear(x)\n"
+        one = task("return [torch.randn(32, 64)]", linear)
+        for turn, least in ((0, 2.0 ** 20), (1, 2.0 ** 24)):
+            cases = Cases(one)
+            trial = {"seed": 5, "pattern": "meets_zero", "turn": turn, "weights": 7}
+            pair = cases.arguments(trial)[0], cases.model(trial).linear.weight.detach()
+            large, zeros = pair[turn], pair[1 - turn]
+            columns = [i for i in range(64) if bool((zeros[:, i] == 0).all())]
+            self.assertEqual(len(columns), 4)
+            met = large.abs() > least / 2
+            self.assertTrue(bool(met.any()) and not bool(met.all(1).any()))
+            self.assertEqual({int(i) for i in met.nonzero()[:, 1]} - set(columns), set(), "nothing else is large")
+            self.assertLess(float(cases.truth(cases.model(trial), cases.arguments(trial))[0].abs().max()), 100)
+            declared = {"seed": 5, "pattern": "declared", "weights": 7}
+            self.assertTrue(bool((cases.model(declared).linear.weight != 0).all()) and float(cases.arguments(declared)[0].abs().max()) < 10, "others stay")
+
+    def test_a_trials_meeting_stays_the_same_however_long_it_takes_to_find(self):
+        product = "class Model(nn.Module):\n    def forward(self, x, y):\n        return x @ y\n"
+        trial = {"seed": 5, "pattern": "meets_zero", "turn": 0}
+        cases, slow, tried = Cases(task("return [torch.randn(16, 16), torch.randn(16, 16)]", product)), Cases(task("return [torch.randn(16, 16), torch.randn(16, 16)]", product)), []
+        met = cases.arguments(trial)
+        self.assertGreater(float(met[0].abs().max()), 2.0 ** 19)
+        usual = slow.with_tensors
+
+        def late(*arguments):
+            tried.append(arguments)
+            return usual(*arguments)
+        slow.with_tensors = late
+        with unittest.mock.patch("time.monotonic", lambda: 1e9 + 100 * len(tried)):
+            self.assertTrue(all(torch.equal(a, b) for a, b in zip(met, slow.arguments(trial))))
+        self.assertGreater(len(tried), 2, "the first pair does not do")
+        cases.arguments({"seed": 6, "pattern": "stray"})
+        cases.with_tensors = None   # never searched for again
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(met, cases.arguments(trial))))
+
+    def test_meetings_are_tried_up_to_a_number_and_none_is_remembered_too(self):
+        cases, tried = Cases(task("return [torch.randn(4, 4, 4, 4), torch.randn(4, 4, 4, 4)]")), []
+        cases.with_tensors = lambda *_: tried.append(1)
+        trial = {"seed": 5, "pattern": "meets_zero", "turn": 1}
+        for _ in range(2):
+            self.assertTrue(torch.equal(cases.arguments(trial)[0], cases.task.make_inputs(5)[0]))
+            cases.arguments({"seed": 6, "pattern": "stray"})
+        self.assertEqual(len(tried), MOST_MEETINGS)
+
+    def test_where_memory_ends_nothing_meets_zeros(self):
+        trial = {"seed": 5, "pattern": "meets_zero", "turn": 0}
+        full = torch.cuda.OutOfMemoryError("CUDA out of memory")
+        for name in ("enlarged", "zeroed", "copy.deepcopy"):
+            cases = Cases(task("return [torch.randn(16, 16), torch.randn(16, 16)]", "class Model(nn.Module):\n    def forward(self, x, y):\n        return x @ y\n"))
+            cases.built_model(trial)
+            with unittest.mock.patch(f"task_cases.{name}", side_effect=full):
+                self.assertTrue(torch.equal(cases.arguments(trial)[0], cases.task.make_inputs(5)[0]), name)
+            self.assertTrue(torch.equal(cases.arguments(trial)[0], cases.task.make_inputs(5)[0]), "nor later")
+            with unittest.mock.patch("task_cases.enlarged", side_effect=RuntimeError("a bug")), self.assertRaises(RuntimeError):
+                cases.arguments(dict(trial, seed=6))
+
+    def test_where_every_element_counts_nothing_meets_zeros(self):
+        trial = {"seed": 5, "pattern": "meets_zero", "turn": 0, "weights": 7}
+        cases = Cases(task("return [torch.randn(9, 9)]", "class Model(nn.Module):\n    def forward(self, x):\n        return x @ x\n"))
+        self.assertTrue(torch.equal(cases.arguments(trial)[0], cases.task.make_inputs(5)[0]))
+
     def test_integers_that_choose_keep_their_range(self):
         self.assertTrue(bool((task("return [torch.randint(0, 9, (40,))]").make_inputs(3, "wide")[0] < 9).all()))
+
+    def test_the_ends_of_integers_are_read_however_they_are_named(self):
+        for ends in ("1, 10, (40,)", "1, high=10, size=(40,)", "low=1, high=10, size=(40,)", "1, 10, size=(40,)"):
+            drawn = task(f"return [torch.randint({ends})]").make_inputs(3, "repeats")[0]
+            self.assertEqual((int(drawn.min()), int(drawn.max())), (1, 9), ends)
+        for ends in ("10, (40,)", "high=10, size=(40,)", "10, size=(40,)"):
+            drawn = task(f"return [torch.randint({ends})]").make_inputs(3, "repeats")[0]
+            self.assertEqual((int(drawn.min()), int(drawn.max())), (0, 9), ends)
 
     def test_a_constant_input_moves_and_others_stay(self):
         zeros, ones, drawn = task("return [torch.zeros(40), torch.ones(40), torch.rand(40)]").make_inputs(3, "constants")
@@ -101,6 +179,17 @@ class TrialTest(unittest.TestCase):
             lit = (one.arguments({"seed": seed, "pattern": "spotlight", "turn": 1})[0] != 0).any(0).nonzero().flatten().tolist()
             self.assertEqual(len(lit), 1)
             self.assertGreaterEqual(lit[0], 30)
+
+    def test_a_product_over_nothing_is_its_bias(self):
+        for model, inputs in (("torch.addmm(x[2], x[0], x[1])", "torch.rand(3, 0), torch.rand(0, 5), torch.rand(5)"),
+                              ("torch.baddbmm(x[2], x[0], x[1])", "torch.rand(2, 3, 0), torch.rand(2, 0, 5), torch.rand(2, 3, 5)"),
+                              ("nn.functional.linear(*x)", "torch.rand(3, 0), torch.rand(5, 0), torch.rand(5)"), ("x[0] @ x[1]", "torch.rand(3, 0), torch.rand(0, 5)")):
+            cases = Cases(task(f"return [{inputs}]", f"class Model(nn.Module):\n    def forward(self, *x):\n        return {model}\n"))
+            arguments = cases.task.make_inputs(3)
+            (truth,), (sigma,) = cases.sound(cases.model({}), arguments, 4)
+            self.assertTrue(torch.equal(truth, (arguments[2] if len(arguments) > 2 else torch.zeros(3, 5)).double().expand(truth.shape)), model)
+            self.assertEqual(cases.runs, 4, model)
+            self.assertLess(float(sigma.max()), 1e-6, model)
 
     def test_an_infinity_says_something_where_pytorch_has_it_too(self):
         exact = torch.tensor([1.0, math.inf, 1e300], dtype=torch.float64)

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+from task_cases import Cases, outlined  # noqa: E402
 from task_module import TaskModule  # noqa: E402
 from torch_line import derive  # noqa: E402
 
@@ -110,6 +111,28 @@ class InterfaceTest(TaskTest):
                                f"    def forward(self, x, y):\n        {forward}\n", "return [torch.rand(4, 8), torch.rand(4, 8)]")
             task = TaskModule(str(path), path.read_text(), {})
             self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[0], wanted)
+            self.assertEqual(derive(task, outlined(task.build(42)), task.arguments)[0], wanted)
+
+    def test_a_tensor_may_have_a_name_that_begins_with_an_underscore(self):
+        path = self.module("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._mask = torch.randn(8, 8)\n"
+                           "        self.register_buffer('_bias', torch.randn(8), persistent=False)\n"
+                           "    def forward(self, x):\n        return x @ self._mask + self._bias\n", "return [torch.rand(4, 8)]")
+        task = TaskModule(str(path), path.read_text(), {})
+        wanted = "t0 = x.matmul(_mask); output = t0.add(_bias)"
+        self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[0], wanted)
+        self.assertEqual(derive(task, outlined(task.build(42)), task.arguments)[0], wanted)
+        self.assertEqual([each["path"] for each in task.state], ["_bias", "_mask"])
+        self.assertEqual(Cases(task).in_double(task.build(42), task.make_inputs(42))[0].dtype, torch.float64)
+
+    def test_a_type_of_python_is_recorded_as_pytorchs(self):
+        path = self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x.masked_fill(torch.ones(4, 8, dtype=bool), 2.0)\n", "return [torch.rand(4, 8)]")
+        task = TaskModule(str(path), path.read_text(), {})
+        self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[0], "t0 = torch.ones(4, 8, dtype=torch.bool); output = x.masked_fill(t0, 2.0)")
+
+    def test_what_is_drawn_in_forward_is_named(self):
+        path = self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x + torch.randn(4, 8)\n", "return [torch.rand(4, 8)]")
+        task = TaskModule(str(path), path.read_text(), {})
+        self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[1], "it draws random numbers (randn)")
 
     def test_a_constant_can_be_set(self):
         self.assertIn("input x: float32[3, 256]", self.directives(SWISH, "--set", "batch_size=3"))
@@ -153,6 +176,12 @@ class VerifyTest(TaskTest):
         result = self.verify(SWISH, ANSWER)
         self.assertIn("PREDICTED_EQUIVALENT", result.out)
         self.assertIn("KernelBench accepts it at 1e-4", result.out)
+
+    def test_more_trials_are_made_of_a_module_too(self):
+        self.write("answer.cu", ANSWER)
+        trials = [self.run_cli("verify", SWISH, "answer.cu", "--device", "sim", "--json", *more).json()["variants"][0]["judgement"]["errors"]["trials"]
+                  for more in ((), ("--trials", "7"))]
+        self.assertEqual(trials[1], trials[0] + 5)
 
     def test_an_answer_that_holds_in_the_declared_range_only_is_wrong(self):
         relu = HERE / "level1" / "5_ReLU.py"

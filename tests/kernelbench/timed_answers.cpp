@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // timed_answers CUDAL1 PYTHON TASK RIVAL_MS[/IDLE_S] ANSWER…: judges answers with times, on a processor and against a rival that always takes
-// RIVAL_MS; one that does nothing for IDLE_S seconds is ended. One line of JSON for each.
+// RIVAL_MS; one that does nothing for IDLE_S seconds is ended. One line of JSON for each. CUDAL1_WITHOUT names defences, with commas, that
+// it judges without.
+#include "base/defence.hpp"
 #include "base/error.hpp"
 #include "judge/answer.hpp"
 #include "pytorch/host.hpp"
@@ -14,6 +16,16 @@
 
 using namespace cudal1;
 
+namespace cudal1::base {
+
+// In place of the library's own, which has no switch.
+bool defended(Defence defence) {
+  const char* without = std::getenv("CUDAL1_WITHOUT");
+  return without == nullptr || std::string_view(without).find(defence_names[static_cast<std::size_t>(defence)]) == std::string_view::npos;
+}
+
+}  // namespace cudal1::base
+
 int main(int argc, char** argv) try {
   if (argc < 6) return 2;
   pytorch::Options options;
@@ -25,7 +37,7 @@ int main(int argc, char** argv) try {
   asked.process.python = argv[2];
   asked.process.device = "cpu";
   asked.baselines = {"eager"};
-  asked.final_pairs = 12;
+  asked.final_pairs = std::getenv("CUDAL1_WITHOUT") == nullptr ? 12 : 4;
   const double ms = std::atof(argv[4]);
   if (const char* idle = std::strchr(argv[4], '/')) asked.process.idle_limit = base::Seconds(std::atof(idle + 1));
   asked.rival = [ms](const std::vector<std::string>& order) { return std::vector<double>(order.size(), ms); };

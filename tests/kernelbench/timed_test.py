@@ -35,10 +35,11 @@ class ModelNew(nn.Module):
 
 
 class TimedTest(TaskTest):
-    def judged(self, *answers, rival=RIVAL_MS):
+    def judged(self, *answers, rival=RIVAL_MS, without=""):
         task = self.write("task.py", TASK)
+        environment = self.environment | ({"CUDAL1_WITHOUT": without} if without else {})
         ran = subprocess.run([os.environ["CUDAL1_TIMED_ANSWERS"], os.environ["CUDAL1_TEST_BINARY"], PYTHON, str(task), rival, *map(str, answers)],
-                             cwd=self.work, env=self.environment, capture_output=True, text=True, timeout=600)
+                             cwd=self.work, env=environment, capture_output=True, text=True, timeout=600)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return [json.loads(line) for line in ran.stdout.splitlines()]
 
@@ -56,6 +57,15 @@ class TimedTest(TaskTest):
         for (name, verdicts), judgement in zip(CHEATS.items(), cheats):
             with self.subTest(name):
                 self.assertIn(judgement["verdict"], verdicts, judgement)
+
+    def test_without_its_defence_each_is_believed(self):
+        """So it is the defence that catches it. The other ones of CHEATS take longer and are believed, too, but for stale_outputs.py, which is
+        found while it is verified."""
+        for without, names in (("timed_outputs", ["knows_which_is_judged.py", "done_before_the_work.py"]), ("own_clock", ["forged_clock.py"])):
+            for name, judgement in zip(names, self.judged(*[ANSWERS / name for name in names], without=without)):
+                with self.subTest(name):
+                    self.assertIn(judgement["verdict"], {"FASTER", "INCONCLUSIVE"}, judgement)   # the latter on a busy machine
+                    self.assertGreater(self.speedup(judgement), 100, judgement)                  # honest ones take a twentieth of the rival
 
     def test_one_that_stops_itself_or_its_reply_is_not_waited_for(self):
         for judgement in self.judged(ANSWERS / "stops_itself.py", ANSWERS / "endless_frame.py", rival=f"{RIVAL_MS}/4"):

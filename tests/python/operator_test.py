@@ -5,7 +5,9 @@ import pathlib
 import struct
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 try:
     import torch
@@ -122,7 +124,7 @@ class OnFakeGpu(unittest.TestCase):
         for name, stand_in in (("_HAS_QUICK", True), ("_raw_stream", lambda index: 43), ("ALIGNMENT", 1)):
             self.addCleanup(setattr, operator, name, getattr(operator, name))
             setattr(operator, name, stand_in)
-        op = self.load(ADD.replace("int32[2] = 7", "int32[2]"))
+        op = self.load(ADD.replace("int32[2] = 7", "int32[2]"), launcher=False)
         a, b = torch.zeros(4, 100), torch.zeros(100)
         self.assertIsNone(op._threads.quick)
         self.run_here(op, a, b)
@@ -219,6 +221,36 @@ class OnFakeGpu(unittest.TestCase):
         self.assertEqual(encoded, "map type 7 rank 2 extents 32 64 stride 128 box 32 8 steps 1 1 modes 0 3 3 0")
         if a.data_ptr() % 256 == 0:
             self.assertEqual(int(launch.split(" argument ")[1], 16), a.data_ptr() ^ 0xabcd)
+
+    def test_the_general_form_s_error_is_that_of_its_own_call(self):
+        op, words = self.load(ADD, shapes="any"), []
+
+        def direct(*tensors):   # as the launcher calls it
+            words.clear()
+            op._general(*tensors)
+            if words:
+                raise RuntimeError(words[0])
+
+        def fail(error):
+            def on_gpu(*_):
+                raise error
+
+            op._on_gpu = on_gpu
+
+        op._launcher, op.direct, op.native = types.SimpleNamespace(failed=words.append), direct, True
+        with unittest.mock.patch.object(torch, "compiler", types.SimpleNamespace(is_compiling=lambda: False), create=True):
+            for error in (KeyboardInterrupt(), SystemExit(3), MemoryError(), ValueError("no")):
+                fail(error)
+                with self.assertRaises(type(error)) as caught:
+                    op(torch.zeros(4, 100), torch.zeros(100))
+                self.assertIs(caught.exception, error)
+                self.assertEqual(words, [str(error) or type(error).__name__])
+            fail(KeyboardInterrupt())
+            with self.assertRaisesRegex(RuntimeError, "KeyboardInterrupt"):
+                direct(torch.zeros(4, 100), torch.zeros(100))   # as op.op is called, whose error nobody takes
+            op.direct = unittest.mock.Mock(side_effect=RuntimeError("missing value for argument"))
+            with self.assertRaisesRegex(RuntimeError, "missing value"):
+                op(torch.zeros(4, 100))
 
     def test_what_the_driver_refuses_is_named(self):
         op = self.load(ADD.replace("M = 100", "M = 2464").replace("M=100", "M=2464"))

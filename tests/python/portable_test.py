@@ -13,8 +13,11 @@ BUILD = pathlib.Path(os.environ["CUDAL1_BUILD"])
 PROGRAM = BUILD / "portable" / "cudal1"
 
 
-def readelf(option):
-    return subprocess.run(["readelf", "-W", option, PROGRAM], check=True, capture_output=True, text=True).stdout
+LAUNCHER = BUILD / "lib" / "cudal1" / "libcudal1_launcher.so"   # goes into the wheel beside it, as it is
+
+
+def readelf(option, file=PROGRAM):
+    return subprocess.run(["readelf", "-W", option, file], check=True, capture_output=True, text=True).stdout
 
 
 class Portable(unittest.TestCase):
@@ -31,6 +34,11 @@ class Portable(unittest.TestCase):
         self.assertGreaterEqual(max(versions), (2, 14))   # there are any
         self.assertNotIn("GLIBCXX", readelf("-V"))
         self.assertLessEqual(set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d"))), {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"})
+
+    def test_the_launcher_of_operators_needs_libc_alone(self):
+        versions = {tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([\d.]+)", readelf("-V", LAUNCHER))}
+        self.assertLessEqual(max(versions), (2, 28))
+        self.assertLessEqual(set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", LAUNCHER))), {"libc.so.6", "ld-linux-x86-64.so.2"})
 
     def test_it_judges_throws_and_asks(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,8 @@ class Wheel(unittest.TestCase):
             names = wheel.namelist()
             recorded = [line.split(",")[0] for line in wheel.read("cudal1-0.1.0.dist-info/RECORD").decode().splitlines()]
             self.assertEqual(sorted(names), sorted(recorded))
-            for name in ("cudal1/__init__.py", "cudal1/py.typed", "cudal1-0.1.0.data/scripts/cudal1", "cudal1-0.1.0.dist-info/LICENSE"):
+            for name in ("cudal1/__init__.py", "cudal1/py.typed", "cudal1-0.1.0.data/scripts/cudal1", "cudal1-0.1.0.data/data/lib/cudal1/libcudal1_launcher.so",
+                         "cudal1-0.1.0.dist-info/LICENSE"):
                 self.assertIn(name, names)
             # Only a program that needs glibc alone may promise to run elsewhere.
             binary = self.folder / "binary"

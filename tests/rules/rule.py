@@ -159,7 +159,7 @@ def defences(tree, binary):
 
 # Sources that read text which is no generated code.
 READERS = {
-    "lib/algebra/lower_contractions.cpp": "reads einsum's equation",
+    "lib/algebra/lower_products.cpp": "reads einsum's equation",
     "lib/cuda_code/device_code.cpp": "reads files of device code",
     "lib/cuda_code/parameter_names.cpp": "spells the marked names of a finished kernel",
     "lib/families/shared_kernels.cpp": "compares finished kernels that differ in names",

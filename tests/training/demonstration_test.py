@@ -24,7 +24,7 @@ if importlib.util.find_spec("torch") is None:
     sys.exit(77)
 import torch   # noqa: E402
 
-import curves, endpoint, evaluation, stages   # noqa: E401,E402
+import curves, endpoint, evaluation, stages, tokens   # noqa: E401,E402
 from cudal1_train import Judge, Verdict     # noqa: E402
 from network import Shape, Transformer, log_chances, sample   # noqa: E402
 from tokens import ANSWER, END, Tokenizer, plain              # noqa: E402
@@ -77,6 +77,13 @@ class Parts(unittest.TestCase):
             self.assertEqual(learnt.decode(learnt.encode(each)), each)
         self.assertLess(len(learnt.encode(text)), 5)
         self.assertGreater(len(Tokenizer.learnt([("a", text)] * 4, least=4).encode(text)), 50)   # of one structure alone: no tokens
+
+    def test_variables_are_numbered_as_they_appear_in_each_kernel_of_a_prompt(self):
+        self.assertEqual(plain("v7 = A_3_line[v2] + v7; acc12 += v2;"), "v0 = A_0_line[v1] + v0; acc0 += v1;")
+        for kept in ("dim3 float4 log1pf x9", "mov.b32 %v1.k16", "m64n128k16", "//@ input k1: float32[N]\nk1 + k1"):
+            self.assertEqual(plain(kept), kept)
+        self.assertEqual(plain("//@ input k0: float32[N]\nk0[i] = k7 + k9"), "//@ input k0: float32[N]\nk0[i] = k1 + k2")
+        self.assertEqual(plain("//@ torch Y = A\n// 1.42x\nv5 = v6;\n// 3x\nv6 = v5;\n// faster\n"), "//@ torch Y = A\n// 1.42x\nv0 = v1;\n// 3x\nv0 = v1;\n// faster\n")
 
     def test_sampling_with_kept_keys_is_the_same_as_reading_everything(self):
         model = tiny(300)
@@ -203,9 +210,17 @@ class Parts(unittest.TestCase):
             first = subprocess.run(run, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
             rows = [line for line in first.splitlines() if line.startswith("| ")]
             self.assertEqual(len(rows), 12)
+            self.assertIn("GRPO with plain prompts: 1 steps.", first)
             self.assertIn("| the playbook, its best answer | 2 | 2 | 0 [0, 0] | 100 [100, 100] | 100 [100, 100] |", first)
             audit = json.loads((out / "audit.json").read_text())
             self.assertEqual(audit["equal"], 0)
+            row = json.loads((out / "sft-train.jsonl").read_text().splitlines()[0])       # what the model learns runs as the verified answer does
+            ask = [{"task": str(out / "tasks" / f"{row['task']}.cu"), "answer": answer, "mode": "verify"} for text in [row["completion"][0]["content"]]
+                   for answer in (tokens.CHOICE.sub(r"\1", text), plain(text))]
+            said = subprocess.run([BINARY, "judge", "--device", "sim"], input="".join(json.dumps(line) + "\n" for line in ask), env=environment, capture_output=True, text=True).stdout
+            codes = [json.loads(line)["code"] for line in said.splitlines()]
+            self.assertEqual(len(codes[0]), 64)
+            self.assertEqual(codes[0], codes[1])
             begun = {path: path.stat().st_mtime_ns for path in out.glob("*.pt")}
             self.assertEqual(len(begun), 4)
             (out / "plain.pt").unlink()

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// every_variant [--only NAME] [--label TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--times] NAIVE.cuh LINES.cu…
+// every_variant [--only NAME] [--label TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--times] [--done FILE] NAIVE.cuh LINES.cu…
 // Every kernel that the built-in model can write for these torch lines, with every value of its tunables, executed at the
 // lines' check sizes on the simulator: against the line in double precision by the rule of `verify`, races and stray
 // accesses looked for. A variant whose kernels were all executed in others of its line is left out. Prints what is wrong,
 // and fails when something is, or when there were fewer than N kernels. --times: also what took longest. --part: every Nth of
 // a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them. --label: those whose id ends so.
-// --multiprocessors: written for a GPU with so few that blocks have several tiles even of small sizes.
+// --multiprocessors: written for a GPU with so few that blocks have several tiles even of small sizes. --done: a line for each variant
+// that was executed and is right; what stands in it already is left out, so that a run that was cut off goes on.
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
@@ -20,6 +21,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -88,6 +91,29 @@ struct Part {
   std::size_t turn = 0, of = 1;
 };
 
+// What was executed and is right, in a file that outlives the run.
+class Done {
+ public:
+  explicit Done(const std::string& path) {
+    if (path.empty()) return;
+    if (std::filesystem::exists(path))
+      for (const std::string& line : base::split_lines(base::read_file(path))) earlier_.insert(line);
+    file_.open(path, std::ios::app);
+  }
+
+  bool has(const std::string& variant) const { return earlier_.contains(variant); }
+
+  void add(const std::string& variant) {
+    const std::lock_guard lock(mutex_);
+    if (file_.is_open()) file_ << variant << '\n' << std::flush;
+  }
+
+ private:
+  std::set<std::string> earlier_;
+  std::ofstream file_;
+  std::mutex mutex_;
+};
+
 // The variants that are asked for.
 struct Wanted {
   Part part;
@@ -97,9 +123,9 @@ struct Wanted {
 
 class Examination {
  public:
-  Examination(const Line& line, compile::Compiler& compiler, const Wanted& wanted)
+  Examination(const Line& line, compile::Compiler& compiler, const Wanted& wanted, Done& done)
       : task_(task::from_source(line.source, line.name + ".cu")), compiler_(compiler),
-        simulator_(sim::open({.gpu = "H200", .threads = 1})), part_(wanted.part), wanted_(wanted) {}
+        simulator_(sim::open({.gpu = "H200", .threads = 1})), part_(wanted.part), wanted_(wanted), done_(done) {}
 
   Tally run() {
     try {
@@ -131,7 +157,11 @@ class Examination {
         ++tally_.executed;
         const auto begun = std::chrono::steady_clock::now();
         const std::string name = candidate.id + " " + text(member);
+        const std::string entry = fmt::format("{} {}: {}", task_.name(), precision == outcome::Precision::fp32 ? "fp32" : "tf32", name);
+        if (done_.has(entry)) continue;
+        const std::size_t complaints = tally_.wrong.size();
         examine(name, file, member, precision);
+        if (tally_.wrong.size() == complaints) done_.add(entry);
         tally_.times.emplace_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), task_.name() + ": " + name);
       }
     }
@@ -217,6 +247,7 @@ class Examination {
   std::set<std::string> executed_;  // kernels; or left to another part
   Part part_;
   const Wanted& wanted_;
+  Done& done_;
   Tally tally_;
 };
 
@@ -225,7 +256,7 @@ class Examination {
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "compile") return compile::worker_main();
   std::vector<std::string> files;
-  std::string only;
+  std::string only, done_path;
   std::size_t at_least = 1;
   Wanted wanted;
   Part& part = wanted.part;
@@ -235,6 +266,7 @@ int main(int argc, char** argv) {
     if (option == "--only" && i + 1 < argc) only = argv[++i];
     else if (option == "--at-least" && i + 1 < argc) at_least = std::stoul(argv[++i]);
     else if (option == "--label" && i + 1 < argc) wanted.label = argv[++i];
+    else if (option == "--done" && i + 1 < argc) done_path = argv[++i];
     else if (option == "--multiprocessors" && i + 1 < argc) wanted.multiprocessors = std::stoi(argv[++i]);
     else if (option == "--times") times = true;
     else if (option == "--part" && i + 1 < argc && std::sscanf(argv[++i], "%zu/%zu", &part.turn, &part.of) != 2) return 2;
@@ -261,6 +293,7 @@ int main(int argc, char** argv) {
   const auto length = [](const Line& line) { return line.source.substr(line.source.find("//@ torch"), 400).find('\n'); };
   std::stable_sort(lines.begin(), lines.end(), [&](const Line& a, const Line& b) { return length(a) > length(b); });
 
+  Done done(done_path);
   Tally all;
   std::mutex mutex;
   base::in_parallel(lines.size(), [&](std::size_t i) {
@@ -268,7 +301,7 @@ int main(int argc, char** argv) {
     try {
       Wanted own = wanted;
       own.part.turn += i;
-      tally = Examination(lines[i], compiler, own).run();
+      tally = Examination(lines[i], compiler, own, done).run();
     } catch (const std::exception& problem) {
       tally.wrong.push_back(lines[i].name + ": " + problem.what());
     }

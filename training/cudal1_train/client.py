@@ -38,12 +38,18 @@ class Verdict:
     fault: Optional[str]
     fault_kind: Optional[str]
     fingerprint: Optional[str]
+    code: Optional[str] = None                 # digest of the machine code and its launches
     line: Mapping[str, Any] = dataclasses.field(repr=False, default_factory=dict)
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Verdict:
         names = [field.name for field in dataclasses.fields(cls) if field.name != "line"]
         return cls(**{name: line[name] for name in names}, line=line)
+
+    @property
+    def kind(self) -> Optional[str]:
+        """The same for answers that run the same machine code, whatever their text, as far as it has a digest (cudal1-judge(7))."""
+        return self.code or self.fingerprint
 
 
 @dataclasses.dataclass(frozen=True)

@@ -48,17 +48,31 @@ def command(cudal1: str, *arguments: object, codes: Sequence[int] = (0,), most_s
     return output
 
 
+def version(name: str) -> int:
+    """Of a task's structure: 0 for its first sizes."""
+    return int(name.rpartition("_")[2])
+
+
+def sweep(options, folder: pathlib.Path, split: str, listed: Sequence[dict], seconds: float) -> None:
+    """The built-in model's answers. Some tasks are refused (TASK_DEGENERATE and its like) and have none."""
+    within = [] if math.isinf(seconds) else ["--begin-within", max(1, int(seconds))]
+    command(options.cudal1, "sweep", *(folder / "tasks" / task["file"] for task in listed), "--out", folder / f"sweep-{split}", "--device", options.device, "--model", "builtin", "--rounds", 1,
+            "--samples", options.samples, "--jobs", options.jobs, "--seed", options.seed, "--order", "random", "--time-limit", 30, *within, "--quiet", codes=range(0, 64), most_seconds=seconds + 25)
+
+
 def make(options, folder: pathlib.Path) -> None:
-    """tasks/, the sweeps and the files of rows; what is there already stays, an interrupted sweep goes on."""
+    """tasks/, the sweeps and the files of rows; what is there already stays, an interrupted sweep goes on. --sweep-seconds bound test and training together, but the test is whole."""
     if not (folder / "tasks" / "tasks.jsonl").exists():
         command(options.cudal1, "tasks", "make", "--out", folder / "tasks", "--count", options.tasks, "--seed", options.seed, "--operations", options.operations,
                 "--versions", options.versions, "--no-check", "--quiet", *(["--exclude", options.exclude] if options.exclude else []))
     listed = [json.loads(line) for line in (folder / "tasks" / "tasks.jsonl").read_text().splitlines()]
-    for split, most in (("test", math.inf), ("train", options.sweep_seconds)):
-        files = [folder / "tasks" / task["file"] for task in listed if task["split"] == split][:options.held_out if split == "test" else None]
-        # Also where some tasks are refused (TASK_DEGENERATE and its like): these have no answers.
-        command(options.cudal1, "sweep", *files, "--out", folder / f"sweep-{split}", "--device", options.device, "--model", "builtin", "--rounds", 1, "--samples", options.samples,
-                "--jobs", options.jobs, "--seed", options.seed, "--order", "random", "--quiet", codes=range(0, 64), most_seconds=most)
+    listed.sort(key=lambda task: version(task["name"]))      # each structure once before any twice
+    began = time.monotonic()
+    sweep(options, folder, "test", [task for task in listed if task["split"] == "test"][:options.held_out], math.inf)
+    for number in range(options.versions):
+        left = options.sweep_seconds - (time.monotonic() - began)
+        if left > 0:
+            sweep(options, folder, "train", [task for task in listed if task["split"] == "train" and version(task["name"]) <= number], left)
     for purpose, split in (("sft", "train"), ("contrast", "train"), ("sft", "test")):
         command(options.cudal1, "dataset", folder / f"sweep-{split}", "--for", purpose, "--split", split, "--style", "compact", "-o", folder / f"{purpose}-{split}.jsonl")
     report = command(options.cudal1, "tasks", "audit", "--train", folder / "sft-train.jsonl", "--test", folder / "sft-test.jsonl", "--near", 1, "--json", codes=(0, 8))

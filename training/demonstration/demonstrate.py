@@ -3,7 +3,7 @@
 """From nothing to a model that writes faster kernels, by CUDA-L1's stages: tasks, the built-in model's verified answers, supervised tuning, tuning on its own right answers,
 GRPO with contrastive and with plain prompts; judged on held-out structures after each stage.
 
-  demonstrate.py --cudal1 build/release/cli/cudal1 --out demonstration             # with a GPU for training; judged by the simulator on all cores
+  demonstrate.py --cudal1 build/gate/cli/cudal1 --out demonstration             # with a GPU for training; judged by the simulator on all cores
   demonstrate.py --cudal1 cudal1 --out small --tiny                                # minutes on a CPU
 
 Needs Python 3.9 with PyTorch (1.13 or newer), nothing else. The same command goes on where it was interrupted. --out gets table.md, curves.svg, the logs and checkpoints."""
@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import shutil
+import subprocess
 import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,6 +33,7 @@ from cudal1_train import Judge              # noqa: E402
 from network import Shape, Transformer, sample   # noqa: E402
 from tokens import END, Tokenizer           # noqa: E402
 
+KINDS = ("contrastive", "plain")      # of prompts in GRPO
 STAGES = ("corpus", "supervised", "self-supervised", "contrastive", "plain")
 TINY = {"tasks": 8, "operations": 1, "samples": 3, "layers": 2, "width": 64, "heads": 2, "epochs": 2, "longest": 128, "context": 512, "held_out": 2, "answers": 2, "rounds": 1, "each": 1, "steps": 1,
         "prompts": 2, "group": 2, "batch": 4096, "grpo_batch": 4096, "jobs": 2, "least": 1, "practice": 2}
@@ -44,11 +46,11 @@ def options() -> argparse.Namespace:
     parser.add_argument("--device", default="sim", help="of the judge: sim, or cuda:N")
     parser.add_argument("--torch-device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--tiny", action="store_true", help="the smallest sizes of everything, to try it")
-    for name, value, text in (("seed", 1, "of everything"), ("tasks", 600, "sampled"), ("operations", 2, "most of a line"), ("versions", 2, "tasks of a structure"), ("samples", 5, "answers of the built-in model to a task"),
+    for name, value, text in (("seed", 1, "of everything"), ("tasks", 1240, "sampled"), ("operations", 2, "most of a line"), ("versions", 2, "tasks of a structure"), ("samples", 3, "answers of the built-in model to a task"),
                               ("layers", 12, ""), ("width", 512, ""), ("heads", 8, ""), ("context", 1280, "tokens of prompt and answer"), ("vocabulary", 4096, "most tokens"),
-                              ("least", 4, "structures that have a token"), ("longest", 384, "tokens of a sampled answer"), ("batch", 4096, "tokens of a supervised step; many small steps, because the answers are few"), ("grpo-batch", 32768, "tokens at a time in GRPO"), ("epochs", 60, "of supervised tuning"),
+                              ("least", 6, "structures that have a token"), ("longest", 384, "tokens of a sampled answer"), ("batch", 4096, "tokens of a supervised step; many small steps, because the answers are few"), ("grpo-batch", 32768, "tokens at a time in GRPO"), ("epochs", 60, "of supervised tuning"),
                               ("held-out", 64, "tasks"), ("answers", 8, "to each of them"), ("rounds", 2, "self-supervised"), ("each", 2, "answers to a task in such a round"),
-                              ("practice", 256, "tasks of the second and third stage"), ("steps", 24, "of GRPO"), ("prompts", 8, "in a step"), ("group", 8, "answers to a prompt"),
+                              ("practice", 256, "tasks of the second and third stage"), ("steps", 12, "of GRPO"), ("prompts", 8, "in a step"), ("group", 8, "answers to a prompt"),
                               ("jobs", os.cpu_count() or 1, "judged at a time")):
         parser.add_argument(f"--{name}", type=int, default=value, help=text)
     for name, value, text in (("rate", 1e-3, "of learning, supervised"), ("self-rate", 2e-4, ""), ("grpo-rate", 3e-5, ""), ("sweep-seconds", math.inf, "most for the built-in model's answers"), ("sft-seconds", math.inf, "most for the supervised stage"),
@@ -56,6 +58,7 @@ def options() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=float, default=value, help=text)
     parser.add_argument("--temperature", type=float, default=0.7, help="of evaluated answers; training samples at 1")
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="ends after this stage; the same command without it goes on, also on another machine that has --out")
+    parser.add_argument("--train", choices=KINDS, help=argparse.SUPPRESS)     # trains this one stage; the program starts itself so
     parser.add_argument("--reward", default="log")
     parser.add_argument("--exclude", type=pathlib.Path, help="a benchmark's folder, whose structures are not sampled")
     if "--tiny" in sys.argv:
@@ -119,29 +122,32 @@ class Demonstration:
                 file.write(json.dumps(line) + "\n")
                 file.flush()
             train(model, log)
-        torch.save({"shape": vars(model.shape), "weights": model.state_dict()}, self.folder / "part.pt")
-        (self.folder / "part.pt").rename(self.folder / f"{name}.pt")
+        torch.save({"shape": vars(model.shape), "weights": model.state_dict()}, self.folder / f"{name}.part")
+        (self.folder / f"{name}.part").rename(self.folder / f"{name}.pt")
         self.say(f"{name}: {(self.folder / f'{name}.log').read_text().splitlines()[-1]}")
 
     def logged(self, name: str) -> list[dict]:
         path = self.folder / f"{name}.log"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def evaluate(self, name: str, stage: Optional[str], again: bool = False) -> None:
-        """`again`: once more, with prompts that show two of the answers from before. Sampled now, judged meanwhile."""
+    def evaluate(self, name: str, stage: Optional[str]) -> None:
+        """Sampled now, judged meanwhile."""
         file = self.folder / f"evaluation-{name}.jsonl"
-        if file.exists() and (not again or (self.folder / f"evaluation-{name}-again.jsonl").exists()):
+        if file.exists():
             return
-        model = self.load(stage) if stage else self.fresh()
         tasks = [task for task in self.test for _ in range(self.options.answers)]
-        answers = self.answers(model, [task.question for task in tasks], 17)
-        if not again:
-            self.evaluations[name] = self.judging.submit(self.judge, name, tasks, answers, file)
+        answers = self.answers(self.load(stage) if stage else self.fresh(), [task.question for task in tasks], 17)
+        self.evaluations[name] = self.judging.submit(self.judge, name, tasks, answers, file)
+
+    def evaluate_again(self, name: str) -> None:
+        """With prompts that show two of the answers from before, where there are two right ones."""
+        file = self.folder / f"evaluation-{name}-again.jsonl"
+        if file.exists():
             return
-        with self.server(f"evaluation-{name}", self.folder / f"store-evaluation-{name}") as judge:
-            evaluation.judged(judge, tasks, answers, file)
+        tasks = [task for task in self.test for _ in range(self.options.answers)]
+        with self.server(f"evaluation-{name}-again", self.folder / f"store-evaluation-{name}") as judge:
             prompts = {task.name: stages.contrastive_prompt(judge, task)[0] for task in self.test}
-            evaluation.judged(judge, tasks, self.answers(model, [prompts[task.name] for task in tasks], 18), self.folder / f"evaluation-{name}-again.jsonl")
+            evaluation.judged(judge, tasks, self.answers(self.load(name), [prompts[task.name] for task in tasks], 18), file)
 
     def answers(self, model: Transformer, prompts: Sequence[str], seed: int) -> list[str]:
         room = self.options.context - self.options.longest - 1
@@ -152,7 +158,7 @@ class Demonstration:
         return [self.tokenizer.decode(answer) for answer in got]
 
     def judge(self, name: str, tasks: Sequence[Task], answers: Sequence[str], file: pathlib.Path) -> None:
-        with self.server(f"evaluation-{name}") as judge:
+        with self.server(f"evaluation-{name}", self.folder / f"store-evaluation-{name}" if name in KINDS else None) as judge:
             rows = evaluation.judged(judge, tasks, answers, file)
         self.say(f"held out, {name}: {sum(row['executable'] for row in rows)} of {len(rows)} executable, {sum(row['right'] for row in rows)} right")
 
@@ -193,16 +199,35 @@ class Demonstration:
             return
         self.evaluate("untrained", None)
         self.nearest()
-        for name, start, train, again in (
-                ("supervised", None, lambda model, log: stages.supervised(model, self.rows, asked.epochs, asked.rate, asked.batch, asked.seed, log, asked.sft_seconds), False),
-                ("self-supervised", "supervised", self.self_supervised, False),
-                ("contrastive", "self-supervised", self.reinforced(True), True),
-                ("plain", "self-supervised", self.reinforced(False), True)):
-            if STAGES.index(name) > STAGES.index(asked.until):
-                break
-            self.stage(name, start, train)
-            self.evaluate(name, name, again)
+        last = STAGES.index(asked.until)
+        for name, start, train in (("supervised", None, lambda model, log: stages.supervised(model, self.rows, asked.epochs, asked.rate, asked.batch, asked.seed, log, asked.sft_seconds)),
+                                   ("self-supervised", "supervised", self.self_supervised)):
+            if STAGES.index(name) <= last:
+                self.stage(name, start, train)
+                self.evaluate(name, name)
+        kinds = [kind for kind in KINDS if STAGES.index(kind) <= last]
+        self.reinforce(kinds)
+        for kind in kinds:
+            self.evaluate(kind, kind)
         self.report()
+        for kind in kinds:
+            self.evaluate_again(kind)
+            self.report()      # at once: the time may end before the next
+        print((self.folder / "table.md").read_text())
+
+    def reinforce(self, kinds: Sequence[str]) -> None:
+        """Both kinds at the same time, each in a process of its own: one samples while the other's answers are judged."""
+        children = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--train", kind]) for kind in kinds if not (self.folder / f"{kind}.pt").exists()]
+        try:
+            if any([child.wait() for child in children]):
+                raise SystemExit("a process that trains by GRPO has failed; what it printed says why")
+        finally:
+            for child in children:
+                child.terminate()
+
+    def train_one(self, kind: str) -> None:
+        self.prepare()
+        self.stage(kind, "self-supervised", self.reinforced(kind == "contrastive"))
 
     def report(self) -> None:
         for each in self.evaluations.values():
@@ -221,16 +246,20 @@ class Demonstration:
                 rows[f"{title} " if title in rows else title] = [json.loads(line) for line in file.read_text().splitlines()]
         rows["the playbook, all its right answers"] = evaluation.known([each for known in by_task.values() for each in known])
         rows["the playbook, its best answer"] = evaluation.known([max(known, key=lambda each: each.speedup) for known in by_task.values()])
-        (self.folder / "table.md").write_text(evaluation.table(rows))
-        grpo = {name: self.logged(name) for name in ("contrastive", "plain")}
+        grpo = {name: self.logged(name) for name in KINDS}
+        steps = "".join(f"GRPO with {name} prompts: {len(lines)} steps.\n" for name, lines in grpo.items() if lines)
+        (self.folder / "table.md").write_text(evaluation.table(rows) + (f"\n{steps}" if steps else ""))
         (self.folder / "curves.svg").write_text(curves.picture([
             ("Supervised: loss of a token", "step", {"supervised": [(line["step"], line["loss"]) for line in self.logged("supervised")]}),
             *((f"GRPO: {title}", "step", {name: [(line["step"], line[key]) for line in lines if line[key] is not None] for name, lines in grpo.items()})
               for key, title in (("reward", "reward"), ("right", "share that is right"), ("speedup", "mean speed-up, failures 0")))]))
-        print((self.folder / "table.md").read_text())
 
 
 if __name__ == "__main__":
     torch.set_float32_matmul_precision("high")
     random.seed(0)
-    Demonstration(options()).run()
+    chosen = options()
+    if chosen.train:
+        Demonstration(chosen).train_one(chosen.train)
+    else:
+        Demonstration(chosen).run()

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 def row_of(task: Task, answer: str, verdict: Verdict) -> Row:
     return {"task": task.name, "group": task.group, "answer": answer, "verdict": verdict.verdict, "executable": bool(verdict.executable), "right": bool(verdict.right),
-            "speedup": verdict.score or 0, "cheat": verdict.cheat, "fault": verdict.fault, "message": verdict.message[:200], "fingerprint": verdict.fingerprint}
+            "speedup": verdict.score or 0, "cheat": verdict.cheat, "fault": verdict.fault, "message": verdict.message[:200], "fingerprint": verdict.kind}
 
 
 def judged(judge: Judge, tasks: Sequence[Task], answers: Sequence[str], file: pathlib.Path) -> list[Row]:

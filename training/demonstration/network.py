@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -97,6 +97,26 @@ class Transformer(nn.Module):
         return self.embedding.weight.device
 
 
+def repeated(step: Callable[[], Tensor], device: torch.device) -> Callable[[], Tensor]:
+    """The same step with what its tensors hold at each call. On a GPU its hundreds of launches are recorded as one."""
+    if device.type != "cuda":
+        return step
+    beside = torch.cuda.Stream()
+    beside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(beside):      # libraries set themselves up before anything is recorded
+        for _ in range(2):
+            step()
+    torch.cuda.current_stream().wait_stream(beside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = step()
+
+    def replay() -> Tensor:
+        graph.replay()
+        return result
+    return replay
+
+
 @torch.no_grad()
 def sample(model: Transformer, prompts: Sequence[Sequence[int]], longest: int, seed: int, temperature: float = 1.0, rows: int = 512) -> list[list[int]]:
     """An answer to each prompt, at most `longest` tokens; one that did not end has no END. Prompts end at the same place, so rows begin with empty ones."""
@@ -116,15 +136,19 @@ def sample(model: Transformer, prompts: Sequence[Sequence[int]], longest: int, s
     first = (real[:, None, :width] & (places[None, :width] <= places[:width, None])) | torch.eye(width, dtype=torch.bool, device=device)
     logits = torch.cat([model(tokens[at:at + 32], places[:width], first[at:at + 32, None], kept[:, :, at:at + 32])[:, -1] for at in range(0, len(prompts), 32)])
     answers, ended = [], torch.zeros(len(prompts), dtype=torch.bool, device=device)
+    token, place = torch.zeros(len(prompts), dtype=torch.long, device=device), places[:1].clone()
+    steps: dict[int, Callable[[], Tensor]] = {}
     for step in range(longest):
-        token = torch.multinomial((logits.float() / temperature).softmax(-1), 1, generator=dice)[:, 0].masked_fill(ended, END)
-        answers.append(token)
+        token.copy_(torch.multinomial((logits.float() / temperature).softmax(-1), 1, generator=dice)[:, 0].masked_fill(ended, END))
+        answers.append(token.clone())
         ended |= token == END
         if step % 16 == 15 and bool(ended.all()):
             break
+        place.fill_(width + step)
         upto = min((width + step + 128) // 128 * 128, width + longest)     # few different shapes
-        seen = (real[:, :upto] & (places[:upto] <= width + step))[:, None, None, :]
-        logits = model(token[:, None], places[width + step:width + step + 1], seen, kept)[:, -1]
+        if upto not in steps:
+            steps[upto] = repeated(lambda upto=upto: model(token[:, None], place, (real[:, :upto] & (places[:upto] <= place))[:, None, None, :], kept)[:, -1], device)
+        logits = steps[upto]()
     return [row[:row.index(END) + 1] if END in row else row for row in torch.stack(answers, 1).tolist()]
 
 

@@ -2,6 +2,7 @@
 """CUDA-L1's three stages: supervised tuning, tuning on what the model itself gets right, and GRPO with plain or contrastive prompts."""
 from __future__ import annotations
 
+import inspect
 import math
 import random
 import statistics
@@ -34,7 +35,8 @@ def batches(rows: Sequence[Any], tokens: int, dice: random.Random) -> list[list[
 def optimizer(model: Transformer, rate: float) -> torch.optim.Optimizer:
     wide = [weight for weight in model.parameters() if weight.dim() > 1]
     thin = [weight for weight in model.parameters() if weight.dim() < 2]
-    return torch.optim.AdamW([{"params": wide, "weight_decay": 0.1}, {"params": thin, "weight_decay": 0.0}], lr=rate, betas=(0.9, 0.95))
+    fused = {"fused": True} if model.device.type == "cuda" and "fused" in inspect.signature(torch.optim.AdamW).parameters else {}     # PyTorch 2
+    return torch.optim.AdamW([{"params": wide, "weight_decay": 0.1}, {"params": thin, "weight_decay": 0.0}], lr=rate, betas=(0.9, 0.95), **fused)
 
 
 def step(model: Transformer, tuner: torch.optim.Optimizer) -> None:
@@ -74,7 +76,7 @@ def self_supervised(model: Transformer, tokenizer: Tokenizer, tasks: Sequence[Ta
         taken: dict[tuple[str, Optional[str]], int] = {}
         kept: list[Row] = []
         for task, prompt, answer, verdict in zip(asked, prompts, answers, verdicts):
-            key = (task.name, verdict.fingerprint)
+            key = (task.name, verdict.kind)
             if verdict.right and taken.get(key, 0) < most_of_one:
                 taken[key] = taken.get(key, 0) + 1
                 kept.append((prompt, answer))

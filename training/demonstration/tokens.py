@@ -11,14 +11,34 @@ from typing import Iterable, Sequence
 
 END, ANSWER, SPECIAL = 0, 1, 2            # ends an answer and fills rows; stands between prompt and answer
 PARAGRAPH = re.compile(r".+?(?:\n\n+|\Z)", re.DOTALL)
-WORD = re.compile(r"\n+ *|[ ]*[A-Za-z_]+|[ ]*\d|[ ]*[^\sA-Za-z_\d]|\s")
+WORD = re.compile(r"\n+ *|[ ]*[A-Za-z_]\w*|[ ]*\d|[ ]*[^\sA-Za-z_\d]|\s")
 UNLEARNABLE = re.compile(r"(?m)^//@ (?:of|task) .*\n|^// playbook.*\n")   # digests, and names without a meaning
 CHOICE = re.compile(r"(?m)^(//@ tune +\w+ = \w+) \|.*$")
+SHOWN = re.compile(r"(?m)^(?=// [\d.e+-]+x$)")          # begins a kernel in a prompt
+NUMBERED = re.compile(r"(?<![.%\w])(v|acc|k|n|[A-Z]_)(\d+)(?=\b|_[a-z])")   # variables that the built-in model numbers
+
+
+def renumbered(text: str) -> str:
+    """With variables numbered as they appear, which a model can tell from what it has written. What directives name stays. The machine code stays the same."""
+    named = {found[0] for line in text.splitlines() if line.startswith("//@") for found in NUMBERED.finditer(line)}
+    known: dict[str, str] = {}
+    used: collections.Counter[str] = collections.Counter()
+
+    def name(found: re.Match[str]) -> str:
+        if found[0] in named:
+            return found[0]
+        while found[0] not in known:
+            fresh = f"{found[1]}{used[found[1]]}"
+            used[found[1]] += 1
+            if fresh not in named:
+                known[found[0]] = fresh
+        return known[found[0]]
+    return NUMBERED.sub(name, text)
 
 
 def plain(text: str) -> str:
-    """A kernel file, or a prompt of several, as the model sees it: what it cannot know is left out, a tunable has its first value."""
-    return CHOICE.sub(r"\1", UNLEARNABLE.sub("", text))
+    """A kernel file, or a prompt of several, as the model sees it: what it cannot know is left out, a tunable has its first value, variables are numbered anew."""
+    return "".join(renumbered(part) for part in SHOWN.split(CHOICE.sub(r"\1", UNLEARNABLE.sub("", text))))
 
 
 def parts(text: str) -> list[list[list[str]]]:

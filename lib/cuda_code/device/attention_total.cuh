@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ Adds up the parts of every row, each with its own largest score.
-//$ rows = T
-//$ parts = int(row % T) / 128 + 1
-//$ parameters = const float* __restrict__ S, const float* __restrict__ R, float* __restrict__ O, int T, int H
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
   const size_t rows = $rows$, at = size_t(blockIdx.x) * 256 + threadIdx.x, row = at / $H$;

@@ -1,33 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ In fp32, both factors through registers into shared memory.
-//$ times_w = 1
-//$ step_w = 1
-//$ jump_w = 1
-//$ result_w = at % QW
-//$ KW = 3
-//$ times_h = 1
-//$ step_h = 1
-//$ jump_h = 1
-//$ result_h = at / QW % QH
-//$ KH = 3
-//$ times_d = 1
-//$ step_d = 1
-//$ jump_d = 1
-//$ result_d = at / (QH * QW) % QD
-//$ D = 1
-//$ tile_o = 64
-//$ tile_p = 64
-//$ step = 16
-//$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = O;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
-//$ block = int(blockIdx.x)
-//$ open =   if (int(blockIdx.x) * 64 >= positions) return;\n
-//$ channels = all_channels
-//$ weight_channel = 9
-//$ weight_result = all_channels * 9
-//$ weight_group = O * all_channels * 9
-//$ there = at.weight >= 0
-//$ store = S[size_t(at_b) * n9 + size_t(at_o) * n10 + size_t(at_h) * n4 + at_w] = produced;
-//$ parameters = const float* __restrict__ X, const float* __restrict__ K, float* __restrict__ S, int W, int n4, int H, int O, int all_channels, int batch, int n9, int n10, int plane
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.

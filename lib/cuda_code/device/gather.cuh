@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ parameters = const float* __restrict__ A, const long long* __restrict__ which, float* __restrict__ Y, int count, int M, int K
-//$ items = 4
-//$ type = int
-//$ named = column
-//$ value = float
-//$ loaded = float(A[size_t(row) * K + from])
-//$ zero = float(0)
-//$ store = Y[size_t(row) * M + column] = produced;
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
 #pragma unroll

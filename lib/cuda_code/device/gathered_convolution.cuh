@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ On the tensor cores, every input copied once per tap; needs tensor_tiles, as the next one.
-//$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
-//$ samples convolution.cuh
-//$ step_w = 40
-//$ step_h = 40
-//$ stages = (64 + 64 > 192 ? 3 : 4)
-//$ part =   constexpr int group = 0;\n  const int QW = n4;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = 0;\n  const int QH = n6;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = 0;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
-//$ copy_weights =       if (depth % 4 == 0) copy_tile<true, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n      else copy_tile<false, true, 64, STEP>(left, kernel, o_start, O, step * STEP, depth);\n
-//$ store = Y[size_t(at_b) * n10 + size_t(at_o) * n11 + size_t(at_h) * n4 + at_w] = produced;
-//$ parameters = const float* __restrict__ X, const float* __restrict__ K, float* __restrict__ Y, int W, int n4, int H, int n6, int all_channels, int O, int batch, int n10, int n11, int plane
+//$ On the tensor cores, every input copied once per tap.
+//$ needs tensor_tiles.cuh
 
 __global__ void __launch_bounds__(128, 2) $name$($parameters$) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is gathered.

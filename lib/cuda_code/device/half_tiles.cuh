@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ Tiles of both factors of a product in 16 bits, multiplied as they are: products of two such are exact in float, in which they are
 //$ summed. Fragments come from ldmatrix, turned around on the way where the depth is not what neighbours lie along.
-//$ element = unsigned short
-//$ kind = f16
 
 template <int BYTES>
 __device__ __forceinline__ void copy_half_async($element$* to, const $element$* from, bool inside) {

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ samples transposition.cuh
-//$ tile = 64
-//$ tiles =   __shared__ __align__(16) float tile0[TILE * TILE];\n
-//$ whole = rows % 4 == 0 && columns % 4 == 0
-//$ loads =     *reinterpret_cast<float4*>(&tile0[j * TILE + i]) = *reinterpret_cast<const float4*>(X + size_t(column_start + j) * rows + row_start + i);\n
-//$ uses =         const float v0 = tile0[j * TILE + i];\n
-//$ type = float
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   constexpr int TILE = $tile$;

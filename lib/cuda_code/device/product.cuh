@@ -2,29 +2,12 @@
 //$ A tile of one factor goes from memory to registers and from there to shared memory, where it stands by depth. The tiles belong to
 //$ the kernel, so that both instances of the body share them.
 //$ needs fetch_tile.cuh
-//$ element = float
-//$ parameters = const float* __restrict__ S, const float* __restrict__ B, float* __restrict__ C, int N
-//$ forwarded = S, B, C, N
-//$ column_block = blockIdx.x
-//$ rows = 64
-//$ columns = 64
-//$ step = 16
-//$ left = S
-//$ right = B
-//$ M = N
-//$ K = N
-//$ left_along = false
-//$ right_along = false
-//$ whole = N % 4 == 0
-//$ begin = 0
-//$ end = N
-//$ store = C[size_t(row) * N + column] = produced;
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$, float left_tile[2][$step$][$rows$ + 4], float right_tile[2][$step$][$columns$ + 4]) {
   constexpr int TN = $rows$ / 16, TM = $columns$ / 16;
-  const $element$* left = $left$;
-  const $element$* right = $right$;
+  const float* left = $left$;
+  const float* right = $right$;
   const int row_start = blockIdx.y * $rows$, column_start = $column_block$ * $columns$;
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
 $guard$

@@ -2,14 +2,6 @@
 //$ The inputs of a convolution rounded to halves whose neighbours are channels, read once: each sample's scale comes from 256 of its elements,
 //$ and whether all fit it is known afterwards.
 //$ needs split_halves.cuh
-//$ step = 64
-//$ turns = 1
-//$ parameters = const float* __restrict__ X, __half* __restrict__ H, float* __restrict__ parts, int C, int P, int pitch
-//$ scale_parameters = const float* __restrict__ X, const float* __restrict__ parts, float* __restrict__ scale_back, int C, int P, int scale_count
-//$ scale_X = X
-//$ scale_C = C
-//$ scale_P = P
-//$ scale_parts = parts
 
 // The largest of 256 elements comes to lie in [2^11, 2^12): others may be 16 times larger. 256 threads; infinite elements and NaN are left out.
 __device__ __forceinline__ float $name$_scale(const float* __restrict__ sample, size_t count) {

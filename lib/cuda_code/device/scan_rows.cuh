@@ -1,21 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ needs pack.cuh
-//$ type = float
-//$ parameters = const float* __restrict__ S, float* __restrict__ Y, int M, int N
-//$ forwarded = S, Y, M, N
-//$ threads = 256
-//$ coordinates =   const int at0 = blockIdx.x;\n
-//$ lines =   const float* x0 = S + size_t(at0) * M;\n
-//$ neutral = 0
-//$ op = +
-//$ where = from
-//$ item = i
-//$ aligned = M % 4 == 0
-//$ packs =       const Pack<float, 4> pack0 = load<true, 4>(x0 + from, left);\n
-//$ from_packs =         const float v0 = float(pack0.at[item]);\n        value[i] = v0;\n
-//$ from_elements =         const float v0 = float(x0[along]);\n        value[i] = v0;\n
-//$ element = from + i
-//$ stores =     if (WHOLE) {\n      if (left <= 0) continue;\n      Pack<float, 4> out;\n#pragma unroll\n      for (int i = 0; i < 4; ++i) {\n        const int item = i, along = from + item;\n        const float produced = value[i];\n        out.at[item] = produced;\n      }\n      const int along = from;\n      store<true, 4>(Y + size_t(at0) * M + along, out, left);\n      continue;\n    }\n#pragma unroll\n    for (int i = 0; i < 4; ++i) {\n      if (i >= left) break;\n      const int along = from + i;\n      const float produced = value[i];\n      Y[size_t(at0) * M + along] = produced;\n    }\n
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$) {

@@ -2,17 +2,6 @@
 //$ Lines of a factor whose neighbours lie across the depth, 128 lines by 128 depths to a block: first the range of each part, then
 //$ halves and what undoes each line's scale.
 //$ needs split_halves.cuh
-//$ measure_parameters = const float* __restrict__ measure_X, float* __restrict__ parts, int measure_lines, int measure_depth
-//$ measure_forwarded = measure_X, parts, measure_lines, measure_depth
-//$ measure_parts = parts
-//$ measure_whole = measure_lines % 4 == 0
-//$ parameters = const float* __restrict__ measure_X, const float* __restrict__ parts, __half* __restrict__ H, __half* __restrict__ L, float* __restrict__ back, int measure_lines, int measure_depth, int pitch
-//$ forwarded = measure_X, parts, H, L, back, measure_lines, measure_depth, pitch
-//$ X = measure_X
-//$ low =     *reinterpret_cast<uint2*>(L + to) = low_halves(x, high);\n
-//$ lines = measure_lines
-//$ depth = measure_depth
-//$ whole = measure_lines % 4 == 0
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_measure_body($measure_parameters$, float2 (&by_warp)[8][128]) {

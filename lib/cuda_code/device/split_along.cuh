@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ A block for each line of a factor whose neighbours lie along the depth: its halves, and what undoes its scale.
 //$ needs split_halves.cuh
-//$ parameters = const float* __restrict__ X, __half* __restrict__ H, __half* __restrict__ L, float* __restrict__ back, int N, int depth, int pitch
-//$ forwarded = X, H, L, back, N, depth, pitch
-//$ low =   *reinterpret_cast<uint2*>(L + first + k) = low_halves(x, high);\n
-//$ whole = depth % 4 == 0
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$, float2 (&by_warp)[8]) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ Lines of a factor as halves of 16 bits, scaled by a power of two for each line.
+//$ needs cuda_fp16.h
 
 // 2^e with largest · 2^e in [2^14, 2^15): the largest half is 65504.
 __device__ __forceinline__ float scale_of_line(float largest) { return largest > 0 ? ldexpf(1.0f, max(-126, min(126, 14 - ilogbf(largest)))) : 1.0f; }

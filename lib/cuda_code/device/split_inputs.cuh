@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ The inputs of a convolution as halves whose neighbours are channels: each sample's scale is found first. 32 places of a sample to a block.
 //$ needs split_halves.cuh
-//$ measure_parameters = const float* __restrict__ X, float* __restrict__ measure_parts, int C, int P
-//$ measure_X = X
-//$ measure_C = C
-//$ measure_P = P
-//$ groups = 1
-//$ scale_parameters = const float* __restrict__ measure_parts, float* __restrict__ back, int scale_count
-//$ scale_parts = measure_parts
-//$ scale_back = back
-//$ parameters = const float* __restrict__ X, const float* __restrict__ back, __half* __restrict__ H, __half* __restrict__ L, int C, int P, int pitch
-//$ low =   *reinterpret_cast<uint4*>(L + to) = make_uint4(low_halves(a, high_a).x, low_halves(a, high_a).y, low_halves(b, high_b).x, low_halves(b, high_b).y);\n
 
 // Of each place the largest channel of each group, which meet in results; of those the largest and the smallest that is not zero.
 __global__ void __launch_bounds__(256) $name$_measure($measure_parameters$) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ Adds up the parts of a product whose depth was split.
-//$ parameters = const float* __restrict__ S, float* __restrict__ Y, int M, int N
-//$ parts = 4
-//$ store = Y[size_t(row) * M + column] = produced;
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
   const int at = blockIdx.x * 256 + threadIdx.x;

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ The weights of a convolution as halves: for each tap a matrix of results by channels. A block for each result, with a scale of its own.
 //$ needs split_halves.cuh
-//$ parameters = const float* __restrict__ K, __half* __restrict__ H, __half* __restrict__ L, float* __restrict__ back, int C, int O, int pitch
-//$ from = K + size_t(blockIdx.x) * C * taps
-//$ between_channels = taps
-//$ low =     L[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n
-//$ taps = 9
-//$ least = 0x1p-14f
 
 __global__ void __launch_bounds__(256) $name$($parameters$) {
   __shared__ float2 by_warp[8];

@@ -1,36 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ The same sum with the inputs of a tile in shared memory once for all taps. Of the planes (of one channel; of a channel and
 //$ a tap along the first of three axes) only those are copied that no earlier step has met: they go round in a ring.
-//$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
-//$ samples gathered_convolution.cuh
-//$ blocks = 2
-//$ times_w = 2
-//$ own_w = w
-//$ strips = (n5 + 29) / 30
-//$ times_h = 2
-//$ own_h = line % QH
-//$ own_d = line / QH % QD
-//$ stages = 3
-//$ part =   constexpr int group = 0;\n  const int QW = n5;\n  constexpr int TW = 3;\n  constexpr int first_w = 0, add_w = -1;\n  const int QH = n7;\n  constexpr int TH = 3;\n  constexpr int first_h = 0, add_h = -1;\n  constexpr int QD = 1;\n  constexpr int TD = 1;\n  constexpr int first_d = 0, add_d = 0;\n
-//$ plane = n13
-//$ span_h = 3
-//$ low_h = add_h
-//$ row_h = row
-//$ shift_h = h * 1
-//$ span_w = 3
-//$ low_w = add_w
-//$ row_w = at
-//$ shift_w = w * 1
-//$ strip = 30
-//$ line = 76
-//$ lanes = 64
-//$ packed = W % 4 == 0
-//$ inside =           const bool inside = at.from >= 0;\n          const float* x = inside ? from + at.from : from;\n
-//$ weights = weight + size_t(group) * O * depth
-//$ weight_row = depth
-//$ epilogue =       const float v1 = float(bias[at_o]);\n      const float v2 = produced + v1;\n
-//$ store = S[size_t(at_b) * n11 + size_t(at_o) * n12 + size_t(at_h) * n5 + at_w] = v2;
-//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ S, int W, int n5, int H, int n7, int all_channels, int O, int batch, int n11, int n12, int n13
+//$ needs tensor_tiles.cuh
 
 __global__ void __launch_bounds__(128, $blocks$) $name$($parameters$) {
   // Output channels by positions, summed over channels and taps: a product whose right factor is read out of rows of inputs

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ The left factor of a straight product, a block for each line: rounded to TF32, with what that leaves over where it matters. Of every eight
 //$ depths the even ones stand first, as the fragments of the right factor have them.
-//$ parameters = const float* __restrict__ X, float* __restrict__ H, float* __restrict__ L, int depth, int pitch
-//$ halves =     H[to] = rounded_to_tf32(x);\n    L[to] = rounded_to_tf32(x - H[to]);\n
 //$ needs tf32_rounding.cuh
 
 __global__ void __launch_bounds__(128) $name$($parameters$) {

@@ -2,14 +2,6 @@
 //$ A product of float32 factors by warpgroups that takes the right factor as it lies in memory: its lines are the rows of the tensor
 //$ cores, from registers, and those of the left factor, which a kernel has prepared, are the columns. No range of halves limits it.
 //$ needs hopper.cuh tf32_rounding.cuh
-//$ parameters = const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap left_low_map, const float* __restrict__ B, float* __restrict__ C, int N, int M, int K, int batches
-//$ rows = 64
-//$ columns = 128
-//$ halves = 2
-//$ ring_bytes = 196608
-//$ B =  + size_t(batch) * K * M
-//$ from = B
-//$ store =             const float produced = held;\n            C[(size_t(batch) * N + row) * M + column] = produced;\n
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   using namespace hopper;

@@ -1,34 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ needs fetch_pack.cuh operations.cuh
-//$ parameters = const float* __restrict__ X, const float* __restrict__ weight, float* __restrict__ Y, int C, int B, int n5, int volume, int planes
-//$ forwarded = X, weight, Y, C, B, n5, volume, planes
-//$ threads = 256
-//$ rows = 4
-//$ lanes = 32
-//$ packs = 3
-//$ first = 2
-//$ before_w = 4
-//$ step_w = 4
-//$ stride_h = 1
-//$ padding_h = 0
-//$ span_h = 1
-//$ index = int
-//$ to_index = int
-//$ per_depth = 
-//$ H = 1
-//$ W = volume
-//$ OH = 1
-//$ OW = volume
-//$ neutral = 0.0f
-//$ gather = #pragma unroll\n    for (int j = 0; j < 4; ++j) {\n      const int b = r - j * 1;\n      if (b < 0 || b % 1 != 0 || b / 1 >= 1) continue;\n#pragma unroll\n      for (int c = 0; c < 5; ++c)\n#pragma unroll\n        for (int i = 0; i < 4; ++i) held[j][i] += weights[b / 1 * 5 + c] * row[FIRST + i * 1 + c * 1];\n    }\n
-//$ weights =   float weights[5];\n#pragma unroll\n  for (int k = 0; k < 5; ++k) weights[k] = weight[size_t(live ? plane % C : 0) * 5 + k];\n
-//$ combines = 
-//$ and_planes = 
-//$ held =   float held[4][4];\n#pragma unroll\n  for (int j = 0; j < 4; ++j)\n#pragma unroll\n    for (int i = 0; i < 4; ++i) held[j][i] = 0.0f;\n
-//$ gone = !live
-//$ row = size_t(h0 + r) * volume
-//$ coordinates =   const int at1 = plane % C;\n  const int at0 = plane / C;\n
-//$ store = Y[size_t(at0) * n5 + size_t(at1) * volume + at_w] = produced;
+//$ needs fetch_pack.cuh
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$) {

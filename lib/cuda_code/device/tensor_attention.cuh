@@ -3,13 +3,7 @@
 //$ them in any order, so the scores of keys 2t and 2t + 1 serve as the columns t and t + 4 of the second product's left
 //$ factor without leaving their lane. Nor does the order of the result's columns matter: two neighbouring tiles of eight take
 //$ the even and the odd ones of sixteen, so that a lane reads both tiles' values at once and writes four neighbours.
-//$ needs exact.cuh tf32_halves.cuh tensor_attention_functions.cuh
-//$ samples attention.cuh
-//$ own = 16
-//$ resident = 192
-//$ by =  / total[m][r]
-//$ may_mask = 
-//$ masked = 
+//$ needs tf32_halves.cuh tensor_attention_functions.cuh
 
 __global__ void __launch_bounds__($queries$ / $own$ * 32, $resident$ / $queries$) $name$($parameters$) {
   // $own$ queries of a warp by 32 keys at a time; the next keys and values are on their way meanwhile.

@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ needs exact.cuh tf32_halves.cuh tensor_tiles.cuh
-//$ element = float
-//$ tile = tensor_tile
-//$ left = A
-//$ right = B
-//$ range =   const int begin = 0, end = K;\n
-//$ rows = 64
-//$ columns = 64
-//$ whole = K % 4 == 0 && M % 4 == 0
-//$ left_along = true
-//$ right_along = false
-//$ step = 32
-//$ stages = (64 + 64 > 192 ? 3 : 4)
-//$ store =         const float produced = sum[i][j][q];\n        C[size_t(row) * M + column] = produced;\n
-//$ parameters = const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int N, int M, int K
+//$ Its tiles are those of tensor_tiles.cuh or of half_tiles.cuh.
 
 __global__ void __launch_bounds__(128, 2) $name$($parameters$) {
   const $element$* left = $left$;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ Tiles of both factors in shared memory; needs use_tensor_cores.
-//$ needs exact.cuh tf32_halves.cuh
+//$ Tiles of both factors in shared memory.
+//$ needs tf32_halves.cuh
 
 // In shared memory a line of a tile is padded by 4 floats, or a depth by 8, so that no two lanes meet in a bank.
 template <bool ALONG_DEPTH, int TILE, int STEP>

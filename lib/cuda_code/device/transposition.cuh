@@ -1,13 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ parameters = const float* __restrict__ X, float* __restrict__ Y, int columns, int rows
-//$ threads = 256
-//$ tile = 32
-//$ batch =   const int at0 = blockIdx.y;\n
-//$ tiles =   __shared__ float tile0[TILE][TILE + 1];\n
-//$ loads =         tile0[j][i] = X[at0 + size_t(column) * rows + row];\n
-//$ uses =       const float v0 = tile0[j][i];\n
-//$ address = at0 + size_t(row) * columns + column
-//$ value = v0
 
 __global__ void __launch_bounds__($threads$) $name$($parameters$) {
   constexpr int TILE = $tile$;

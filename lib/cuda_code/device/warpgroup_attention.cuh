@@ -2,19 +2,6 @@
 //$ Attention of 16-bit elements by warpgroups, for compute capability 9.0: one warp copies keys and values into a ring of slots by tensor
 //$ maps; two warpgroups with 64 queries each multiply them and keep scores, weights and sums in registers.
 //$ needs hopper.cuh
-//$ parameters = const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap keys, const __grid_constant__ CUtensorMap values, __nv_bfloat16* __restrict__ O, int T, int H
-//$ head = 128
-//$ first = blockIdx.x
-//$ last = T
-//$ causal = false
-//$ positive = true
-//$ scale = / sqrtf(float(H))
-//$ multiply = multiply_bf16
-//$ packed = bfloats
-//$ turns = 1
-//$ parts = 2
-//$ low = __uint_as_float(packed << 16)
-//$ high = __uint_as_float(packed & 0xffff0000u)
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   using namespace hopper;

@@ -2,27 +2,6 @@
 //$ A convolution by warpgroups, for compute capability 9.0. A window holds the inputs of a tile's places and what lies between and around them,
 //$ a line of channels each, once for all taps: a tap multiplies the window from another place on. Places that are none are multiplied, too.
 //$ needs hopper.cuh
-//$ parameters = const __grid_constant__ CUtensorMap weights_map, const __grid_constant__ CUtensorMap inputs_map, float* __restrict__ Y, int C, int O, int B, int H, int V
-//$ rows = 64
-//$ columns = 256
-//$ halves = 1
-//$ span = 128
-//$ places = 376
-//$ copied = 348
-//$ windows = 2
-//$ slots = 9
-//$ kept = gridDim.x % ((O + 63) / 64) == 0 && (C + 63) / 64 * 9 <= SLOTS
-//$ ring_bytes = 196608
-//$ tiles = ((O + 63) / 64) * ((H + 3) / 4) * B
-//$ locate =       const int row_start = tile % ((O + 63) / 64) * 64, rest = tile / ((O + 63) / 64), h_start = rest % ((H + 3) / 4) * 4, b_start = rest / ((H + 3) / 4), steps = (C + 63) / 64;\n
-//$ window =         const int c = step * 64, TH = 3, TW = 3;\n
-//$ step_h = 1
-//$ step_w = 1
-//$ pitch = 58
-//$ load_inputs =           load_4d(right, inputs_map, bar, c, -1, h_start - 1, b_start);\n
-//$ load_weights =             load_3d(left, weights_map, bar, c, row_start, tap);\n
-//$ place =         const int at_b = b_start, at_h = h_start + column / 58, at_w = column % 58;\n        const bool there = column < 232 && at_w < V && at_h < H;\n
-//$ store =           Y[((size_t(at_b) * O + row) * H + at_h) * V + at_w] = held;\n
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   using namespace hopper;

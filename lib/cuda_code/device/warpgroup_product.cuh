@@ -2,19 +2,6 @@
 //$ A product by warpgroups, for compute capability 9.0: one warp copies tiles of both factors into a ring of slots by tensor maps, two
 //$ warpgroups multiply them from shared memory, half of a tile each. Persistent blocks walk the tiles.
 //$ needs hopper.cuh
-//$ parameters = const __grid_constant__ CUtensorMap left_map, const __grid_constant__ CUtensorMap right_map, float* __restrict__ C, int N, int M, int K
-//$ rows = 128
-//$ columns = 128
-//$ halves = 1
-//$ step = 64
-//$ ring_bytes = 196608
-//$ tiles = ((N + 127) / 128) * ((M + 127) / 128)
-//$ locate =       const int row_start = tile % ((N + 127) / 128) * 128, column_start = tile / ((N + 127) / 128) * 128, begin = 0, end = K;\n
-//$ loads =           load_2d(left, left_map, bar, k, row_start);\n          load_2d(right, right_map, bar, k, column_start);\n
-//$ multiply = multiply_bf16<0, 0>
-//$ left_part = descriptor(left + 32 * part)
-//$ right_part = descriptor(right + 32 * part)
-//$ store =           const float produced = held;\n          C[size_t(row) * M + column] = produced;\n
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   using namespace hopper;

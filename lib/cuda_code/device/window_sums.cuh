@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //$ needs pack.cuh
-//$ meets = __device__ __forceinline__ bool name_meets_d(int i, int tap, int results) {\n  const int result = i * 1 - 0 + tap * 1;\n  return result >= 0 && result < results;\n}\n__device__ __forceinline__ bool name_meets_h(int i, int tap, int results) {\n  const int result = i + 1 - tap * 1;\n  return result >= 0 && result % 1 == 0 && result / 1 < results;\n}\n__device__ __forceinline__ bool name_meets_w(int i, int tap, int results) {\n  const int result = i + 1 - tap * 1;\n  return result >= 0 && result % 1 == 0 && result / 1 < results;\n}\n
-//$ parameters = const float* __restrict__ X, float* __restrict__ S, int H, int W
-//$ forwarded = X, S, H, W
-//$ kd = 1
-//$ kh = 3
-//$ kw = 3
-//$ D = 1
-//$ OD = 1
-//$ OH = H
-//$ OW = W
 
 $meets$
 template <bool WHOLE>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/access.hpp"
 
+#include "sim/cluster.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -18,18 +20,30 @@ std::uint32_t data_row(const Warp& warp, const Instruction& i, unsigned count, u
 }
 
 Place place_in(Warp& warp, const Instruction& i, Space space, int lane, std::uint64_t offset, unsigned bytes) {
-  Block& block = *warp.block;
   Place place;
-  place.space = space;
-  if (space == Space::shared) {
+  place.space = space == Space::cluster ? Space::shared : space;
+  if (space == Space::shared || space == Space::cluster) {
+    Block* named = warp.block;
+    if (space == Space::cluster && (warp.block->cluster || block_at(*warp.block, static_cast<std::uint32_t>(offset)))) {
+      named = named_block(warp, i, lane, static_cast<std::uint32_t>(offset));
+      if (!named) return {};
+      offset = static_cast<std::uint32_t>(offset) & cluster_offset_mask;
+    }
+    Block& block = *named;
     // Addresses in shared memory have 32 bits: nvcc lets a sum wrap around that is kept in 64.
     if (const auto wrapped = static_cast<std::uint32_t>(offset); wrapped < block.shared_bytes) offset = wrapped;
     if (offset > block.shared_bytes || bytes > block.shared_bytes - offset) {
+      const auto name = static_cast<std::uint32_t>(offset) >> cluster_rank_shift;
+      if (space == Space::shared && block.cluster && name > 0 && name <= block.cluster->blocks.size()) {
+        report(warp, i, Kind::out_of_bounds, lane, offset, "takes an address of another block of the cluster for one of its own; use .shared::cluster or a generic address");
+        return {};
+      }
       report(warp, i, Kind::out_of_bounds, lane, offset,
              fmt::format("accesses {} bytes at offset {} of {} bytes of shared memory", bytes, static_cast<std::int64_t>(offset), block.shared_bytes));
       return {};
     }
     place.host = block.shared + offset;
+    place.owner = &block;
     place.flags = block.shared_written.data();
   } else {
     const std::size_t size = warp.worker->launch->program->local_bytes;
@@ -53,9 +67,9 @@ Place resolve(Warp& warp, const Instruction& i, Space space, int lane, std::uint
     report(warp, i, Kind::misaligned, lane, address, fmt::format("accesses {} bytes at an address that is not a multiple of {}", bytes, bytes));
     return {};
   }
-  if (space == Space::shared || space == Space::local) return place_in(warp, i, space, lane, address, bytes);
+  if (space == Space::shared || space == Space::local || space == Space::cluster) return place_in(warp, i, space, lane, address, bytes);
   if (space == Space::generic) {
-    if (address - shared_window < window_bytes) return place_in(warp, i, Space::shared, lane, address - shared_window, bytes);
+    if (address - shared_window < window_bytes) return place_in(warp, i, Space::cluster, lane, address - shared_window, bytes);
     if (address - local_window < window_bytes) return place_in(warp, i, Space::local, lane, address - local_window, bytes);
   }
   GlobalMemory& memory = *warp.worker->launch->memory;
@@ -71,7 +85,7 @@ Place resolve(Warp& warp, const Instruction& i, Space space, int lane, std::uint
     report(warp, i, Kind::out_of_bounds, lane, address, fmt::format("accesses {} bytes that belong to no buffer: {}", bytes, where));
     return {};
   }
-  return {allocation->host + (address - allocation->base), allocation->written, address - allocation->base, allocation, Space::global};
+  return {allocation->host + (address - allocation->base), allocation->written, address - allocation->base, allocation, Space::global, nullptr};
 }
 
 // What an access of the lanes in `done` costs, those in `shared` to shared memory, and whether it races.
@@ -101,12 +115,18 @@ static void count_access(Warp& warp, const Instruction& i, Space space, unsigned
   }
 }
 
+// An access to other blocks' shared memory.
+static void count_far(Site& site, const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) {
+  site.wavefronts += count_wavefronts(offsets, mask, bytes);
+  site.ideal += std::max(1u, bytes / 4);
+}
+
 void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned width, unsigned count, bool store) {
   const auto* base = row<const std::uint64_t>(warp, i.a);
   const unsigned bytes = width * count;
   Site& site = warp.worker->sites[i.site];
   alignas(64) std::uint64_t addresses[32] = {};
-  std::uint32_t done = 0, shared = 0;
+  std::uint32_t done = 0, shared = 0, far = 0;
   ++site.requests;
   for (std::uint32_t rest = warp.mask; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -120,6 +140,10 @@ void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned widt
     done |= 1u << lane;
     addresses[lane] = place.space == Space::shared ? place.offset : space == Space::local ? local_place(address, static_cast<unsigned>(lane)) : address;
     if (place.space == Space::shared) shared |= 1u << lane;
+    if (place.owner && place.owner != warp.block) {
+      far |= 1u << lane;
+      touch(warp, i, lane, *place.owner, place.offset, bytes, store ? Touch::store : Touch::load);
+    }
     ++site.lane_accesses;
     for (unsigned k = 0; k < count; ++k) {
       std::byte* value = warp.rows + data_row(warp, i, count, k) + static_cast<unsigned>(lane) * width;
@@ -140,7 +164,8 @@ void access_by_lane(Warp& warp, const Instruction& i, Space space, unsigned widt
     else if (!all_written(place.flags, place.offset, bytes))
       report(warp, i, Kind::uninitialised, lane, address, "reads memory that nobody has written");
   }
-  if (done) count_access(warp, i, space, bytes, addresses, done, shared, store);
+  if (far) count_far(site, addresses, far, bytes);
+  if (done & ~far) count_access(warp, i, space, bytes, addresses, done & ~far, shared & ~far, store);
 }
 
 unsigned count_sectors(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes) {

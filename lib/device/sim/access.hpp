@@ -14,6 +14,7 @@ struct Place {
   std::size_t offset = 0;       // bytes from there
   Allocation* allocation = nullptr;
   Space space = Space::global;
+  Block* owner = nullptr;       // of shared memory: whose it is
 };
 Place resolve(Warp& warp, const Instruction& instruction, Space space, int lane, std::uint64_t address, unsigned bytes);
 

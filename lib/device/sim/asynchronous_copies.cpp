@@ -3,6 +3,7 @@
 // read before the wait is seen. And mbarrier, which threads and copies arrive at.
 #include "sim/access.hpp"
 #include "sim/asynchrony.hpp"
+#include "sim/cluster.hpp"
 #include "sim/families.hpp"
 
 #include <algorithm>
@@ -103,10 +104,20 @@ struct MemoryBarrier {
   u64 pending : 20, expected : 20, bytes : 23, phase : 1;
 };
 
-MemoryBarrier* barrier_at(Warp& w, const Instruction& i, int lane) {
+struct BarrierPlace {
+  MemoryBarrier* barrier = nullptr;
+  Block* owner = nullptr;
+  u64 offset = 0;
+};
+
+BarrierPlace barrier_at(Warp& w, const Instruction& i, int lane) {
   const Place place = resolve(w, i, static_cast<Space>(i.list), lane, row<const u64>(w, i.a)[lane] + static_cast<u64>(i.immediate), 8);
   if (place.host && place.flags) set_written(place.flags, place.offset, 8);
-  return reinterpret_cast<MemoryBarrier*>(place.host);
+  if (place.host && !place.owner) {
+    report(w, i, outcome::Finding::Kind::out_of_bounds, lane, row<const u64>(w, i.a)[lane], "an mbarrier lies in shared memory, not here");
+    return {};
+  }
+  return {reinterpret_cast<MemoryBarrier*>(place.host), place.owner, place.offset};
 }
 
 void complete(Block& block, MemoryBarrier& barrier) {
@@ -114,14 +125,23 @@ void complete(Block& block, MemoryBarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   barrier.pending = barrier.expected;
   barrier.phase ^= 1;
+  complete_phase(block, static_cast<u64>(reinterpret_cast<const std::byte*>(&barrier) - block.shared));
   ++block.epoch;  // what was written before is ordered before what follows a wait
+}
+
+// Of the warp's own block: other blocks may only arrive.
+BarrierPlace own_barrier_at(Warp& w, const Instruction& i, int lane, const char* what) {
+  const BarrierPlace place = barrier_at(w, i, lane);
+  if (!place.barrier || place.owner == w.block) return place;
+  report(w, i, outcome::Finding::Kind::other, lane, row<const u64>(w, i.a)[lane], fmt::format("{} an mbarrier of another block of the cluster; only its own block may, others arrive there", what));
+  return {};
 }
 
 void barrier_init(Warp& w, const Instruction& i) {
   for (u32 rest = w.mask; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const u32 count = row<const u32>(w, i.b)[lane] & 0xfffff;
-    if (MemoryBarrier* barrier = barrier_at(w, i, lane)) *barrier = {count, count, 0, 0};
+    if (MemoryBarrier* barrier = own_barrier_at(w, i, lane, "initialises").barrier) *barrier = {count, count, 0, 0};
   }
 }
 
@@ -135,8 +155,9 @@ void barrier_arrive(Warp& w, const Instruction& i) {
   }
   for (u32 rest = w.mask; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    MemoryBarrier* barrier = barrier_at(w, i, lane);
+    const auto [barrier, owner, offset] = barrier_at(w, i, lane);
     if (!barrier) continue;
+    if (owner != w.block) touch(w, i, lane, *owner, offset, 0, Touch::update);
     if (i.d != nowhere) row<u64>(w, i.d)[lane] = barrier->phase;
     const u32 value = i.b == nowhere ? 1 : row<const u32>(w, i.b)[lane];
     if (i.extra == 1 || i.extra == 2) barrier->bytes += value & 0x7fffff;
@@ -147,7 +168,7 @@ void barrier_arrive(Warp& w, const Instruction& i) {
     }
     barrier->pending -= arrivals & 0xfffff;
     if (i.extra == 5) barrier->expected -= arrivals & 0xfffff;
-    if (arrivals) complete(*w.block, *barrier);
+    if (arrivals) publish(w, *owner, offset), complete(*owner, *barrier);
   }
 }
 
@@ -175,12 +196,14 @@ void barrier_test(Warp& w, const Instruction& i) {
   u32 done = 0;
   for (u32 rest = w.mask; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const MemoryBarrier* barrier = barrier_at(w, i, lane);
+    const BarrierPlace place = own_barrier_at(w, i, lane, "asks");
+    const MemoryBarrier* barrier = place.barrier;
     // A copy arrives as late as it can: when somebody asks.
-    if (barrier && w.block->asynchrony) deliver_arrivals(*w.block, static_cast<u32>(reinterpret_cast<const std::byte*>(barrier) - w.block->shared), &count_bytes);
+    if (barrier && w.block->asynchrony) deliver_arrivals(*w.block, static_cast<u32>(place.offset), &count_bytes);
     const u64 phase = (i.extra ? row<const u32>(w, i.b)[lane] : row<const u64>(w, i.b)[lane]) & 1;
     const bool over = !barrier || barrier->phase != phase;
     done |= static_cast<u32>(over) << lane;
+    if (over && barrier) take_over(w, *place.owner, place.offset);
     if (over) w.block->idle_tests = 0;
     else if (++w.block->idle_tests > most_idle_tests && !w.worker->launch->program->waits_for_blocks) report_never(w, i, lane, *barrier);
   }

@@ -2,6 +2,7 @@
 #include "sim/asynchrony.hpp"
 
 #include "sim/access.hpp"
+#include "sim/cluster.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -54,6 +55,7 @@ void deliver_arrivals(Block& block, u32 barrier, void (*count)(Block&, u32, u32)
     const Asynchrony::Arrival arrival = arrivals[k];
     arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(k));
     for (u32 word = arrival.offset / 4; word < (arrival.offset + arrival.bytes) / 4; ++word) block.shared_written[word] &= static_cast<WordFlags>(~word_in_flight);
+    publish(block, barrier, arrival.clocks);
     count(block, barrier, arrival.bytes);
   }
 }
@@ -105,8 +107,7 @@ bool readable(Warp& w, const Instruction& i, int lane, u64 offset, const char* r
   return true;
 }
 
-bool writable(Warp& w, const Instruction& i, int lane, u64 offset, unsigned bytes) {
-  Block& block = *w.block;
+bool writable(Warp& w, const Instruction& i, int lane, Block& block, u64 offset, unsigned bytes) {
   if (offset > block.shared_bytes || bytes > block.shared_bytes - offset) {
     report(w, i, Kind::out_of_bounds, lane, offset, fmt::format("copies {} bytes to offset {} of {} bytes of shared memory", bytes, offset, block.shared_bytes));
     return false;
@@ -118,6 +119,21 @@ bool writable(Warp& w, const Instruction& i, int lane, u64 offset, unsigned byte
       break;
     }
   return true;
+}
+
+// What the block wrote to others of its cluster.
+static void fence_far(Warp& w, u32 epoch) {
+  for (auto entry = w.block->asynchrony->far.begin(); entry != w.block->asynchrony->far.end();) {
+    const auto [where, key] = *entry;
+    if ((key & 0xffff0000u) == epoch && (key & 63) != w.index) {
+      ++entry;
+      continue;
+    }
+    Block& owner = *w.block->cluster->blocks[where.first];
+    owner.shared_written[where.second] |= word_proxied;
+    asynchrony(owner).layouts[where.second / words] = 0;
+    entry = w.block->asynchrony->far.erase(entry);
+  }
 }
 
 void fence_proxy(Warp& w) {
@@ -138,6 +154,7 @@ void fence_proxy(Warp& w) {
     flags |= word_proxied;
     async.layouts[word / words] = 0;
   }
+  fence_far(w, epoch);
 }
 
 void finish(Block& block) {
@@ -145,7 +162,7 @@ void finish(Block& block) {
   Asynchrony& async = *block.asynchrony;
   const Program& program = *block.warps.front().worker->launch->program;
   for (const auto& arrival : async.arrivals)
-    report_at(block.warps[arrival.warp], std::min<u32>(arrival.statement, static_cast<u32>(program.statements.size() - 1)), Kind::in_flight_read, 0, arrival.offset,
+    report_at((block.cluster ? *block.cluster->blocks[arrival.rank] : block).warps[arrival.warp], std::min<u32>(arrival.statement, static_cast<u32>(program.statements.size() - 1)), Kind::in_flight_read, 0, arrival.offset,
               "the block ends while this copy to its shared memory is under way; wait for its barrier first");
   for (std::size_t first = 0; first + 3 < async.warps.size(); first += 4)
     for (std::size_t k = 1; k < 4; ++k)

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace cudal1::sim {
@@ -22,6 +24,8 @@ struct Asynchrony {
   // A bulk copy to shared memory: its words are in flight until somebody asks the barrier that counts its bytes.
   struct Arrival {
     std::uint32_t offset = 0, bytes = 0, barrier = 0, warp = 0, statement = 0;
+    std::uint32_t rank = 0;   // of the block that issued it, in the cluster
+    std::vector<std::uint32_t> clocks;   // and what that block had done
   };
   std::vector<Arrival> arrivals;
   std::vector<std::uint16_t> pins;       // by chunk: operations under way that read it
@@ -44,6 +48,9 @@ struct Asynchrony {
     std::deque<std::vector<Group>> bulk_groups;
   };
   std::vector<WarpState> warps;
+
+  // Words of other blocks' shared memory, by rank and word, that this block's warps wrote since a fence: epoch << 16 | warp.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> far;
 };
 
 Asynchrony& asynchrony(Block& block);  // made at first use
@@ -57,9 +64,9 @@ void release(Warp& warp, const Asynchrony::Group& group, const char* reader);
 
 // Whether an asynchronous operation may read or write these 16 bytes; reports what is wrong.
 bool readable(Warp& warp, const Instruction& instruction, int lane, std::uint64_t offset, const char* reader);
-bool writable(Warp& warp, const Instruction& instruction, int lane, std::uint64_t offset, unsigned bytes);
+bool writable(Warp& warp, const Instruction& instruction, int lane, Block& block, std::uint64_t offset, unsigned bytes);
 
-// fence.proxy.async: what this warp wrote, and what others wrote before the last barrier, becomes visible.
+// fence.proxy.async: what this warp wrote, and what others wrote before the last barrier, becomes visible, in other blocks too.
 void fence_proxy(Warp& warp);
 
 // What is left when a block ends.

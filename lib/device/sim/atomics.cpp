@@ -2,6 +2,7 @@
 // Read-modify-write operations: atom and red, lane after lane in lane order. Kernels whose result depends on the order of
 // blocks run on one thread (Program::fixed_order); integer updates from several threads are atomic on the host too.
 #include "sim/access.hpp"
+#include "sim/cluster.hpp"
 #include "sim/families.hpp"
 #include "sim/small_float.hpp"
 
@@ -33,7 +34,7 @@ void atomic(Warp& w, const Instruction& i) {
   const T* c = i.c == nowhere ? b : row<const T>(w, i.c);
   T* d = i.d == nowhere ? nullptr : row<T>(w, i.d);
   Site& site = w.worker->sites[i.site];
-  if (w.block->recording && static_cast<Space>(i.extra) != Space::shared) record_atomic(w, i, base);
+  if (w.block->recording && static_cast<Space>(i.extra) != Space::shared && static_cast<Space>(i.extra) != Space::cluster) record_atomic(w, i, base);
   alignas(64) u64 addresses[32] = {};
   u32 done = 0;
   bool shared = false;
@@ -50,6 +51,7 @@ void atomic(Warp& w, const Instruction& i) {
     done |= 1u << lane;
     addresses[lane] = address;
     shared = place.space == Space::shared;
+    if (place.owner && place.owner != w.block) touch(w, i, lane, *place.owner, place.offset, sizeof(T), Touch::update);
     using Bits = std::conditional_t<sizeof(T) == 8, u64, std::conditional_t<sizeof(T) == 4, u32, u16>>;
     auto* cell = reinterpret_cast<Bits*>(place.host);
     Bits seen = __atomic_load_n(cell, __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/block.hpp"
 
+#include "sim/cluster.hpp"
 #include "sim/interpreter.hpp"
 #include "sim/ordering.hpp"
 #include "sim/shadow.hpp"
@@ -37,7 +38,13 @@ void put(std::byte* rows, const SpecialRow& row, int lane, std::uint64_t value) 
   std::memcpy(rows + row.offset + static_cast<std::uint32_t>(lane) * row.width, &value, row.width);
 }
 
-bool changes_with_block(Special special) { return special == Special::ctaid_x || special == Special::ctaid_y || special == Special::ctaid_z || special == Special::smid; }
+bool changes_with_block(Special special) {
+  switch (special) {
+    case Special::ctaid_x: case Special::ctaid_y: case Special::ctaid_z: case Special::smid: case Special::cluster_rank: case Special::in_cluster_x:
+    case Special::in_cluster_y: case Special::in_cluster_z: case Special::cluster_x: case Special::cluster_y: case Special::cluster_z: return true;
+    default: return false;
+  }
+}
 
 std::uint64_t special_value(const Launch& launch, const Block& block, std::uint32_t thread, Special special) {
   const std::uint32_t lane = thread % 32;
@@ -68,11 +75,25 @@ std::uint64_t special_value(const Launch& launch, const Block& block, std::uint3
     case Special::dynamic_shared_bytes: return launch.dynamic_bytes;
     case Special::total_shared_bytes: return launch.shared_bytes;
     case Special::zero: return 0;
-    case Special::one: return 1;
     case Special::parameter_block: return launch.parameter_address;
     case Special::workspace_low: return launch.workspace_address & 0xffffffff;
     case Special::workspace_high: return launch.workspace_address >> 32;
     case Special::dynamic_shared_address: return launch.dynamic_offset;
+    case Special::cluster_rank: return block.rank;
+    case Special::cluster_size: return cluster_size(launch);
+    case Special::explicit_cluster: return launch.explicit_cluster;
+    case Special::in_cluster_x: return block.index[0] % launch.cluster[0];
+    case Special::in_cluster_y: return block.index[1] % launch.cluster[1];
+    case Special::in_cluster_z: return block.index[2] % launch.cluster[2];
+    case Special::of_cluster_x: return launch.cluster[0];
+    case Special::of_cluster_y: return launch.cluster[1];
+    case Special::of_cluster_z: return launch.cluster[2];
+    case Special::cluster_x: return block.index[0] / launch.cluster[0];
+    case Special::cluster_y: return block.index[1] / launch.cluster[1];
+    case Special::cluster_z: return block.index[2] / launch.cluster[2];
+    case Special::clusters_x: return launch.grid[0] / launch.cluster[0];
+    case Special::clusters_y: return launch.grid[1] / launch.cluster[1];
+    case Special::clusters_z: return launch.grid[2] / launch.cluster[2];
   }
   return 0;
 }
@@ -196,6 +217,7 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
     warp.impatient = false;
     warp.slept_ns = 0;
     warp.watched = false;
+    warp.cluster_arrived = warp.cluster_passed = 0;
     set_mask(warp, warp.live);
     for (const SpecialRow& special : program.specials) {
       if (!changes_with_block(special.special)) continue;

@@ -3,6 +3,9 @@
 // flight until somebody asks the mbarrier that counts them. A copy from shared memory pins its bytes until its group is waited for.
 #include "sim/access.hpp"
 #include "sim/asynchrony.hpp"
+#include "sim/bulk_reduction.hpp"
+#include "sim/bulk_shadows.hpp"
+#include "sim/cluster.hpp"
 #include "sim/families.hpp"
 #include "sim/tensor_map.hpp"
 
@@ -35,7 +38,7 @@ u64 shared_offset(u64 address) {
 }
 
 // One run of bytes in global memory, checked and counted.
-std::byte* global_run(Warp& w, const Instruction& i, int lane, u64 address, u32 bytes, bool store) {
+std::byte* global_run(Warp& w, const Instruction& i, int lane, u64 address, u32 bytes, bool store, bool reduces = false) {
   const Launch& launch = *w.worker->launch;
   Allocation* allocation = launch.memory->find(address, address + bytes);
   if (!allocation) {
@@ -46,13 +49,15 @@ std::byte* global_run(Warp& w, const Instruction& i, int lane, u64 address, u32 
     return nullptr;
   }
   const u64 offset = address - allocation->base;
+  if (reduces && allocation->written && launch.report_unwritten && !all_written(allocation->written, offset, bytes))
+    report(w, i, Kind::uninitialised, lane, address, "reduces into memory that nobody has written");
   if (store) {
     note_store(allocation);
     if (allocation->written) set_written(allocation->written, offset, bytes);
   } else if (allocation->written && launch.report_unwritten && !all_written(allocation->written, offset, bytes)) {
     report(w, i, Kind::uninitialised, lane, address, "copies memory that nobody has written");
   }
-  if (launch.global_races && allocation->watched) {
+  if (launch.global_races && allocation->watched && !reduces) {
     u64 places[32] = {};
     for (u32 k = 0; k < bytes; k += 4) {
       places[lane] = address + k;
@@ -71,8 +76,9 @@ void count(Warp& w, const Instruction& i, u64 address, u64 step, u32 lines, u32 
   if (w.block->recording) record_lines(w, i, address, step, lines, bytes);
 }
 
-void race(Warp& w, const Instruction& i, int lane, u64 offset, u32 bytes, bool store) {
-  if (!w.block->race_check) return;
+void race(Warp& w, const Instruction& i, int lane, Block& block, u64 offset, u32 bytes, bool store) {
+  if (&block != w.block) return touch(w, i, lane, block, offset, bytes, store ? Touch::store : Touch::load);
+  if (!block.race_check) return;
   u64 places[32] = {};
   for (u32 k = 0; k < bytes; k += piece_bytes) {
     places[lane] = offset + k;
@@ -80,47 +86,60 @@ void race(Warp& w, const Instruction& i, int lane, u64 offset, u32 bytes, bool s
   }
 }
 
-// The bytes are there, in flight until the barrier at `barrier` has counted them.
-void arrive(Warp& w, const Instruction& i, int lane, u64 offset, u32 bytes, u64 barrier, u32 layout) {
-  Block& block = *w.block;
+// Where a copy to shared memory goes.
+struct Target {
+  Block* block = nullptr;
+  u64 offset = 0, barrier = 0;
+};
+
+// The bytes are there, in flight until the target's barrier has counted them.
+void arrive(Warp& w, const Instruction& i, int lane, const Target& target, u32 bytes, u32 layout, const std::vector<u32>& clocks) {
+  Block& block = *target.block;
   Asynchrony& async = *block.asynchrony;
-  for (u64 word = offset / 4; word < (offset + bytes) / 4; ++word) block.shared_written[word] = word_written | word_proxied | word_in_flight;
-  for (u64 chunk = offset / piece_bytes; chunk < (offset + bytes) / piece_bytes; ++chunk) async.layouts[chunk] = static_cast<std::uint8_t>(layout);
-  race(w, i, lane, offset, bytes, true);
-  async.arrivals.push_back({static_cast<u32>(offset), bytes, static_cast<u32>(barrier), w.index, i.statement});
+  for (u64 word = target.offset / 4; word < (target.offset + bytes) / 4; ++word) block.shared_written[word] = word_written | word_proxied | word_in_flight;
+  for (u64 chunk = target.offset / piece_bytes; chunk < (target.offset + bytes) / piece_bytes; ++chunk) async.layouts[chunk] = static_cast<std::uint8_t>(layout);
+  race(w, i, lane, block, target.offset, bytes, true);
+  async.arrivals.push_back({static_cast<u32>(target.offset), bytes, static_cast<u32>(target.barrier), w.index, i.statement, w.block->rank, clocks});
   block.idle_tests = 0;
 }
 
-// The barrier's place; none where there cannot be one.
-bool barrier_place(Warp& w, const Instruction& i, int lane, u64 address, u64& offset) {
-  const Place place = resolve(w, i, Space::shared, lane, shared_offset(address), 8);
-  offset = place.offset;
-  return place.host != nullptr;
+// The blocks that a copy goes to: the one that its address names, or those of a multicast mask. None, with a finding, where it cannot.
+std::vector<Target> targets(Warp& w, const Instruction& i, int lane, u64 to, u64 barrier, u32 mask_row, u32 bytes) {
+  const u32 place = static_cast<u32>(shared_offset(to)), signal = static_cast<u32>(shared_offset(barrier));
+  Block *named = named_block(w, i, lane, place), *signalled = named_block(w, i, lane, signal);
+  if (!named || !signalled) return {};
+  if (named != signalled) {
+    report(w, i, Kind::other, lane, to, "a bulk copy goes to the shared memory of one block and its mbarrier is in another's; both belong to the block that it goes to");
+    return {};
+  }
+  const u64 offset = place & cluster_offset_mask, at_barrier = signal & cluster_offset_mask;
+  std::vector<Target> all;
+  if (mask_row == nowhere) {
+    all.push_back({named, offset, at_barrier});
+  } else {
+    const u32 mask = row<const std::uint16_t>(w, mask_row)[lane], size = w.block->cluster ? static_cast<u32>(w.block->cluster->blocks.size()) : 1;
+    if (mask == 0 || mask >> size != 0) {
+      report(w, i, Kind::out_of_bounds, lane, to, fmt::format("a multicast names ranks {:#x} of a cluster of {}", mask, size));
+      return {};
+    }
+    for (u32 rank = 0; rank < size; ++rank)
+      if (mask >> rank & 1) all.push_back({w.block->cluster ? w.block->cluster->blocks[rank] : w.block, offset, at_barrier});
+  }
+  for (const Target& target : all) {
+    asynchrony(*target.block);
+    if (!writable(w, i, lane, *target.block, target.offset, bytes)) return {};
+    if (target.barrier % 8 != 0 || target.barrier + 8 > target.block->shared_bytes) {
+      report(w, i, Kind::out_of_bounds, lane, target.barrier, "the mbarrier of a bulk copy does not lie in shared memory, at a multiple of 8");
+      return {};
+    }
+  }
+  return all;
 }
 
 bool aligned(Warp& w, const Instruction& i, int lane, u64 address, u32 alignment, const char* what) {
   if (address % alignment == 0) return true;
   report(w, i, Kind::misaligned, lane, address, fmt::format("{} of a bulk copy is a multiple of {} bytes", what, alignment));
   return false;
-}
-
-// d: shared, a: global, b: barrier, c: bytes; list: their offsets.
-void load(Warp& w, const Instruction& i) {
-  const u32* list = list_of(w, i);
-  asynchrony(*w.block);
-  for (u32 rest = w.mask; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    const u64 to = shared_offset(at(w, i.d, list[0], lane)), from = at(w, i.a, list[1], lane);
-    const u32 bytes = row<const u32>(w, i.c)[lane];
-    u64 barrier = 0;
-    if (!aligned(w, i, lane, to, piece_bytes, "the target") || !aligned(w, i, lane, from, piece_bytes, "the source") || !aligned(w, i, lane, bytes, piece_bytes, "the size")) continue;
-    if (bytes == 0 || !barrier_place(w, i, lane, at(w, i.b, list[2], lane), barrier) || !writable(w, i, lane, to, bytes)) continue;
-    const std::byte* source = global_run(w, i, lane, from, bytes, false);
-    if (!source) continue;
-    count(w, i, from, 128, (bytes + 127) / 128, std::min(128u, bytes));
-    std::memcpy(w.block->shared + to, source, bytes);
-    arrive(w, i, lane, to, bytes, barrier, 0);
-  }
 }
 
 Asynchrony::Group& open_store(Warp& w, const Instruction& i) {
@@ -135,11 +154,61 @@ bool take_shared(Warp& w, const Instruction& i, int lane, u64 offset, u32 bytes,
     if (!readable(w, i, lane, offset + k, "a bulk copy")) return false;
     pin(*w.block, group, static_cast<u32>((offset + k) / piece_bytes));
   }
-  race(w, i, lane, offset, bytes, false);
+  race(w, i, lane, *w.block, offset, bytes, false);
   return true;
 }
 
-// d: global, a: shared, c: bytes; list: their offsets.
+// d: shared, a: global or the block's own shared memory, b: barrier, c: bytes; list: their offsets, a multicast's mask, whether from shared.
+void load(Warp& w, const Instruction& i) {
+  const u32* list = list_of(w, i);
+  asynchrony(*w.block);
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const u64 to = at(w, i.d, list[0], lane), from = at(w, i.a, list[1], lane);
+    const u32 bytes = row<const u32>(w, i.c)[lane];
+    if (!aligned(w, i, lane, to, piece_bytes, "the target") || !aligned(w, i, lane, from, piece_bytes, "the source") || !aligned(w, i, lane, bytes, piece_bytes, "the size")) continue;
+    if (bytes == 0) continue;
+    const std::vector<Target> into = targets(w, i, lane, to, at(w, i.b, list[2], lane), list[3], bytes);
+    if (into.empty()) continue;
+    const std::byte* source = nullptr;
+    BulkShadows shadows(w, bytes);
+    if (list[4]) {
+      Asynchrony::Group passing;   // its source is free again when the target's barrier completes, which nobody here can tell
+      if (!take_shared(w, i, lane, shared_offset(from), bytes, passing)) continue;
+      release(w, passing, "a bulk copy");
+      source = w.block->shared + shared_offset(from);
+      shadows.take_shared(*w.block, shared_offset(from), 0, bytes);
+    } else {
+      source = global_run(w, i, lane, from, bytes, false);
+      if (!source) continue;
+      count(w, i, from, 128, (bytes + 127) / 128, std::min(128u, bytes));
+      shadows.take_global(from, 0, bytes);
+    }
+    const std::vector<u32> known = clocks_of(w);
+    for (const Target& target : into) {
+      std::memmove(target.block->shared + target.offset, source, bytes);
+      shadows.give_shared(*target.block, target.offset, 0, bytes);
+      arrive(w, i, lane, target, bytes, 0, known);
+    }
+    advance_clock(w);
+  }
+}
+
+// Bytes to global memory at `address`, `reduction` being 1 + how they are joined with what is there, 0: they replace it; their shadows lie
+// at `place`. Of reductions a sum of floats alone keeps its shadow.
+void give(u32 reduction, Element element, std::byte* target, u64 address, const std::byte* source, BulkShadows& shadows, u32 place, u32 bytes) {
+  if (reduction == 0) {
+    std::memcpy(target, source, bytes);
+    shadows.give_global(address, place, bytes);
+    return;
+  }
+  const bool sum = shadows.on() && reduction == 1 + static_cast<u32>(BulkReduction::add) && element == Element::f32;
+  const std::vector<std::byte> before(target, target + (sum ? bytes : 0));
+  bulk_reduce(static_cast<BulkReduction>(reduction - 1), element, target, source, bytes);
+  if (sum) shadows.add_global(address, place, before.data(), source, target, bytes);
+}
+
+// d: global, a: shared, c: bytes; list: their offsets; extra: 1 + the reduction, 0: a plain copy; immediate: its Element.
 void store(Warp& w, const Instruction& i) {
   const u32* list = list_of(w, i);
   for (u32 rest = w.mask; rest; rest &= rest - 1) {
@@ -149,10 +218,12 @@ void store(Warp& w, const Instruction& i) {
     if (!aligned(w, i, lane, to, piece_bytes, "the target") || !aligned(w, i, lane, from, piece_bytes, "the source") || !aligned(w, i, lane, bytes, piece_bytes, "the size")) continue;
     Asynchrony::Group& group = open_store(w, i);
     if (bytes == 0 || !take_shared(w, i, lane, from, bytes, group)) continue;
-    std::byte* target = global_run(w, i, lane, to, bytes, true);
+    std::byte* target = global_run(w, i, lane, to, bytes, true, i.extra != 0);
     if (!target) continue;
     count(w, i, to, 128, (bytes + 127) / 128, std::min(128u, bytes));
-    std::memcpy(target, w.block->shared + from, bytes);
+    BulkShadows shadows(w, bytes);
+    shadows.take_shared(*w.block, from, 0, bytes);
+    give(i.extra, static_cast<Element>(i.immediate), target, to, w.block->shared + from, shadows, 0, bytes);
   }
 }
 
@@ -180,6 +251,12 @@ const TensorMapHandle* map_at(Warp& w, const Instruction& i, int lane, u64 addre
   report(w, i, Kind::other, lane, address,
          "a tensor copy is given an address where no tensor map is; pass one as tensor_map(…) in the launch, to a parameter `const __grid_constant__ CUtensorMap`");
   return nullptr;
+}
+
+u32 bits_at(const std::byte* bytes) {
+  u32 word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
 }
 
 // To nearest, ties to even, every NaN the same: as an H200's copy engine does it.
@@ -212,9 +289,16 @@ void each_row(const TensorMapHandle& map, const std::int64_t* coordinates, Move 
   }
 }
 
+// Logic is done on the bits of whatever type the map has.
+Element bits_where_needed(Element element, u32 reduction) {
+  if (reduction < static_cast<u32>(BulkReduction::bit_and)) return element;
+  return bytes_of(element) == 8 ? Element::b64 : bytes_of(element) == 4 ? Element::b32 : element;
+}
+
 u64 swizzled(u64 offset, u32 pieces) { return offset ^ (offset >> 7 & (pieces - 1)) << 4; }
 
-// d: shared, a: the map, b: the barrier (loads); list: their offsets, rank, coordinates.
+// d: shared, a: the map, b: the barrier (loads); list: their offsets, rank, a multicast's mask, coordinates. Of stores extra: 1 + the
+// reduction, 0: a plain copy.
 template <bool stores>
 void tensor(Warp& w, const Instruction& i) {
   const u32* list = list_of(w, i);
@@ -228,41 +312,50 @@ void tensor(Warp& w, const Instruction& i) {
       continue;
     }
     std::int64_t coordinates[5] = {};
-    for (u32 axis = 0; axis < map.rank; ++axis) coordinates[axis] = static_cast<std::int32_t>(row<const u32>(w, list[4 + axis])[lane]);
-    const u64 base = shared_offset(at(w, i.d, list[0], lane));
+    for (u32 axis = 0; axis < map.rank; ++axis) coordinates[axis] = static_cast<std::int32_t>(row<const u32>(w, list[5 + axis])[lane]);
+    const u64 named = shared_offset(at(w, i.d, list[0], lane)), base = stores ? named : named & cluster_offset_mask;
     u32 bytes = map.element_bytes;
     for (u32 axis = 0; axis < map.rank; ++axis) bytes *= map.box[axis];
-    u64 barrier = 0;
+    if (stores && i.extra != 0 && !has_bulk_reduction(static_cast<BulkReduction>(i.extra - 1), bits_where_needed(map.element, i.extra - 1))) {
+      report(w, i, Kind::other, lane, 0, "a tensor copy reduces elements of a type that has no such reduction");
+      continue;
+    }
+    std::vector<Target> into;
     if (!aligned(w, i, lane, base, 128, "the address in shared memory")) continue;
-    if (!stores && (!barrier_place(w, i, lane, at(w, i.b, list[2], lane), barrier) || !writable(w, i, lane, base, bytes))) continue;
+    if constexpr (!stores) {
+      into = targets(w, i, lane, named, at(w, i.b, list[2], lane), list[4], bytes);
+      if (into.empty()) continue;
+    }
     Asynchrony::Group* group = stores ? &open_store(w, i) : nullptr;
     if (stores && !take_shared(w, i, lane, base, bytes, *group)) continue;
+    const Element element = i.extra == 0 ? map.element : bits_where_needed(map.element, i.extra - 1);
     Site& site = w.worker->sites[i.site];
-    ++site.requests;
-    ++site.lane_accesses;
-    std::byte* const shared = w.block->shared;
+    ++site.requests, ++site.lane_accesses;
     const u32 row_bytes = static_cast<u32>(map.box[0]) * map.element_bytes;
     each_row(map, coordinates, [&](u32 offset, u32 before, u32 inside, u64 address) {
       std::byte buffer[256 * 8] = {};
-      std::byte* run = inside ? global_run(w, i, lane, address, inside, stores) : nullptr;
+      BulkShadows shadows(w, row_bytes);
+      std::byte* run = inside ? global_run(w, i, lane, address, inside, stores, stores && i.extra != 0) : nullptr;
       if (run && w.block->recording) record_lines(w, i, address, inside, 1, inside);
       if constexpr (!stores) {
-        if (run) std::memcpy(buffer + before, run, inside);
+        if (run) std::memcpy(buffer + before, run, inside), shadows.take_global(address, before, inside);
         if (map.rounds_to_tf32)
           for (u32 k = 0; k < row_bytes; k += 4) {
-            u32 bits = 0;
-            std::memcpy(&bits, buffer + k, 4);
-            bits = to_tf32(bits);
-            std::memcpy(buffer + k, &bits, 4);
+            const u32 bits = bits_at(buffer + k), rounded = to_tf32(bits);
+            std::memcpy(buffer + k, &rounded, 4);
+            shadows.rename(k, bits, rounded);
           }
       }
       for (u32 k = 0; k < row_bytes; k += piece_bytes) {
-        std::byte* place = shared + swizzled(base + offset + k, map.swizzle_pieces);
-        stores ? std::memcpy(buffer + k, place, piece_bytes) : std::memcpy(place, buffer + k, piece_bytes);
+        const u64 place = swizzled(base + offset + k, map.swizzle_pieces);
+        if (stores) std::memcpy(buffer + k, w.block->shared + place, piece_bytes), shadows.take_shared(*w.block, place, k, piece_bytes);
+        for (const Target& target : into) std::memcpy(target.block->shared + place, buffer + k, piece_bytes), shadows.give_shared(*target.block, place, k, piece_bytes);
       }
-      if (stores && run) std::memcpy(run, buffer + before, inside);
+      if (stores && run) give(i.extra, element, run, address, buffer + before, shadows, before, inside);
     });
-    if (!stores) arrive(w, i, lane, base, bytes, barrier, map.swizzle_pieces);
+    const std::vector<u32> known = clocks_of(w);
+    for (const Target& target : into) arrive(w, i, lane, target, bytes, map.swizzle_pieces, known);
+    if (!into.empty()) advance_clock(w);
   }
 }
 

@@ -11,11 +11,12 @@ namespace cudal1::sim {
 namespace {
 
 constexpr std::array pipe_members{&PipeWork::slots, &PipeWork::fp32, &PipeWork::integer, &PipeWork::special,
-                                  &PipeWork::fp64,  &PipeWork::half, &PipeWork::memory};
+                                  &PipeWork::fp64,  &PipeWork::half, &PipeWork::memory, &PipeWork::products, &PipeWork::operands, &PipeWork::product_flops};
 
 void add_work(PipeWork& into, const InstructionCost& cost, double warps) {
   into.slots += warps * cost.slots, into.fp32 += warps * cost.fp32, into.integer += warps * cost.integer;
   into.special += warps * cost.special, into.fp64 += warps * cost.fp64, into.half += warps * cost.half, into.memory += warps * cost.memory;
+  into.products += warps * cost.products, into.operands += warps * cost.operands, into.product_flops += warps * cost.product_flops;
 }
 
 void add_statement(outcome::Counters& into, const StatementFacts& facts, const SegmentCount& runs) {

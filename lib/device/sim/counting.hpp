@@ -18,6 +18,7 @@ struct SiteTotal {
 // Machine instructions of all warps, by the pipe that runs them (InstructionCost), and products of tensor cores.
 struct PipeWork {
   double slots = 0, fp32 = 0, integer = 0, special = 0, fp64 = 0, half = 0, memory = 0;
+  double products = 0, operands = 0, product_flops = 0;   // of wgmma
 };
 
 // Turns what the workers counted per segment and per access into counters, whole and by source line.

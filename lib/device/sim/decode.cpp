@@ -18,7 +18,7 @@ constexpr std::size_t largest_slab = std::size_t{8} << 20;  // per warp
 
 // What makes Program::may_spin true, seen before anything is decoded.
 bool may_be_waited_on(const std::string& opcode) {
-  for (const char* part : {"atom", "volatile", "acquire", "relaxed", "mbarrier"})
+  for (const char* part : {"atom", "volatile", "acquire", "relaxed", "mbarrier", "barrier.cluster"})
     if (opcode.find(part) != std::string::npos) return true;
   return false;
 }
@@ -180,6 +180,19 @@ void Decoder::barrier(const Opcode& opcode) {
   if (!arrive) end_segment(Segment::End::barrier);
 }
 
+// barrier.cluster.arrive[.release|.relaxed][.aligned] and barrier.cluster.wait[.acquire][.aligned].
+void Decoder::cluster_barrier(const Opcode& opcode) {
+  const bool waits = opcode.has("wait");
+  if (!waits && !opcode.has("arrive")) unknown();
+  program_.may_spin = true;
+  if (waits) begin_segment();
+  program_.meets_in_clusters = true;
+  Instruction& instruction = emit(waits ? "_cluster.wait" : "_cluster.arrive");
+  instruction.extra = opcode.has("aligned");
+  instruction.immediate = opcode.has("relaxed");
+  if (waits) end_segment(Segment::End::cluster);
+}
+
 void Decoder::sleep() {
   const std::uint32_t nanoseconds = source(statement_->operands.at(0), 4);
   emit("_nanosleep").a = nanoseconds;
@@ -202,7 +215,7 @@ bool Decoder::control(const Opcode& opcode) {
   }
   if (m == "brx" || (m == "bar" && opcode.has("warp"))) return false;
   const bool ends = m == "ret" || m == "exit" || m == "trap" || m == "call" || m == "bar" || m == "barrier" || m == "nanosleep";
-  if (!ends || opcode.has("cluster")) return false;
+  if (!ends) return false;
   if (statement_->guard >= 0) {
     // Lanes whose guard is false jump over the statement.
     Segment& segment = program_.segments.back();
@@ -218,6 +231,7 @@ bool Decoder::control(const Opcode& opcode) {
   else if (m == "trap") emit("_trap"), end_segment(Segment::End::leave);
   else if (m == "call") call();
   else if (m == "nanosleep") sleep();
+  else if (opcode.has("cluster")) cluster_barrier(opcode);
   else barrier(opcode);
   return true;
 }
@@ -313,6 +327,7 @@ void Decoder::mark_spins() {
 Program Decoder::run() {
   program_.name = entry_.name;
   program_.max_threads = entry_.max_threads;
+  program_.cluster = entry_.cluster;
   program_.sites.push_back({});
   std::vector<std::string> path;
   collect(entry_, path);
@@ -334,7 +349,7 @@ Program Decoder::run() {
   for (const std::string& name : order_) joins(functions_.at(name));
   mark_spins();
   if (reads_shared_by_bytes_) program_.shared_granule = 1;
-  program_.may_spin = ordered_access_ || program_.fixed_order;
+  program_.may_spin |= ordered_access_ || program_.fixed_order;
   program_.waits_for_blocks = program_.fixed_order && has_loop_;
   program_.slab_bytes = (program_.slab_bytes + 63) / 64 * 64;
   return std::move(program_);

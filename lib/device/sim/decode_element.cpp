@@ -32,7 +32,10 @@ std::string Decoder::canonical_name(const Opcode& opcode) const {
     const std::string rest = opcode.without({"vote", "sync"});
     name = opcode.has("sync") ? "vote.sync." + rest : "vote." + rest;
   } else if (m == "cvta" || m == "isspacep") {
-    if (const auto at = name.find("::cta"); at != std::string::npos) name.erase(at, 5);
+    const bool whole_cluster = m == "isspacep" && opcode.has("shared::cluster");
+    if (const auto at = name.find("::"); at != std::string::npos && !whole_cluster) name.erase(at, name.find('.', at) == std::string::npos ? std::string::npos : name.find('.', at) - at);
+  } else if (m == "mapa" || m == "getctarank") {
+    name = opcode.without({"shared::cluster"});
   } else if ((m == "min" || m == "max") && statement_->operands.size() == 4) {
     name += ".3";
   } else if (m == "barrier" || m == "bar") {

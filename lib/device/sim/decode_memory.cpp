@@ -11,7 +11,7 @@ Space Decoder::space_of(const Opcode& opcode) const {
   for (const std::string& part : opcode.parts) {
     if (part == "global") return Space::global;
     if (part == "shared" || part == "shared::cta") return Space::shared;
-    if (part == "shared::cluster") unknown();
+    if (part == "shared::cluster") return Space::cluster;
     if (part == "local") return Space::local;
     if (part == "const") return Space::constant;
     if (part == "param" || part == "param::entry" || part == "param::func") return Space::param;
@@ -19,9 +19,14 @@ Space Decoder::space_of(const Opcode& opcode) const {
   return Space::generic;
 }
 
+static const char* name_of(Space space) {
+  return space == Space::shared ? "shared" : space == Space::cluster ? "cluster" : space == Space::local ? "local" : "global";
+}
+
 SiteFacts::Kind Decoder::site_kind(Space space, bool store) {
   switch (space) {
-    case Space::shared: return SiteFacts::Kind::shared;
+    case Space::shared:
+    case Space::cluster: return SiteFacts::Kind::shared;
     case Space::local: return SiteFacts::Kind::local;
     case Space::constant: return SiteFacts::Kind::constant;
     default: return store ? SiteFacts::Kind::store : SiteFacts::Kind::load;
@@ -95,10 +100,10 @@ void Decoder::load(const Opcode& opcode) {
     into.push_back(&operands[0]);
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands[1], space, offset);
-  if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
+  if ((space == Space::shared || space == Space::cluster) && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("acquire") || opcode.has("relaxed") || opcode.has("mmio");
   if (ordered) order("_observe", space, address, offset);
-  const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
+  const char* name = name_of(space);
   std::vector<std::uint32_t> rows;
   for (const Operand* one : into) rows.push_back(width == 16 ? nowhere : destination(*one, width, is_signed(type)));
   if (width == 16) unknown();
@@ -123,6 +128,7 @@ void Decoder::store(const Opcode& opcode) {
   if (space == Space::constant) unknown();
   const unsigned width = std::max(1u, bytes_of(opcode.type()));
   if (width == 16) unknown();
+  if (opcode.has("async")) unknown();
   std::vector<std::uint32_t> rows;
   if (operands[1].kind == Operand::Kind::vector)
     for (const Operand& one : operands[1].elements) rows.push_back(source(one, width));
@@ -130,11 +136,11 @@ void Decoder::store(const Opcode& opcode) {
     rows.push_back(source(operands[1], width));
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands[0], space, offset);
-  if (space == Space::shared && width < 4) reads_shared_by_bytes_ = true;
+  if ((space == Space::shared || space == Space::cluster) && width < 4) reads_shared_by_bytes_ = true;
   const bool ordered = opcode.has("volatile") || opcode.has("release") || opcode.has("relaxed") || opcode.has("mmio");
-  if (ordered && opcode.has("release") && space != Space::shared) emit("_fence");
+  if (ordered && opcode.has("release") && space != Space::shared && space != Space::cluster) emit("_fence");
   if (ordered) order("_publish", space, address, offset);
-  const char* name = space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
+  const char* name = name_of(space);
   const auto list = static_cast<std::uint32_t>(program_.lists.size());
   if (rows.size() > 1) program_.lists.insert(program_.lists.end(), rows.begin(), rows.end());
   const std::uint32_t site = new_site(site_kind(space, true));
@@ -151,7 +157,7 @@ void Decoder::store(const Opcode& opcode) {
 void Decoder::order(const char* operation, Space space, std::uint32_t address, std::int64_t offset) {
   if (space == Space::local) return;
   ordered_access_ = true;
-  if (space == Space::shared) {
+  if (space == Space::shared || space == Space::cluster) {
     program_.orders_in_shared = true;
     return;
   }
@@ -198,7 +204,7 @@ void Decoder::atomic(const Opcode& opcode) {
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands[first], space, offset);
   const bool order_matters = used || is_float(type) || operation == "exch" || operation == "cas" || operation == "inc" || operation == "dec";
-  if (space == Space::shared) program_.orders_in_shared = true;
+  if (space == Space::shared || space == Space::cluster) program_.orders_in_shared = true;
   else order_blocks(opcode, order_matters, address, offset);
   if (vector) {  // atomic element by element
     for (std::size_t k = 0; k < value.elements.size(); ++k) {
@@ -221,7 +227,7 @@ void Decoder::atomic(const Opcode& opcode) {
   const std::uint32_t c = operands.size() > first + 2 && operation == "cas" ? source(operands[first + 2], width) : nowhere;
   if (operation == "cas" && c == nowhere) unknown();
   const std::uint32_t d = used ? destination(operands[0], width, is_signed(type)) : nowhere;
-  const std::uint32_t site = new_site(space == Space::shared ? SiteFacts::Kind::shared : SiteFacts::Kind::atomic);
+  const std::uint32_t site = new_site(space == Space::shared || space == Space::cluster ? SiteFacts::Kind::shared : SiteFacts::Kind::atomic);
   Instruction& instruction = emit(handler);
   instruction.d = d;
   instruction.a = address;
@@ -242,7 +248,8 @@ void Decoder::memory_barrier(const Opcode& opcode) {
   const bool arrives = stated || verb == "expect_tx" || opcode.mnemonic() == "cp";
   const Space space = space_of(opcode);
   const bool expects = opcode.has("expect_tx");
-  if (!(tests || arrives || verb == "init") || opcode.has("noComplete") || opcode.has("shared::cluster")) unknown();
+  if (!(tests || arrives || verb == "init") || opcode.has("noComplete")) unknown();
+  if (tests && space == Space::cluster) unknown();
   const std::size_t at = tests || (stated && opcode.mnemonic() != "cp") ? 1 : 0;
   std::int64_t offset = 0;
   const std::uint32_t address = address_row(operands.at(at), space, offset);

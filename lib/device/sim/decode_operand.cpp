@@ -25,12 +25,11 @@ constexpr SpecialName special_names[] = {
     {"%lanemask_ge", Special::lanemask_ge}, {"%lanemask_gt", Special::lanemask_gt},
     {"%dynamic_smem_size", Special::dynamic_shared_bytes}, {"%total_smem_size", Special::total_shared_bytes},
     {"%envreg1", Special::workspace_high}, {"%envreg2", Special::workspace_low},
-    // One block is one cluster here.
-    {"%cluster_ctarank", Special::zero}, {"%cluster_nctarank", Special::one}, {"%is_explicit_cluster", Special::zero},
-    {"%cluster_ctaid.x", Special::zero}, {"%cluster_ctaid.y", Special::zero}, {"%cluster_ctaid.z", Special::zero},
-    {"%cluster_nctaid.x", Special::one}, {"%cluster_nctaid.y", Special::one}, {"%cluster_nctaid.z", Special::one},
-    {"%clusterid.x", Special::ctaid_x}, {"%clusterid.y", Special::ctaid_y}, {"%clusterid.z", Special::ctaid_z},
-    {"%nclusterid.x", Special::nctaid_x}, {"%nclusterid.y", Special::nctaid_y}, {"%nclusterid.z", Special::nctaid_z},
+    {"%cluster_ctarank", Special::cluster_rank}, {"%cluster_nctarank", Special::cluster_size}, {"%is_explicit_cluster", Special::explicit_cluster},
+    {"%cluster_ctaid.x", Special::in_cluster_x}, {"%cluster_ctaid.y", Special::in_cluster_y}, {"%cluster_ctaid.z", Special::in_cluster_z},
+    {"%cluster_nctaid.x", Special::of_cluster_x}, {"%cluster_nctaid.y", Special::of_cluster_y}, {"%cluster_nctaid.z", Special::of_cluster_z},
+    {"%clusterid.x", Special::cluster_x}, {"%clusterid.y", Special::cluster_y}, {"%clusterid.z", Special::cluster_z},
+    {"%nclusterid.x", Special::clusters_x}, {"%nclusterid.y", Special::clusters_y}, {"%nclusterid.z", Special::clusters_z},
 };
 
 }  // namespace
@@ -149,6 +148,14 @@ std::uint32_t Decoder::source(const Operand& operand, unsigned width, bool exten
 std::uint32_t Decoder::predicate(const Operand& operand) {
   if (operand.kind == Operand::Kind::sink) return new_row(0);
   if (operand.kind == Operand::Kind::immediate) return constant(operand.bits ? ~std::uint64_t{0} : 0, 4);
+  if (operand.kind == Operand::Kind::special) {   // %is_explicit_cluster
+    const std::uint32_t value = special(operand.name, 4), none = constant(0, 4), row = new_row(0);
+    Instruction& test = emit("setp.ne.u32");
+    test.d = row;
+    test.a = value;
+    test.b = none;
+    return row;
+  }
   if (operand.kind != Operand::Kind::reg || register_width(operand.reg) != 0)
     refuse(fmt::format("\"{}\" needs a predicate", statement_->opcode));
   return register_row(operand.reg);

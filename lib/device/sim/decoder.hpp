@@ -64,6 +64,7 @@ class Decoder {
   void branch(const Opcode& opcode);
   void call();
   void barrier(const Opcode& opcode);
+  void cluster_barrier(const Opcode& opcode);
   void sleep();
   void mark_spins();
   void joins(const FunctionState& state);
@@ -120,6 +121,7 @@ class Decoder {
   bool asynchronous_proxy(const Opcode& opcode);
   void warpgroup_multiply(const Opcode& opcode);
   void bulk_copy(const Opcode& opcode);
+  void bulk_reduction(const Opcode& opcode, std::uint32_t& operation, std::uint32_t& element);
   void tensor_copy(const Opcode& opcode);
   std::uint32_t plain_address(const Operand& operand, Space space, std::int64_t& offset);
 

@@ -9,7 +9,7 @@ namespace cudal1::sim {
 
 // PTX's fundamental types.
 enum class Element : std::uint8_t {
-  pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, bf16, bf16x2, tf32, f32, f64
+  pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, bf16, bf16x2, tf32, f32, f64, e4m3, e5m2
 };
 
 std::optional<Element> parse_element(std::string_view name);  // "f32", without its dot

@@ -18,6 +18,7 @@ void add_atomics(Operations& table);
 void add_asynchronous_copies(Operations& table);
 void add_system_operations(Operations& table);
 void add_bulk_copies(Operations& table);
+void add_cluster_operations(Operations& table);
 void add_ordering(Operations& table);
 void add_tensor_operations(Operations& table);
 

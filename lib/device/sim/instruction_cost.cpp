@@ -5,6 +5,8 @@
 
 #include "sim/decoder.hpp"
 
+#include <cstdio>
+
 namespace cudal1::sim {
 
 namespace {
@@ -33,6 +35,21 @@ InstructionCost special(double others, double count, double latency) {
   cost.fp32 = others;
   cost.special = count;
   cost.latency = latency;
+  return cost;
+}
+
+// Both operands are taken to lie in shared memory; the four warps of a warpgroup share the reading of B.
+InstructionCost warpgroup_product(const Opcode& opcode) {
+  InstructionCost cost;
+  cost.latency = 0;   // the wait for its group has it
+  for (const std::string& part : opcode.parts) {
+    unsigned m = 0, n = 0, k = 0;
+    if (std::sscanf(part.c_str(), "m%un%uk%u", &m, &n, &k) != 3) continue;
+    const double bytes = opcode.has("tf32") ? 4 : opcode.has("e4m3") || opcode.has("e5m2") ? 1 : 2;
+    cost.product_flops = 2.0 * 16 * n * k;
+    cost.products = cost.product_flops * bytes / 2;
+    cost.operands = (16.0 + n / 4.0) * k * bytes / 128;
+  }
   return cost;
 }
 
@@ -96,6 +113,7 @@ InstructionCost cost_of(const std::string& text) {
   const Element type = opcode.type();
   InstructionCost cost;
   if (m == "mov" || m == "cvta" || opcode.has("param")) return free_of_charge(0.1);
+  if (m == "wgmma") return warpgroup_product(opcode);
   if (m == "wmma" && opcode.has("mma")) {
     cost.slots = 2, cost.latency = 66;
     return cost;

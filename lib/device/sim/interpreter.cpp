@@ -175,6 +175,17 @@ Stop run_warp(Warp& w, std::int64_t slice) {
         w.stack.back().pc = next;
         w.state = Warp::State::at_barrier;
         return leave(Stop::barrier);
+      case Segment::End::cluster:
+        // Lanes that wait with their whole warp are woken; some of them ask again after others of the warp have run.
+        if (w.state == Warp::State::at_cluster) {
+          w.stack.back().pc = next;
+          return leave(Stop::barrier);
+        }
+        if (w.impatient) {
+          w.stack.back().pc = pc;
+          return leave(Stop::yielded);
+        }
+        break;
       case Segment::End::pause:
         w.stack.back().pc = next;
         w.impatient = true;

@@ -26,6 +26,8 @@ struct Worker;
 struct Launch;
 class Ordering;
 struct Asynchrony;
+struct Cluster;
+struct ClusterTags;
 
 inline constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
 
@@ -74,7 +76,10 @@ struct alignas(64) Warp {
   double slept_ns = 0;
   bool watched = false;                   // it has issued wgmma: what touches its registers is looked at
 
-  enum class State : std::uint8_t { ready, at_barrier, finished };
+  std::uint32_t cluster_arrived = 0;      // lanes that have arrived at the cluster's barrier, and those that may pass it
+  std::uint32_t cluster_passed = 0;
+
+  enum class State : std::uint8_t { ready, at_barrier, at_cluster, finished };
   State state = State::ready;
   std::vector<std::uint32_t>* trace = nullptr;  // takes the segments it runs
   std::uint32_t barrier = 0;              // at_barrier: which
@@ -120,6 +125,9 @@ struct Block {
   std::uint64_t executed = 0;             // of all warps; a wgmma counts for more, as the launch's budget is of time
   std::uint32_t idle_tests = 0;             // of mbarriers, in a row, that found nothing new
   std::shared_ptr<Asynchrony> asynchrony;   // none until an asynchronous operation is issued
+  Cluster* cluster = nullptr;               // none: the block is alone
+  std::uint32_t rank = 0;                   // in its cluster
+  std::shared_ptr<ClusterTags> cluster_tags;
   Recording* recording = nullptr;
 };
 
@@ -145,7 +153,8 @@ struct Worker {
 struct Launch {
   const Program* program = nullptr;
   GlobalMemory* memory = nullptr;
-  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  bool explicit_cluster = false;      // the launch or the kernel asks for one, be it of one block
   std::uint32_t threads_per_block = 1;
   std::size_t shared_bytes = 0;       // static and dynamic
   std::size_t dynamic_offset = 0, dynamic_bytes = 0;

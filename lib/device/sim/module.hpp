@@ -3,6 +3,7 @@
 
 #include "sim/element.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,7 +14,7 @@ namespace cudal1::sim {
 
 // A PTX module as its text says it, names resolved.
 
-enum class Space : std::uint8_t { generic, global, shared, local, constant, param };
+enum class Space : std::uint8_t { generic, global, shared, local, constant, param, cluster };
 
 // A variable outside registers.
 struct Variable {
@@ -68,6 +69,7 @@ struct Function {
   std::vector<Register> registers;
   std::vector<Statement> body;
   unsigned max_threads = 0;             // .maxntid or .reqntid; 0: not given
+  std::array<unsigned, 3> cluster{};    // .reqnctapercluster; 0: not given
   int line = 0;
 };
 

@@ -111,8 +111,7 @@ void move_rows(Operations& table) {
   add("cvta.to.local.u64", [](u64 a) -> u64 { return a - local_window; });
   for (const char* name : {"cvta.global.u64", "cvta.const.u64", "cvta.param.u64", "cvta.to.global.u64", "cvta.to.const.u64", "cvta.to.param.u64"})
     add(std::string(name), [](u64 a) -> u64 { return a; });
-  add("isspacep.shared", [](u64 a) -> bool { return a >= shared_window && a < shared_window + window_bytes; });
-  add("isspacep.shared::cta", [](u64 a) -> bool { return a >= shared_window && a < shared_window + window_bytes; });
+  add("isspacep.shared::cluster", [](u64 a) -> bool { return a >= shared_window && a < shared_window + window_bytes; });
   add("isspacep.local", [](u64 a) -> bool { return a >= local_window && a < local_window + window_bytes; });
   add("isspacep.global", [](u64 a) -> bool { return a < shared_window; });
 }

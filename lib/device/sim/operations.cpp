@@ -32,6 +32,7 @@ Operations build() {
   add_asynchronous_copies(table);
   add_bulk_copies(table);
   add_system_operations(table);
+  add_cluster_operations(table);
   add_ordering(table);
   add_tensor_operations(table);
   add_meant_operations(table);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/ordering.hpp"
 
+#include "sim/cluster.hpp"
+
 #include "sim/families.hpp"
 
 #include <algorithm>
@@ -23,8 +25,10 @@ void join(Clocks& into, const Clocks& from) {
 
 }  // namespace
 
+std::uint64_t Ordering::name(const Block& block, std::size_t place) const { return party(block) << 6 | place; }
+
 Ordering::BlockState& Ordering::state(const Block& block) {
-  auto& state = blocks_[block.number];
+  auto& state = blocks_[party(block)];
   if (state.times.empty()) {
     const std::size_t warps = warps_apart_ ? block.warps.size() : 1;
     state.times.assign(warps, 1);
@@ -81,7 +85,7 @@ void Ordering::barrier(const Block& block) {
 }
 
 bool Ordering::before(const Tag& tag, const Warp& warp) {
-  if (tag.time == 0 || tag.warp >> 6 == warp.block->number) return true;
+  if (tag.time == 0 || tag.warp >> 6 == party(*warp.block)) return true;
   BlockState& block = state(*warp.block);
   Knowledge& own = block.own[place(warp)];
   const auto known = [&](Knowledge& knowledge) {

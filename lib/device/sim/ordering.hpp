@@ -59,7 +59,7 @@ class Ordering {
 
   std::size_t place(const Warp& warp) const { return warps_apart_ ? warp.index : 0; }
   BlockState& state(const Block& block);
-  std::uint64_t name(const Block& block, std::size_t place) const { return block.number << 6 | place; }
+  std::uint64_t name(const Block& block, std::size_t place) const;
   bool before(const Tag& tag, const Warp& warp);
   void look_into(Knowledge& knowledge);
 

@@ -35,7 +35,12 @@ void Parser::attributes(Function& function) {
   };
   while (token_.kind == Token::Kind::word && token_.text.front() == '.') {
     if (accept(".maxntid") || accept(".reqntid")) function.max_threads = static_cast<unsigned>(numbers());
-    else if (accept(".minnctapersm") || accept(".maxnreg") || accept(".maxnctapersm") || accept(".reqnctapercluster") || accept(".maxclusterrank"))
+    else if (accept(".reqnctapercluster")) {
+      function.cluster = {1, 1, 1};
+      std::size_t axis = 0;
+      do function.cluster[std::min<std::size_t>(axis++, 2)] = static_cast<unsigned>(size_below(1 << 10, "a cluster's side"));
+      while (accept(","));
+    } else if (accept(".minnctapersm") || accept(".maxnreg") || accept(".maxnctapersm") || accept(".maxclusterrank"))
       numbers();
     else if (accept(".noreturn") || accept(".explicitcluster")) continue;
     else if (accept(".pragma")) {

@@ -14,16 +14,20 @@ namespace {
 // warp's dependent loop over global memory shows it on an H200.
 constexpr double l1_cycles = 38, l2_cycles = 265, dram_cycles = 780, shared_cycles = 29, branch_cycles = 8, barrier_cycles = 20;
 
+// Of one SM that has wgmma, all of them alike: operations of 16-bit elements a cycle; from the last product's end to its sums in registers, an estimate.
+constexpr double products_per_cycle = 4096, warps_of_group = 4, products_end = 60;
+
 // ptxas repeats the body of a small loop this often and moves its loads to the front, with so many registers waiting for loads.
 constexpr std::size_t loop_copies = 4;
 constexpr double registers_in_flight = 16;
 
 struct Step {
-  enum class Kind : std::uint8_t { plain, load, ordered_load, store, shared_load, shared_store, copy, commit, wait };
+  enum class Kind : std::uint8_t { plain, load, ordered_load, store, shared_load, shared_store, copy, commit, wait, product, product_commit, product_wait };
   Kind kind = Kind::plain;
   double slots = 1, latency = 4;
   const std::vector<std::uint32_t>*reads = nullptr, *writes = nullptr;
-  unsigned keep = 0;  // wait: groups of copies that may stay under way
+  unsigned keep = 0;  // wait: groups of copies, or of products, that may stay under way
+  double busy = 0;    // product: cycles of the tensor cores, or of shared memory
 };
 
 Step step_of(const StatementFacts& facts) {
@@ -35,6 +39,9 @@ Step step_of(const StatementFacts& facts) {
   step.writes = &facts.writes;
   if (facts.opcode == "cp.async.commit_group") step.kind = Step::Kind::commit;
   if (facts.opcode.starts_with("cp.async.wait")) step.kind = Step::Kind::wait;
+  if (facts.opcode.starts_with("wgmma.mma_async")) step.kind = Step::Kind::product, step.busy = warps_of_group * std::max(cost.products / products_per_cycle, cost.operands);
+  if (facts.opcode.starts_with("wgmma.commit_group")) step.kind = Step::Kind::product_commit;
+  if (facts.opcode.starts_with("wgmma.wait_group")) step.kind = Step::Kind::product_wait;
   return step;
 }
 
@@ -67,7 +74,7 @@ std::vector<Step> steps_of(const Program& program, const std::vector<SiteReach>&
     }
   }
   for (const Instruction& instruction : program.instructions)
-    if (steps[instruction.statement].kind == Step::Kind::wait) steps[instruction.statement].keep = static_cast<unsigned>(std::max<std::int64_t>(0, instruction.immediate));
+    if (const Step::Kind kind = steps[instruction.statement].kind; kind == Step::Kind::wait || kind == Step::Kind::product_wait) steps[instruction.statement].keep = static_cast<unsigned>(std::max<std::int64_t>(0, instruction.immediate));
   return steps;
 }
 
@@ -110,6 +117,25 @@ class InFlight {
   double held_ = 0;
 };
 
+// Groups of asynchronous copies, or of products, each with the time of its end.
+class Groups {
+ public:
+  void reaches(double end) { open_ = std::max(open_, end); }
+  double open() const { return open_; }
+  void commit(double more) { ends_.push_back(open_ + more); }
+  void forget_open() { open_ = 0; }
+  // Until all but the newest `keep` have ended, from `at` on.
+  double wait(std::size_t keep, double at) {
+    for (std::size_t g = 0; g + keep < ends_.size(); ++g) at = std::max(at, ends_[g]);
+    if (ends_.size() > keep) ends_.erase(ends_.begin(), ends_.end() - static_cast<std::ptrdiff_t>(keep));
+    return at;
+  }
+
+ private:
+  std::vector<double> ends_;
+  double open_ = 0;
+};
+
 }  // namespace
 
 double warp_cycles(const Program& program, const Recording::Log& log, const std::vector<SiteReach>& reach, const std::vector<SiteTotal>& totals,
@@ -131,8 +157,8 @@ double warp_cycles(const Program& program, const Recording::Log& log, const std:
   }
   std::vector<double> ready(registers);
   InFlight in_flight(registers);
-  std::vector<double> groups;  // of asynchronous copies: when each has arrived
-  double now = 0, open_group = 0;
+  Groups copies_under_way, products;
+  double now = 0;
   for (std::size_t at = 0; at < log.segments.size();) {
     const std::uint32_t segment = log.segments[at];
     const Stretch& stretch = stretches[segment];
@@ -149,15 +175,12 @@ double warp_cycles(const Program& program, const Recording::Log& log, const std:
           case Step::Kind::store: stored = issue = std::max(issue, stored); break;
           case Step::Kind::shared_load: issue = std::max(issue, shared_stored); break;
           case Step::Kind::shared_store: shared_stored = issue = std::max(issue, shared_stored); break;
-          case Step::Kind::copy: open_group = std::max(open_group, issue + step.latency); break;
-          case Step::Kind::commit: groups.push_back(open_group), open_group = 0; break;
-          case Step::Kind::wait: {
-            const std::size_t keep = step.keep;
-            for (std::size_t g = 0; g + keep < groups.size(); ++g) issue = std::max(issue, groups[g]);
-            if (groups.size() > keep) groups.erase(groups.begin(), groups.end() - static_cast<std::ptrdiff_t>(keep));
-            shared_stored = std::max(shared_stored, issue);
-            break;
-          }
+          case Step::Kind::copy: copies_under_way.reaches(issue + step.latency); break;
+          case Step::Kind::commit: copies_under_way.commit(0), copies_under_way.forget_open(); break;
+          case Step::Kind::wait: shared_stored = std::max(shared_stored, issue = copies_under_way.wait(step.keep, issue)); break;
+          case Step::Kind::product: products.reaches(std::max(products.open(), issue) + step.busy); break;
+          case Step::Kind::product_commit: products.commit(products_end); break;
+          case Step::Kind::product_wait: issue = products.wait(step.keep, issue); break;
           default: break;
         }
         for (const std::uint32_t reg : *step.reads) in_flight.use(reg, issue);

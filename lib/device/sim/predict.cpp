@@ -84,6 +84,8 @@ std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFac
   const auto on_gpu = [&](double cycles) { return cycles / (sms * clock); };
   const double fp32_rate = gpu.fp32_flops / (2 * 32 * sms * clock);
   const double fp64_rate = std::max(1e-3, gpu.fp64_flops / (2 * 32 * sms * clock));
+  // Of wgmma, and of mma.sync.
+  const double tensor_work = w.products / k.warpgroup_share + std::max(0.0, c.tensor_flops - w.product_flops) / k.tensor_share;
   const double warps = std::ceil(profile.threads_per_block / 32.0);
   const double waves = std::ceil(blocks / (sms * static_cast<double>(profile.blocks_per_sm)));
   return {
@@ -93,10 +95,10 @@ std::vector<Bound> bounds(const LaunchProfile& profile, const outcome::DeviceFac
       {"special functions", on_sms(w.special / special_rate)},
       {"FP64 arithmetic", on_sms(w.fp64 / fp64_rate)},
       {"FP16 arithmetic", on_sms(w.half / half_rate)},
-      {"tensor cores", on_sms(c.tensor_flops * sms * clock / (gpu.fp16_tensor_flops * k.tensor_share))},
+      {"tensor cores", on_sms(tensor_work * sms * clock / gpu.fp16_tensor_flops)},
       {"loads and stores", on_sms(w.memory / memory_rate)},
       // One unit serves both: a wavefront of shared memory, or a line of 128 bytes, at a time.
-      {"L1 and shared memory", on_sms(t.shared_wavefronts + k.line_cycles * std::max(t.load_lines, t.l1_sectors / 4))},
+      {"L1 and shared memory", on_sms(t.shared_wavefronts + w.operands + k.line_cycles * std::max(t.load_lines, t.l1_sectors / 4))},
       {"L2 bandwidth", on_gpu(32 * t.l2_read_sectors / k.l2_read_bytes)},
       {"stores to the L2", on_gpu(k.store_line_cycles * t.store_lines + k.store_sector_cycles * t.l2_write_sectors)},
       {"DRAM bandwidth", (t.dram_read_bytes + t.dram_write_bytes + k.dram_run_bytes * t.dram_runs) / (k.dram_share * gpu.memory_bytes_per_second)},

@@ -36,6 +36,7 @@ struct TimeConstants {
   double line_cycles;                               // L1 time of a line touched by a load
   double issue_share;                               // of the issue slots that a kernel reaches
   double integer_share, tensor_share;               // of the rates for integers and tensor cores
+  double warpgroup_share;                           // of the tensor cores' rate, by wgmma
   double latency_scale, warp_start_cycles;          // of a warp's own time; to begin one warp of a block
   double dram_run_bytes;                            // DRAM time of beginning a stretch elsewhere, as bytes
   double line_step_seconds, step_seconds;           // steps of atomics on one line, and all steps

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the model of time needs to know of a launch: counters from sampled blocks, traffic and latency from recorded ones.
+#include "sim/cluster.hpp"
 #include "sim/pipeline.hpp"
 #include "sim/sampling.hpp"
 #include "sim/schedule.hpp"
@@ -64,6 +65,7 @@ RecordedBlocks record_blocks(Launch& launch, const Residency& residency, int thr
       others.push_back(blocks.neighbours[axis]);
     }
   }
+  others = whole_clusters(launch, others);
   std::erase(others, blocks.first);
   Recordings fresh;
   for (const std::uint64_t b : others) fresh[b];
@@ -92,7 +94,8 @@ Tally count_sample(Launch& launch, int threads, std::uint64_t resident, std::uin
   }
   Tally all;
   base::Random random(seed, 11);
-  for (const BlockClass& one : sample_blocks(launch.grid, std::max<std::uint64_t>(2, counted_instructions / std::max<std::uint64_t>(1, each)), random)) {
+  for (BlockClass& one : sample_blocks(launch.grid, std::max<std::uint64_t>(2, counted_instructions / std::max<std::uint64_t>(1, each)), random)) {
+    one.chosen = whole_clusters(launch, one.chosen);
     const auto workers = run_blocks(launch, one.chosen, threads, resident);
     keep_longest(longest, workers);
     Tally tally = count(launch, workers, one.chosen.size());

@@ -36,7 +36,7 @@ inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
 // A straight run of instructions with one way in and its end.
 struct Segment {
-  enum class End : std::uint8_t { fall, jump, branch, leave, finish, call, barrier, pause };
+  enum class End : std::uint8_t { fall, jump, branch, leave, finish, call, barrier, pause, cluster };
   std::uint32_t first = 0, last = 0;   // instructions [first, last)
   std::uint32_t weight = 0;            // PTX instructions it stands for, its end included
   End end = End::fall;
@@ -80,8 +80,9 @@ struct ParameterRow {
 enum class Special : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
   laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-  dynamic_shared_bytes, total_shared_bytes, zero, one, parameter_block, dynamic_shared_address,
-  workspace_low, workspace_high
+  dynamic_shared_bytes, total_shared_bytes, zero, parameter_block, dynamic_shared_address,
+  workspace_low, workspace_high, cluster_rank, cluster_size, explicit_cluster, in_cluster_x, in_cluster_y, in_cluster_z, cluster_x, cluster_y, cluster_z,
+  of_cluster_x, of_cluster_y, of_cluster_z, clusters_x, clusters_y, clusters_z
 };
 struct SpecialRow {
   std::uint32_t offset = 0, width = 4;
@@ -112,10 +113,12 @@ struct Program {
   std::size_t dynamic_align = 16;
   std::size_t local_bytes = 0;                  // per lane
   unsigned max_threads = 0;
+  std::array<unsigned, 3> cluster{};            // that the kernel asks for; 0: none
   bool fixed_order = false;       // what it computes depends on the order of blocks: run them one after another
   bool orders_itself = false;     // fences or ordered accesses: what one block does may come before what another does
   bool orders_in_shared = false;  // ordered accesses or atomic operations there: the same among warps of a block
   bool waits_for_blocks = false;  // may spin on what another block writes
+  bool meets_in_clusters = false; // it has barrier.cluster
   bool may_spin = false;          // atomics or volatile accesses: lanes may wait for each other
   unsigned shared_granule = 4;    // bytes of the smallest shared access
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races in shared memory between warps and between diverged lanes of a warp, and in global memory between blocks.
 #include "sim/access.hpp"
+#include "sim/cluster.hpp"
 #include "sim/ordering.hpp"
 
 #include <algorithm>
@@ -115,6 +116,7 @@ void shared_race(Warp& w, const Instruction& i, const u64* offsets, u32 mask, un
   for (; mask; mask &= mask - 1) {
     const int lane = std::countr_zero(mask);
     visit(w, i, lane, offsets[lane] / granule, (offsets[lane] + bytes - 1) / granule, mine, store);
+    if (w.block->cluster) touch(w, i, lane, *w.block, offsets[lane], bytes, store ? Touch::store : Touch::load);
   }
 }
 
@@ -123,6 +125,8 @@ void shared_race_runs(Warp& w, const Instruction& i, u64 base0, u64 base1, u64 s
   const u32 mine = key_of(w);
   const auto part = [&](u64 base, u64 stride, u64 run, int first_lane) {
     const u64 lanes = stride ? run : 1;
+    if (w.block->cluster)
+      for (u64 lane = 0; lane < lanes; ++lane) touch(w, i, first_lane + static_cast<int>(lane), *w.block, base + lane * stride, bytes, store ? Touch::store : Touch::load);
     const u64 first = base / granule, last = (base + (lanes - 1) * stride + bytes - 1) / granule;
     RaceTags& tags = w.block->races;
     // All of a run at once when nobody else was there in this epoch.
@@ -162,7 +166,7 @@ void shared_race_runs(Warp& w, const Instruction& i, u64 base0, u64 base1, u64 s
 void global_race(Warp& w, const Instruction& i, Allocation& allocation, const u64* addresses, u32 mask, unsigned bytes, bool store) {
   if (!allocation.watched) return;
   if (w.worker->launch->ordering) return ordered_race(w, i, addresses, mask, bytes, store);
-  const u32 mine = static_cast<u32>(w.block->number) + 1;
+  const u32 mine = static_cast<u32>(party(*w.block)) + 1;
   const auto quiet = [&](u64 word) {
     const u32 writer = __atomic_load_n(&allocation.writers[word], __ATOMIC_RELAXED), reader = __atomic_load_n(&allocation.readers[word], __ATOMIC_RELAXED);
     return store ? writer == mine && (reader == 0 || reader == mine) : (writer == 0 || writer == mine) && (reader == mine || reader == ~0u);

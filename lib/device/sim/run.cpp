@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/cluster.hpp"
 #include "sim/ordering.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
@@ -53,6 +54,10 @@ TensorMapHandle handle_of(const kernel::TensorMapArgument& map, std::uint64_t ad
   handle.element_bytes = static_cast<std::uint8_t>(map.element_bytes);
   handle.swizzle_pieces = static_cast<std::uint8_t>(map.swizzle == 0 ? 1 : map.swizzle / 16);
   handle.rounds_to_tf32 = map.element == kernel::TensorMapArgument::Element::tf32;
+  using Kind = kernel::TensorMapArgument::Element;
+  static constexpr Element elements[] = {Element::b8, Element::b16, Element::u32, Element::s32, Element::u64, Element::s64, Element::f16, Element::f32, Element::f64, Element::bf16, Element::f32};
+  static_assert(static_cast<std::size_t>(Kind::tf32) + 1 == std::size(elements));
+  handle.element = elements[static_cast<std::size_t>(map.element)];
   for (std::size_t i = 0; i < map.extents.size() && i < handle.extent.size(); ++i) {
     handle.extent[i] = static_cast<std::uint32_t>(std::min<std::uint64_t>(map.extents[i], 0xffffffff));
     handle.box[i] = static_cast<std::uint16_t>(map.box[i]);
@@ -72,6 +77,26 @@ void watch_for_races(const std::vector<Allocation*>& buffers, bool on, bool by_b
 
 }  // namespace
 
+// The plan's, or what the kernel was compiled for; the driver refuses the same.
+tl::expected<void, std::string> SimDevice::shape_cluster(const kernel::Launch& step, const Program& program, Launch& launch) const {
+  constexpr std::uint32_t most_blocks = 16, most_portable = 8;   // the driver takes more than the latter only where a launch names them
+  const bool asked = step.cluster[0] != 0, required = program.cluster[0] != 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    launch.cluster[axis] = std::max(1u, asked ? step.cluster[axis] : program.cluster[axis]);
+    if (asked && required && launch.cluster[axis] != program.cluster[axis])
+      return tl::unexpected(fmt::format("{} was compiled for clusters of {} x {} x {} blocks, the launch asks for {} x {} x {}", step.kernel, program.cluster[0], program.cluster[1],
+                                        program.cluster[2], step.cluster[0], step.cluster[1], step.cluster[2]));
+    if (launch.grid[axis] % launch.cluster[axis] != 0)
+      return tl::unexpected(fmt::format("the grid's {} is {}, which is no multiple of the cluster's {}", "xyz"[axis], launch.grid[axis], launch.cluster[axis]));
+  }
+  if (cluster_size(launch) > most_blocks) return tl::unexpected(fmt::format("a cluster of {} blocks is not possible: 1 to {}", cluster_size(launch), most_blocks));
+  if (!asked && cluster_size(launch) > most_portable)
+    return tl::unexpected(fmt::format("{} was compiled for clusters of {} blocks; more than {} are possible only where the launch names the cluster", step.kernel, cluster_size(launch), most_portable));
+  launch.explicit_cluster = asked || required;
+  if (cluster_size(launch) > 1 && facts_.major < 9) return tl::unexpected(fmt::format("{} has no clusters: they need compute capability 9.0", facts_.name));
+  return {};
+}
+
 tl::expected<void, std::string> SimDevice::shape(const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch) const {
   const Program& program = kernel.program;
   launch.program = &program;
@@ -90,7 +115,7 @@ tl::expected<void, std::string> SimDevice::shape(const kernel::Launch& step, con
     if (per_warp * ((threads + 31) / 32) > 65536)
       return tl::unexpected(fmt::format("too many resources requested for launch: {} threads of {} registers", threads, kernel.resources.registers));
   }
-  if (step.cluster[0] * step.cluster[1] * step.cluster[2] > 1) return tl::unexpected(std::string("sim does not know clusters"));
+  if (const auto clustered = shape_cluster(step, program, launch); !clustered) return clustered;
   launch.threads_per_block = static_cast<std::uint32_t>(threads);
   launch.dynamic_offset = (program.shared_bytes + program.dynamic_align - 1) / program.dynamic_align * program.dynamic_align;
   launch.dynamic_bytes = step.shared_bytes;
@@ -230,7 +255,7 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
     return fail(Status::runtime_failed, fmt::format("a cooperative launch of {} blocks exceeds the {} that {} can hold at once", blocks, resident, facts_.name));
   launch.race_check = options.checks;
   launch.global_races = options.checks && blocks > 1;
-  Ordering ordering(!kernel.program.orders_in_shared);
+  Ordering ordering(!kernel.program.orders_in_shared && cluster_size(launch) == 1);
   if (launch.global_races && kernel.program.orders_itself) launch.ordering = &ordering;
   launch.budget = options.instruction_budget ? options.instruction_budget : default_budget;
   Allocation& parameters = place_parameters(launch);

@@ -3,6 +3,7 @@
 
 #include "sim/asynchrony.hpp"
 #include "sim/block.hpp"
+#include "sim/cluster.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -38,78 +39,131 @@ void note_end(Worker& worker, Block& block) {
   if (longest > worker.longest.warp) worker.longest = {block.number, longest, static_cast<double>(block.executed)};
 }
 
-void report_stuck(Block& block) {
-  for (Warp& warp : block.warps) {
-    if (warp.state != Warp::State::at_barrier) continue;
-    const Program& program = *warp.worker->launch->program;
-    const std::uint32_t resume = warp.stack.empty() ? 0 : warp.stack.back().pc;
-    const std::uint32_t statement = program.segments[std::min<std::uint32_t>(resume > 0 ? resume - 1 : 0, static_cast<std::uint32_t>(program.segments.size() - 1))].statement;
-    report_at(warp, std::min<std::uint32_t>(statement, static_cast<std::uint32_t>(program.statements.size() - 1)), outcome::Finding::Kind::divergent_barrier, 0, 0,
-              "a barrier waits for threads that never reach it");
-    return;
+// Blocks that must run together: those of a cluster, or one.
+struct Group {
+  std::vector<std::unique_ptr<Block>> blocks;
+  std::vector<std::uint64_t> counted;   // of each block's instructions
+  std::vector<bool> ended;
+  std::unique_ptr<Cluster> cluster = std::make_unique<Cluster>();   // blocks know its place
+};
+
+Group make_group(Worker& worker) {
+  Group group;
+  for (std::uint32_t k = 0; k < cluster_size(*worker.launch); ++k) {
+    group.blocks.push_back(std::make_unique<Block>());
+    prepare(*group.blocks.back(), worker);
   }
+  return group;
 }
 
-// One block after another.
-void run_each(Worker& worker, Block& block, std::uint64_t number) {
-  Launch& launch = *worker.launch;
-  begin(block, worker, number);
-  std::uint64_t counted = 0;
-  for (;;) {
-    const Progress progress = advance(block, long_slice);
-    if (!spend(launch, block, counted) || progress == Progress::finished) return note_end(worker, block);
-    if (progress == Progress::stuck) {
-      report_stuck(block);
+void begin(Group& group, Worker& worker, std::uint64_t number) {
+  const Launch& launch = *worker.launch;
+  group.counted.assign(group.blocks.size(), 0);
+  group.ended.assign(group.blocks.size(), false);
+  if (group.blocks.size() == 1 && !launch.program->meets_in_clusters) return begin(*group.blocks.front(), worker, number);
+  std::vector<Block*> blocks;
+  for (const auto& block : group.blocks) blocks.push_back(block.get());
+  begin(*group.cluster, blocks, launch.race_check && launch.shared_bytes > 0);
+  const std::vector<std::uint64_t> members = cluster_members(launch, number);   // of one block: its own number
+  for (std::size_t rank = 0; rank < members.size(); ++rank) begin(*blocks[rank], worker, members[rank]);
+}
+
+void report_stuck(const Group& group) {
+  for (const auto& block : group.blocks)
+    for (Warp& warp : block->warps) {
+      if (warp.state != Warp::State::at_barrier && warp.state != Warp::State::at_cluster) continue;
+      const Program& program = *warp.worker->launch->program;
+      const std::uint32_t resume = warp.stack.empty() ? 0 : warp.stack.back().pc;
+      const std::uint32_t statement = program.segments[std::min<std::uint32_t>(resume > 0 ? resume - 1 : 0, static_cast<std::uint32_t>(program.segments.size() - 1))].statement;
+      report_at(warp, std::min<std::uint32_t>(statement, static_cast<std::uint32_t>(program.statements.size() - 1)), outcome::Finding::Kind::divergent_barrier, 0, 0,
+                warp.state == Warp::State::at_cluster ? "the cluster's barrier waits for threads that never arrive" : "a barrier waits for threads that never reach it");
       return;
     }
+}
+
+Progress advance(Group& group, Worker& worker, std::int64_t slice) {
+  Launch& launch = *worker.launch;
+  bool waiting = false, moved = false, all = true;
+  for (std::size_t k = 0; k < group.blocks.size(); ++k) {
+    if (group.ended[k]) continue;
+    Block& block = *group.blocks[k];
+    const std::uint64_t before = block.executed;
+    const Progress progress = advance(block, slice);
+    moved |= block.executed != before;
+    if (!spend(launch, block, group.counted[k])) return Progress::finished;
+    if (progress == Progress::finished) {
+      note_end(worker, block);
+      leave(block);
+      group.ended[k] = moved = true;
+      continue;
+    }
+    all = false;
+    waiting |= progress == Progress::waiting;
+  }
+  if (all || launch.aborted.load(std::memory_order_relaxed)) return Progress::finished;
+  if (group.cluster->blocks.empty()) return waiting ? Progress::waiting : Progress::stuck;
+  // A block that spins may wait for one that the barrier lets go: somebody's end may have been what it waited for.
+  const bool released = release(*group.cluster);
+  return waiting || released || moved ? Progress::waiting : Progress::stuck;
+}
+
+// One group after another.
+void run_each(Worker& worker, Group& group, std::uint64_t number) {
+  begin(group, worker, number);
+  for (;;) {
+    const Progress progress = advance(group, worker, long_slice);
+    if (progress == Progress::stuck) report_stuck(group);
+    if (progress != Progress::waiting) return;
   }
 }
 
-// Blocks in turns on one thread: a block that uses up its slices makes room for the next, up to `resident` at once. While all
+// Groups in turns on one thread: one that uses up its slices makes room for the next, up to `resident` blocks at once. While all
 // wait, the next ones come in twice as many at a time: mostly it is they that are waited for.
 void run_in_turns(Worker& worker, const std::vector<std::uint64_t>& numbers, std::uint64_t resident) {
   Launch& launch = *worker.launch;
-  struct Turn {
-    std::unique_ptr<Block> block;
-    std::uint64_t counted = 0;
-  };
-  std::deque<Turn> turns;
-  std::vector<std::unique_ptr<Block>> spare;
+  std::deque<Group> turns;
+  std::vector<Group> spare;
   std::size_t next = 0, fresh = 1;
   while ((next < numbers.size() || !turns.empty()) && !launch.aborted) {
     const std::size_t under_way = turns.size();
     for (std::size_t k = 0; k < under_way && !launch.aborted; ++k) {
-      Turn turn = std::move(turns.front());
+      Group group = std::move(turns.front());
       turns.pop_front();
-      const Progress progress = advance(*turn.block, short_slice);
-      if (!spend(launch, *turn.block, turn.counted)) return;
-      if (progress == Progress::stuck) report_stuck(*turn.block);
-      if (progress == Progress::finished) note_end(worker, *turn.block);
-      if (progress == Progress::waiting) turns.push_back(std::move(turn));
-      else spare.push_back(std::move(turn.block));
+      const Progress progress = advance(group, worker, short_slice);
+      if (progress == Progress::stuck) report_stuck(group);
+      (progress == Progress::waiting ? static_cast<void>(turns.push_back(std::move(group))) : spare.push_back(std::move(group)));
     }
     fresh = turns.size() < under_way || launch.counts_spins ? 1 : 2 * fresh;
-    for (std::size_t k = 0; k < fresh && next < numbers.size() && turns.size() < resident; ++k) {
-      Turn turn;
+    const std::uint64_t room = std::max<std::uint64_t>(1, resident / cluster_size(launch));
+    for (std::size_t k = 0; k < fresh && next < numbers.size() && turns.size() < room; ++k) {
       if (spare.empty()) {
-        turn.block = std::make_unique<Block>();
-        prepare(*turn.block, worker);
+        turns.push_back(make_group(worker));
       } else {
-        turn.block = std::move(spare.back());
+        turns.push_back(std::move(spare.back()));
         spare.pop_back();
       }
-      begin(*turn.block, worker, numbers[next++]);
-      turns.push_back(std::move(turn));
+      begin(turns.back(), worker, numbers[next++]);
     }
   }
+}
+
+// Clusters by number, or blocks where each is alone.
+std::vector<std::uint64_t> groups_of(const Launch& launch, const std::vector<std::uint64_t>& blocks) {
+  if (cluster_size(launch) == 1) return blocks;
+  std::vector<std::uint64_t> clusters;
+  for (const std::uint64_t block : blocks) clusters.push_back(cluster_of(launch, block));
+  std::sort(clusters.begin(), clusters.end());
+  clusters.erase(std::unique(clusters.begin(), clusters.end()), clusters.end());
+  return clusters;
 }
 
 }  // namespace
 
 std::vector<std::unique_ptr<Worker>> run_blocks(Launch& launch, const std::vector<std::uint64_t>& chosen, int threads, std::uint64_t resident) {
-  const std::uint64_t total = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-  const std::uint64_t count = chosen.empty() ? total : chosen.size();
-  const auto number = [&](std::uint64_t k) { return chosen.empty() ? k : chosen[k]; };
+  const std::uint64_t total = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2] / cluster_size(launch);
+  const std::vector<std::uint64_t> groups = groups_of(launch, chosen);
+  const std::uint64_t count = groups.empty() ? total : groups.size();
+  const auto number = [&](std::uint64_t k) { return groups.empty() ? k : groups[k]; };
   const bool one = launch.program->fixed_order;
   const auto workers = static_cast<std::size_t>(one ? 1 : std::clamp<std::uint64_t>(count, 1, static_cast<std::uint64_t>(std::max(1, threads))));
   std::vector<std::unique_ptr<Worker>> result;
@@ -129,13 +183,12 @@ std::vector<std::unique_ptr<Worker>> run_blocks(Launch& launch, const std::vecto
   std::atomic<std::uint64_t> next{0};
   const std::uint64_t chunk = std::clamp<std::uint64_t>(count / (workers * 8), 1, 64);
   const auto work = [&](Worker& worker) {
-    Block block;
-    prepare(block, worker);
+    Group group = make_group(worker);
     for (;;) {
       const std::uint64_t first = next.fetch_add(chunk);
       for (std::uint64_t k = first; k < std::min(count, first + chunk); ++k) {
         if (launch.aborted.load(std::memory_order_relaxed)) return;
-        run_each(worker, block, number(k));
+        run_each(worker, group, number(k));
       }
       if (first + chunk >= count) return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/shadow.hpp"
 
+#include "sim/cluster.hpp"
 #include "sim/decoder.hpp"
 #include "sim/meant.hpp"
 #include "sim/sim_device.hpp"
@@ -74,7 +75,7 @@ class Reader {
     const auto number = [&](std::size_t part) { return static_cast<std::uint8_t>(opcode.parts[part] == "q" ? 16 : std::stoi(opcode.parts[part])); };
     const std::string& m = opcode.mnemonic();
     if (m == "_ld" || m == "_st") {
-      s.space = opcode.has("shared") ? Space::shared : opcode.has("local") ? Space::local : Space::generic;
+      s.space = opcode.has("shared") ? Space::shared : opcode.has("cluster") ? Space::cluster : opcode.has("local") ? Space::local : Space::generic;
       s.width = number(2), s.count = number(3);
       if (s.width < 2) return nullptr;
       return m == "_ld" ? handlers().load : handlers().store;
@@ -97,6 +98,7 @@ class Reader {
     if (name == "_copy.start") return lane_handlers().copy_start;
     if (name == "_copy_local") return lane_handlers().copy_local;
     if (name == "_mma.float" || name == "_mma.double") return lane_handlers().multiply;
+    if (name == "_wgmma") return lane_handlers().warpgroup_multiply;
     if (m == "_wmma") return s.part = opcode.has("store"), lane_handlers().fragment;
     if (m == "_ldmatrix" || m == "_stmatrix") return s.part = m == "_stmatrix", lane_handlers().small_matrices;
     return nullptr;
@@ -223,7 +225,7 @@ class Reader {
 
 bool has_halves(const Program& program) {
   for (const std::string* name : program.operations)
-    if (name->find("f16") != std::string::npos || name->starts_with("_ldmatrix") || name->starts_with("_wmma") || name->starts_with("_mma")) return true;
+    if (name->find("f16") != std::string::npos || name->starts_with("_ldmatrix") || name->starts_with("_wmma") || name->starts_with("_mma") || *name == "_wgmma") return true;
   return false;
 }
 
@@ -271,18 +273,23 @@ void prepare_shadows(Warp& warp) {
   for (const ParameterRow& parameter : program.parameters) note(parameter.offset, parameter.width);
 }
 
+CellPlace shared_cells(Block& block, std::uint64_t offset, unsigned bytes) {
+  if (offset + bytes > block.shared_bytes) return {};
+  if (!block.shared_shadow) block.shared_shadow = std::make_shared<ShadowCells>(block.shared_bytes);
+  return {block.shared_shadow->values.get() + offset / 2, block.shared_shadow->tags.get() + offset / 2};
+}
+
 CellPlace shadow_cells(Warp& warp, Space space, int lane, std::uint64_t address, unsigned bytes, Allocation*& last) {
   if (space == Space::generic || space == Space::global || space == Space::constant) {
-    if (address - shared_window < window_bytes) space = Space::shared, address -= shared_window;
+    if (address - shared_window < window_bytes) space = Space::cluster, address -= shared_window;
     else if (address - local_window < window_bytes) space = Space::local, address -= local_window;
   }
   Block& block = *warp.block;
   const auto at = [&](ShadowCells& cells, std::size_t offset) { return CellPlace{cells.values.get() + offset / 2, cells.tags.get() + offset / 2}; };
-  if (space == Space::shared) {
-    address = static_cast<std::uint32_t>(address);
-    if (address + bytes > block.shared_bytes) return {};
-    if (!block.shared_shadow) block.shared_shadow = std::make_shared<ShadowCells>(block.shared_bytes);
-    return at(*block.shared_shadow, address);
+  if (space == Space::shared) return shared_cells(block, static_cast<std::uint32_t>(address), bytes);
+  if (space == Space::cluster) {
+    Block* named = block_at(block, static_cast<std::uint32_t>(address));
+    return named ? shared_cells(*named, address & cluster_offset_mask, bytes) : CellPlace{};
   }
   if (space == Space::local) {
     const std::size_t size = warp.worker->launch->program->local_bytes;

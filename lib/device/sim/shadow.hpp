@@ -77,12 +77,14 @@ struct ShadowHandlers {
 };
 ShadowHandlers shadow_handlers_avx2();
 ShadowHandlers shadow_handlers_baseline();
-// Those that look at lanes one by one, in shadow_operations.cpp.
+// Those that look at lanes one by one, in shadow_operations.cpp and shadow_tensor.cpp.
 struct ShadowLaneHandlers {
   Handler shuffle[4];   // up, down, bfly, idx
   Handler atomic_add, atomic_choose, copy_start, copy_local, multiply, fragment, small_matrices;
+  Handler warpgroup_multiply;
 };
 ShadowLaneHandlers shadow_lane_handlers();
+ShadowLaneHandlers shadow_tensor_handlers();   // those of tensor operations alone, in shadow_tensor.cpp
 
 // The shadows of some planes of a register.
 struct Planes {
@@ -105,6 +107,7 @@ struct CellPlace {
   double* values = nullptr;
   std::uint32_t* tags = nullptr;
 };
+CellPlace shared_cells(Block& block, std::uint64_t offset, unsigned bytes);
 CellPlace shadow_cells(Warp& warp, Space space, int lane, std::uint64_t address, unsigned bytes, Allocation*& last);
 
 // What a value without a shadow counts as: itself, or one term of a sum.

@@ -77,6 +77,7 @@ class SimDevice : public device::Device {
   // Device memory for the module's variables, by name; it ends with `module`.
   tl::expected<std::map<std::string, std::uint64_t>, std::string> place_variables(const Module& parsed, LoadedModule& module);
   // Fill in the launch: its extents, and with its parameters; the error says what the device refuses.
+  tl::expected<void, std::string> shape_cluster(const kernel::Launch& step, const Program& program, Launch& launch) const;
   tl::expected<void, std::string> shape(const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch) const;
   tl::expected<void, std::string> bind(const device::BoundPlan& plan, const kernel::Launch& step, const LoadedModule::Kernel& kernel, Launch& launch);
   std::uint64_t resident_blocks(const LoadedModule::Kernel& kernel, const Launch& launch) const;

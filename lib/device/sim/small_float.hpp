@@ -24,6 +24,16 @@ inline float to_float(Half h) {
 }
 inline float to_float(Bfloat b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b.bits) << 16); }
 
+// Eight bits: a sign, four of exponent and three of fraction, no infinity, one NaN; and the upper half of a Half.
+inline float e4m3_to_float(std::uint8_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80u) << 24, magnitude = bits & 0x7fu;
+  const float denormal = static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-9f;
+  const std::uint32_t normal = (magnitude << 20) + (120u << 23);
+  const std::uint32_t value = magnitude == 0x7fu ? 0x7fc00000u : magnitude < 8u ? std::bit_cast<std::uint32_t>(denormal) : normal;
+  return std::bit_cast<float>(value | sign);
+}
+inline float e5m2_to_float(std::uint8_t bits) { return to_float(Half{static_cast<std::uint16_t>(bits << 8)}); }
+
 // To nearest, ties to even. Every NaN becomes the hardware's: 0x7fff.
 inline Half to_half(float v) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(v), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;

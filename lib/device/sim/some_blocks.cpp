@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch too large to execute: some of its blocks, that nobody can know, and how much of the outputs all of them write.
+#include "sim/cluster.hpp"
 #include "sim/sampling.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sim_device.hpp"
@@ -19,9 +20,11 @@ namespace {
 
 // Groups of blocks drawn independently: how much they differ says how far the estimate may be off. Where outputs seem to be
 // missing, more of them, until that is certain.
-constexpr std::size_t few_groups = 4, certain_groups = 12, most_groups = 48;
+constexpr std::size_t few_groups = 4, certain_groups = 12, most_groups = 200;
+// So few blocks miss one idle block in twenty in one sample of thirty; blocks that do much are drawn in more groups to get there.
+constexpr std::size_t telling_blocks = 64, telling_groups = 16;
 constexpr std::uint64_t probes = 8;                // blocks that show how much one does: a single one may be idle
-constexpr double suspicious = 0.95, certain = 4;   // of the outputs, and standard errors
+constexpr double suspicious = 0.99, certain = 4;   // of the outputs, and standard errors
 
 struct Estimate {
   double mean = 0, error = 0;
@@ -84,6 +87,7 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
   base::Random random(seed_, 1000 + samples_++);
   std::set<std::uint64_t> executed;
   while (executed.size() < std::min(probes, blocks)) executed.insert(random.below(blocks));
+  for (const std::uint64_t block : whole_clusters(launch, {executed.begin(), executed.end()})) executed.insert(block);
   const std::uint64_t before = launch.executed;
   const auto sets = looked_at(outputs, blocks);
   const auto sums = [&](const auto& of) {
@@ -119,13 +123,15 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
   std::vector<Seen> seen;                     // of each class of blocks
   std::vector<std::vector<double>> estimates(sets.size());
   const std::vector<double> all = sums([](const Allocation& buffer) { return static_cast<double>(buffer.bytes); });
-  while (!launch.aborted && std::any_of(estimates.begin(), estimates.end(), want_more)) {
+  const auto telling = [&] { return executed.size() >= telling_blocks || estimates.front().size() >= telling_groups; };
+  while (!launch.aborted && (!telling() || std::any_of(estimates.begin(), estimates.end(), want_more))) {
     const std::vector<BlockClass> classes = sample_blocks(launch.grid, std::max<std::uint64_t>(1, most / few_groups), random);
     seen.resize(classes.size());
     std::vector<double> estimate(sets.size());
     for (std::size_t c = 0; c < classes.size() && !launch.aborted; ++c) {
       std::vector<std::uint64_t> chosen;
-      std::copy_if(classes[c].chosen.begin(), classes[c].chosen.end(), std::back_inserter(chosen), [&](std::uint64_t block) { return executed.insert(block).second; });
+      const std::vector<std::uint64_t> whole = whole_clusters(launch, classes[c].chosen);
+      std::copy_if(whole.begin(), whole.end(), std::back_inserter(chosen), [&](std::uint64_t block) { return executed.insert(block).second; });
       Seen here = seen[c].blocks > 0 ? seen[c] : first;
       if (!chosen.empty()) {
         auto more = run_blocks(launch, chosen, threads_, resident);

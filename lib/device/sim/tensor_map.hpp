@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sim/element.hpp"
+
 #include <array>
 #include <cstdint>
 
@@ -13,7 +15,8 @@ struct TensorMapHandle {
   std::uint64_t address = 0;
   std::uint8_t rank = 1, element_bytes = 4, swizzle_pieces = 1;  // 16-byte pieces of a swizzled row: 1 none, 2, 4, 8
   std::uint8_t rounds_to_tf32 = 0;
-  std::uint32_t spare = 0;
+  Element element = Element::f32;
+  std::uint8_t spare[3]{};
   std::array<std::uint32_t, 5> extent{};
   std::array<std::uint16_t, 5> box{};
   std::array<std::uint64_t, 4> stride{};                         // bytes, of the second axis on

@@ -16,7 +16,7 @@ namespace {
 inline bool race_is_noted(const Warp& w, u64 address, u64 bytes, bool store) {
   const RaceTags& tags = w.block->races;
   const u32 granule = w.worker->launch->program->shared_granule;
-  if (granule != 4) return false;
+  if (granule != 4 || w.block->cluster) return false;
   const u32 mine = (w.block->epoch & 0xffff) << 16 | (w.path & 0x3ff) << 6 | w.index, epoch = mine & 0xffff0000u, several = mine | 63u;
   const u32 *writer = tags.writer.data() + address / 4, *reader = tags.reader.data() + address / 4;
   const int count = static_cast<int>(bytes / 4);
@@ -266,6 +266,11 @@ void transfer_local(Warp& w, const Instruction& i) {
   access_by_lane(w, i, Space::local, W, N, store);
 }
 
+template <int W, int N, bool store>
+void transfer_cluster(Warp& w, const Instruction& i) {
+  if (w.mask) access_by_lane(w, i, Space::cluster, W, N, store);
+}
+
 template <int W, int N>
 void transfer_size(Operations& table) {
   const std::string tail = "." + std::to_string(W) + "." + std::to_string(N);
@@ -273,6 +278,8 @@ void transfer_size(Operations& table) {
   table["_st.global" + tail] = {"", &transfer_full<GlobalTarget, W, N, true>, &transfer_partial<GlobalTarget, W, N, true>};
   table["_ld.shared" + tail] = {"", &transfer_full<SharedTarget, W, N, false>, &transfer_partial<SharedTarget, W, N, false>};
   table["_st.shared" + tail] = {"", &transfer_full<SharedTarget, W, N, true>, &transfer_partial<SharedTarget, W, N, true>};
+  table["_ld.cluster" + tail] = {"", &transfer_cluster<W, N, false>, &transfer_cluster<W, N, false>};
+  table["_st.cluster" + tail] = {"", &transfer_cluster<W, N, true>, &transfer_cluster<W, N, true>};
   table["_ld.local" + tail] = {"", &transfer_local<W, N, false>, &transfer_local<W, N, false>};
   table["_st.local" + tail] = {"", &transfer_local<W, N, true>, &transfer_local<W, N, true>};
 }

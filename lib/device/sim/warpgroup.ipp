@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma.mma_async. Sums are Hopper's to the bit, as Xie and others measured it (MMA-Sim, arXiv:2511.10909) and as Khattak and
 // Mikaitis did (arXiv:2512.07004): the products of one instruction and the addend are aligned to the largest exponent, which is
-// taken of the factors before they are multiplied, cut to 25 fractional bits, added exactly, and the sum is cut to a float.
+// taken of the factors before they are multiplied and is never below -133, cut to 25 fractional bits, added exactly, and the sum is cut to
+// a float. With factors of 8 bits it is 13 fractional bits, of the sum too. A sum that becomes a half is rounded to nearest instead.
 #pragma once
 
 #include "sim/access.hpp"
 #include "sim/asynchrony.hpp"
+#include "sim/matrix_descriptor.ipp"
 #include "sim/operation.hpp"
 #include "sim/small_float.hpp"
 #include "sim/tensor.hpp"
@@ -29,7 +31,8 @@ using s32 = std::int32_t;
 using s64 = std::int64_t;
 using Kind = outcome::Finding::Kind;
 
-constexpr int most_depth = 16, most_columns = 256, fraction_bits = 25, zero_exponent = -1000;  // a zero takes no part in the alignment
+constexpr int most_depth = 32, most_columns = 256, fraction_bits = 25, few_fraction_bits = 13, zero_exponent = -1000;  // a zero takes no part in the alignment
+constexpr s32 least_alignment = -133;
 
 // One warp's share: 16 rows of A, all columns of B.
 struct Share {
@@ -44,6 +47,8 @@ struct Share {
 inline float value_of(u32 bits, Element element) {
   if (element == Element::f16) return to_float(Half{static_cast<u16>(bits)});
   if (element == Element::bf16) return to_float(Bfloat{static_cast<u16>(bits)});
+  if (element == Element::e4m3) return e4m3_to_float(static_cast<std::uint8_t>(bits));
+  if (element == Element::e5m2) return e5m2_to_float(static_cast<std::uint8_t>(bits));
   return std::bit_cast<float>(bits & ~0x1fffu);
 }
 
@@ -56,8 +61,22 @@ inline s32 exponent_of(float v, s32 least) {
 
 inline void put(Share& share, float v, Element element, float& value, s32& exponent) {
   value = v;
-  exponent = exponent_of(v, element == Element::f16 ? -14 : -126);
+  exponent = exponent_of(v, element == Element::f16 || element == Element::e5m2 ? -14 : element == Element::e4m3 ? -6 : -126);
   if (!std::isfinite(v) || (v != 0 && (exponent > 60 || exponent < -60))) share.plain = false;
+}
+
+// Rounded so that rounding it again to a half is rounding once: cut, with the last bit set where something was cut off.
+inline float odd(double exact) {
+  const float nearest = static_cast<float>(exact);
+  if (static_cast<double>(nearest) == exact || std::isinf(nearest)) return nearest;
+  const float below = std::fabs(static_cast<double>(nearest)) > std::fabs(exact) ? std::nextafter(nearest, 0.0f) : nearest;
+  return std::bit_cast<float>(std::bit_cast<u32>(below) | 1u);
+}
+
+// Never -0.
+inline u16 half_of(float sum) {
+  const u16 bits = to_half(sum).bits;
+  return (bits & 0x7fff) == 0 ? u16{0} : bits;
 }
 
 // Cuts an exact sum to a float. `sum` units of 2^unit; |sum| < 2^40.
@@ -69,7 +88,16 @@ inline float cut(s64 sum, s32 unit) {
   return below == 0 ? 0.0f : below;  // never -0
 }
 
+// The same for a sum of factors of 8 bits: thirteen bits of its fraction stay.
+template <int bits>
+inline float cut_sum(s64 sum, s32 unit) {
+  const float whole = cut(sum, unit);
+  if (bits == fraction_bits || !std::isfinite(whole)) return whole;
+  return std::bit_cast<float>(std::bit_cast<u32>(whole) & ~((1u << (23 - few_fraction_bits)) - 1));
+}
+
 // Any values, one cell.
+template <int bits>
 inline float cell_sum(const Share& share, int row, int column, int depth, bool half_result) {
   double plain = share.c[row][column];
   s32 largest = exponent_of(share.c[row][column], half_result ? -14 : -126);
@@ -80,14 +108,16 @@ inline float cell_sum(const Share& share, int row, int column, int depth, bool h
   if (std::isnan(plain)) return std::bit_cast<float>(0x7fffffffu);
   if (std::isinf(plain)) return static_cast<float>(plain);
   if (largest < zero_exponent / 2) return 0;
-  s64 sum = static_cast<s64>(std::ldexp(static_cast<double>(share.c[row][column]), fraction_bits - largest));
+  largest = std::max(largest, least_alignment);
+  s64 sum = static_cast<s64>(std::ldexp(static_cast<double>(share.c[row][column]), bits - largest));
   for (int k = 0; k < depth; ++k)
-    sum += static_cast<s64>(std::ldexp(static_cast<double>(share.a[row][k]) * share.b[k][column], fraction_bits - largest));
-  if (half_result) return static_cast<float>(std::ldexp(static_cast<double>(sum), largest - fraction_bits));  // exact: 2^24 cells at most matter
-  return cut(sum, largest - fraction_bits);
+    sum += static_cast<s64>(std::ldexp(static_cast<double>(share.a[row][k]) * share.b[k][column], bits - largest));
+  if (half_result) return odd(std::ldexp(static_cast<double>(sum), largest - bits));
+  return cut_sum<bits>(sum, largest - bits);
 }
 
 // A row at once. Products are exact in float, and so is their shift to integers.
+template <int bits>
 inline void row_sums(Share& share, int row, int columns, int depth) {
   constexpr s32 smallest = -100;
   alignas(64) s32 largest[most_columns];
@@ -107,7 +137,7 @@ inline void row_sums(Share& share, int row, int columns, int depth) {
   for (int j = 0; j < columns; ++j) {
     small |= largest[j] < smallest || largest[j] > 120;
     const s32 bounded = std::min(std::max(largest[j], smallest), 120);
-    scale[j] = std::bit_cast<float>(static_cast<u32>(fraction_bits - bounded + 127) << 23);
+    scale[j] = std::bit_cast<float>(static_cast<u32>(bits - bounded + 127) << 23);
     low[j] = static_cast<s32>(c[j] * scale[j]);
     high[j] = 0;
   }
@@ -120,38 +150,12 @@ inline void row_sums(Share& share, int row, int columns, int depth) {
     }
   }
   if (!small) {
-    for (int j = 0; j < columns; ++j) c[j] = cut(s64{low[j]} + high[j], largest[j] - fraction_bits);
+    for (int j = 0; j < columns; ++j) c[j] = cut_sum<bits>(s64{low[j]} + high[j], largest[j] - bits);
     return;
   }
   for (int j = 0; j < columns; ++j)
-    c[j] = largest[j] < smallest || largest[j] > 120 ? cell_sum(share, row, j, depth, false) : cut(s64{low[j]} + high[j], largest[j] - fraction_bits);
+    c[j] = largest[j] < smallest || largest[j] > 120 ? cell_sum<bits>(share, row, j, depth, false) : cut_sum<bits>(s64{low[j]} + high[j], largest[j] - bits);
 }
-
-// A matrix in shared memory as its descriptor says it.
-struct Descriptor {
-  u32 start, leading, stride, swizzle;   // swizzle: 16-byte pieces of a row: 1 none, 2, 4, 8
-  u32 base_offset;
-  explicit Descriptor(u64 bits)
-      : start(static_cast<u32>(bits & 0x3fff) << 4), leading(static_cast<u32>(bits >> 16 & 0x3fff) << 4), stride(static_cast<u32>(bits >> 32 & 0x3fff) << 4),
-        swizzle(1), base_offset(static_cast<u32>(bits >> 49 & 7)) {
-    const u32 mode = static_cast<u32>(bits >> 62);
-    swizzle = mode == 0 ? 1 : mode == 1 ? 8 : mode == 2 ? 4 : 2;
-  }
-  // Of 16 bytes: `outer` counts rows (or columns) of the matrix, `piece` its 16-byte pieces along k. Where the matrix is
-  // transposed in memory, `outer` counts pieces and `piece` counts k.
-  u32 place(u32 outer, u32 piece, bool transposed) const {
-    u32 offset = 0;
-    if (!transposed) {
-      offset = outer / 8 * stride + outer % 8 * 16 * swizzle + piece * (swizzle == 1 ? leading : 16);
-    } else if (swizzle == 1) {
-      offset = outer * stride + piece % 8 * 16 + piece / 8 * leading;
-    } else {
-      offset = outer % swizzle * 16 + outer / swizzle * leading + piece % 8 * 16 * swizzle + piece / 8 * stride;
-    }
-    const u32 address = start + offset;
-    return address ^ (address >> 7 & (swizzle - 1)) << 4;
-  }
-};
 
 // Reads 16-byte pieces with every check and pins them.
 class Reader {
@@ -237,14 +241,14 @@ inline void read_a(Share& share, Reader& reader, const TensorFacts& facts, const
 
 // Fragments as those of mma.sync.
 inline void take_a(Share& share, const Warp& w, const TensorFacts& facts, const u32* rows) {
-  const u32 packed = facts.a == Element::tf32 ? 1 : 2;
+  const u32 packed = 4 / bytes_of(facts.a), each = 32 / packed;
   const float sign = facts.negate_a ? -1.0f : 1.0f;
   for (u32 r = 0; r < 4; ++r)
     for (u32 lane = 0; lane < 32; ++lane) {
       const u32 bits = row<const u32>(w, rows[r])[lane];
       for (u32 h = 0; h < packed; ++h) {
         const u32 m = lane / 4 + 8 * (r & 1), k = lane % 4 * packed + h + 4 * packed * (r >> 1);
-        put(share, sign * value_of(packed == 1 ? bits : bits >> (16 * h) & 0xffff, facts.a), facts.a, share.a[m][k], share.a_exponent[m][k]);
+        put(share, sign * value_of(packed == 1 ? bits : bits >> (each * h) & ((1u << each) - 1), facts.a), facts.a, share.a[m][k], share.a_exponent[m][k]);
       }
     }
 }
@@ -309,14 +313,18 @@ inline void multiply(Warp& w, const Instruction& i) {
     else share.c[m][n] = row<const float>(w, d[index])[lane];
     if (!std::isfinite(share.c[m][n])) share.plain = false;
   });
+  const bool few = bytes_of(facts.a) == 1;
   const int columns = static_cast<int>(facts.n), depth = static_cast<int>(facts.k);
   for (int m = 0; m < 16; ++m) {
-    if (share.plain && !half_result) row_sums(share, m, columns, depth);
-    else
-      for (int n = 0; n < columns; ++n) share.c[m][n] = cell_sum(share, m, n, depth, half_result);
+    if (share.plain && !half_result) {
+      few ? row_sums<few_fraction_bits>(share, m, columns, depth) : row_sums<fraction_bits>(share, m, columns, depth);
+      continue;
+    }
+    for (int n = 0; n < columns; ++n)
+      share.c[m][n] = few ? cell_sum<few_fraction_bits>(share, m, n, depth, half_result) : cell_sum<fraction_bits>(share, m, n, depth, half_result);
   }
   each_cell([&](u32 index, u32 lane, u32 m, u32 n) {
-    if (half_result) row<u16>(w, d[index / 2])[2 * lane + index % 2] = to_half(share.c[m][n]).bits;
+    if (half_result) row<u16>(w, d[index / 2])[2 * lane + index % 2] = half_of(share.c[m][n]);
     else row<float>(w, d[index])[lane] = share.c[m][n];
   });
 }

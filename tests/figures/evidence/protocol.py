@@ -7,16 +7,62 @@ import random
 import re
 
 SEED = 20261123          # of the draw, of the runs, of the order of prompts and of the bootstrap
-ROUNDS, SAMPLES = 3, 2
 LEVELS = {1: 6, 2: 6, 3: 4}
-# Options of `cudal1 sweep` by which an arm differs from the others. The first arm plays round 1 for all.
-ARMS = {"contrastive": [], "no-scores": ["--hide-scores"], "independent": ["--sampling", "none"]}
-# What those options change in the first line of a run's journal.
-IDENTITY = {"contrastive": {}, "no-scores": {"show_scores": False}, "independent": {"sampling": "none"}}
-BUILTIN = ["--model", "builtin", "--rounds", "1", "--samples", "2"]
-# Another machine of the same GPU may have another driver: the runs go on, and each has its driver in its journal.
-COMMON = ["--seed", str(SEED), "--no-repair", "--no-sanitizer", "--force"]
+BUILTIN = ["--model", "builtin", "--rounds", "1", "--samples", "2", "--confirmations", "1"]
+# Another machine of the same GPU may have another driver: the runs go on, and each has its driver in its journal. An answer that
+# waits for itself is killed after five seconds.
+COMMON = ["--seed", str(SEED), "--no-repair", "--no-sanitizer", "--force", "--final-pairs", "12", "--run-limit", "5"]
 ON_A_GPU = ["--baseline", "best,eager,compile"]
+# All replies of a task and a round are judged in one run, which asks nobody; the arms' runs take its verdicts over.
+JUDGE = "judge"
+JUDGING = ["--sampling", "none", "--confirmations", "0"]
+
+
+@dataclasses.dataclass
+class Arm:
+    options: list        # of `cudal1 sweep`, by which it differs from the others
+    identity: dict       # what they change in the first line of a run's journal
+
+
+@dataclasses.dataclass
+class Plan:
+    """What is played on each task of a state. If one first round is for all, the first arm plays it."""
+    rounds: int
+    samples: int
+    arms: dict
+    shared_round: bool = True
+
+    @property
+    def first(self):
+        return next(iter(self.arms))
+
+    def asked(self, number):
+        """The arms that ask in a round, one after the other."""
+        return [self.first] if number == 1 and self.shared_round else list(self.arms)
+
+    def slots(self, number):
+        """(arm, sample) in the order in which the judging run has them as its samples 1, 2, …"""
+        return [(arm, sample) for arm in self.asked(number) for sample in range(1, self.samples + 1)]
+
+    @property
+    def judged_samples(self):
+        return max(len(self.slots(number)) for number in range(1, self.rounds + 1))
+
+
+def of_rows(rounds, samples, arms, shared_round=True):
+    return Plan(rounds, samples, {name: Arm(**arm) for name, arm in arms.items()}, shared_round)
+
+
+CONTRAST = {"contrastive": {"options": [], "identity": {}},
+            "no-scores": {"options": ["--hide-scores"], "identity": {"show_scores": False}},
+            "independent": {"options": ["--sampling", "none"], "identity": {"sampling": "none"}}}
+MENDED = {"mended": {"options": ["--start-from", "builtin"], "identity": {"start_from_sha256": "builtin"}}}
+PASSES = {"first": {"rounds": 3, "samples": 2, "arms": CONTRAST},
+          "second": {"rounds": 2, "samples": 2, "arms": MENDED}}
+
+
+def plan(state):
+    return of_rows(**json.loads((pathlib.Path(state) / "plan.json").read_text()))
 
 EQUAL = 1.02             # the built-in model is ahead above, behind below 1 / EQUAL
 DEGENERATE = {"zero", "constant", "input-independent", "weights only", "identity", "unstable", "stateful", "ill-conditioned"}
@@ -85,3 +131,13 @@ def draw(tasks, seed=SEED):
         if holds(drawn):
             return drawn, {level: shuffled[level][count:] for level, count in LEVELS.items()}, tries
     raise SystemExit("no draw holds what is asked")
+
+
+def drawn(file):
+    """The tasks of drawn.txt, and [(task, those of its level and standing in the reserve, in the draw's order)]."""
+    rows = [line.removeprefix("# ").split(None, 1) for line in pathlib.Path(file).read_text().splitlines() if line.removeprefix("# ").startswith("level")]
+    chosen = [line.split()[0] for line in pathlib.Path(file).read_text().splitlines() if line.startswith("level")]
+    standing = {key: name.strip() for key, name in rows}
+    # Each takes from a list of its own, so that two tasks of a kind do not wait for one another.
+    alike = {key: [other for other, name in rows if other not in chosen and other[:6] == key[:6] and name.strip() == standing[key]] for key in chosen}
+    return chosen, [(key, alike[key]) for key in chosen]

@@ -28,6 +28,7 @@ constexpr sim::TimeConstants prior{
     .issue_share = 1,
     .integer_share = 1,
     .tensor_share = 0.7,
+    .warpgroup_share = 0.85,
     .latency_scale = 1,
     .warp_start_cycles = 10,
     .dram_run_bytes = 32,

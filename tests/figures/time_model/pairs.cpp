@@ -32,7 +32,7 @@ const std::vector<Column>& columns() {
     };
     work("slots", &sim::PipeWork::slots), work("pipe_fp32", &sim::PipeWork::fp32), work("pipe_integer", &sim::PipeWork::integer);
     work("pipe_special", &sim::PipeWork::special), work("pipe_fp64", &sim::PipeWork::fp64), work("pipe_half", &sim::PipeWork::half);
-    work("pipe_memory", &sim::PipeWork::memory);
+    work("pipe_memory", &sim::PipeWork::memory), work("products", &sim::PipeWork::products), work("operands", &sim::PipeWork::operands);
     const auto traffic = [&](const char* name, double sim::Traffic::* m) {
       list.push_back({name, [m](const sim::LaunchProfile& p) { return p.traffic.*m; }, [m](sim::LaunchProfile& p, double v) { p.traffic.*m = v; }});
     };

@@ -38,22 +38,12 @@ TEST_CASE("a hole without a text and a text without a hole are mistakes") {
   CHECK_THROWS_AS(device_code("no such file.cuh"), std::logic_error);
 }
 
-TEST_CASE("the head of a file of device code says what it needs and with what it compiles") {
-  const auto file = cuda_code::read_device_file(
-      "// SPDX-License-Identifier: Apache-2.0\n//$ Adds.\n//$ needs a.cuh b.cuh\n//$ rows = 4\n//$ body =   x;\\n  y;\\n\n\nvoid f() {\n$body$\n  g($rows$);\n}\n");
+TEST_CASE("the head of a file of device code says what it needs, and is in no generated file") {
+  const auto file = cuda_code::read_device_file("// SPDX-License-Identifier: Apache-2.0\n//$ Adds.\n//$ needs a.cuh b.cuh\n\nvoid f() {\n$body$\n  g($rows$);\n}\n");
   CHECK(file.needs == std::vector<std::string>{"a.cuh", "b.cuh"});
-  REQUIRE(file.samples.size() == 2);
-  CHECK(file.samples[0].text == "4");
-  CHECK(file.samples[1].text == "  x;\n  y;\n");
   CHECK(file.code == "void f() {\n$body$\n  g($rows$);\n}\n");
   CHECK(cuda_code::holes_of(file.code) == std::vector<std::string>{"body", "rows"});
-}
-
-TEST_CASE("a hole without a sample compiles as in another file, as its own name or, with a line to itself, as nothing") {
-  const auto file = cuda_code::read_device_file("//$ rows = 4\n\nvoid f(int N) {\n$body$\n  g($rows$, $N$);\n}\n");
-  CHECK(cuda_code::fill(file.code, file.samples) == "void f(int N) {\n  g(4, N);\n}\n");
-  const auto like = cuda_code::read_device_file("//$ samples convolution.cuh\n//$ KW = 5\n\n$KW$ $KH$ $colour$\n");
-  CHECK(cuda_code::fill(like.code, like.samples) == "5 3 colour\n");
+  CHECK(cuda_code::device_file("powers.cuh").needs == std::vector<std::string>{"parts.cuh"});
 }
 
 TEST_CASE("a hole with a line to itself stands for whole lines or for none") {

@@ -3,8 +3,11 @@
 #include "search/fakes.hpp"
 
 #include "curriculum/structure.hpp"
+#include "dataset/example.hpp"
 #include "dataset/rows.hpp"
 #include "model/answer.hpp"
+
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +43,9 @@ store::Run run() {
   wrong.verdict = outcome::Verdict::wrong_result;
   for (const double score : {4.0, 2.0, 3.0}) run.result.variants.push_back(variant("s" + std::to_string(static_cast<int>(score)), fakes::variant_source(score), fakes::judgement_of(score)));
   run.result.variants.push_back(variant("copy", "// again\n" + fakes::variant_source(4.0), fakes::judgement_of(4)));
+  for (search::Variant& each : run.result.variants) each.judgement.code = "code of " + each.source.substr(each.source.find("//@"));
+  run.result.variants.push_back(variant("renamed", fakes::variant_source(5.0), fakes::judgement_of(4)));
+  run.result.variants.back().judgement.code = run.result.variants.front().judgement.code;
   run.result.variants.push_back(variant("wrong", fakes::variant_source(9.0), wrong));
   search::Variant malformed;
   malformed.id = "malformed";
@@ -111,6 +117,22 @@ TEST_CASE("preference: the rejected answer is wrong, or slower by more than a te
     CHECK(text(row["chosen"]) != text(row["rejected"]));
     const bool wrong = row["rejected_verdict"] == "WRONG_RESULT";
     CHECK((wrong || row["rejected_speedup"].get<double>() * 1.1 < row["speedup"].get<double>()));
+  }
+}
+
+TEST_CASE("the machine code of a wrong answer hides no right one, and the other way round") {
+  for (const bool wrong_first : {true, false}) {
+    store::Run both = run();
+    outcome::Judgement wrong;
+    wrong.verdict = outcome::Verdict::wrong_result;
+    both.result.variants = {variant("right", fakes::variant_source(2.0), fakes::judgement_of(2)), variant("wrong", fakes::variant_source(9.0), wrong)};
+    for (search::Variant& each : both.result.variants) each.judgement.code = "5ac3";
+    if (wrong_first) std::swap(both.result.variants[0], both.result.variants[1]);
+    const dataset::Source source(both);
+    REQUIRE(source.right.size() == 1);
+    REQUIRE(source.wrong.size() == 1);
+    CHECK(source.right[0]->id == "right");
+    CHECK(source.wrong[0]->id == "wrong");
   }
 }
 

@@ -369,6 +369,78 @@ TEST_CASE("a copy of what the prompt showed is a duplicate") {
   CHECK(answers["copy"].reward == Approx(1.3));
 }
 
+TEST_CASE("right answers with the same machine code are one answer to the task, whatever their text") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  for (const char* text : {"first score 2 code 5ac3", "second score 2 code 5ac3", "third score 3 code 77", "wrong verdict WRONG_RESULT code 5ac3"}) {
+    auto each = request(std::string(text).substr(0, std::string(text).find(' ')), "task", text);
+    each.reward = reward::Shape::kevin;
+    if (answers.size() > 0) each.shown = {answers["first"].fingerprint};
+    docket.submit(each, answers.take());
+    docket.finish();
+  }
+  CHECK(answers["second"].same_as == answers["first"].id);
+  CHECK_FALSE(answers["second"].cached);
+  CHECK(answers["second"].fingerprint != answers["first"].fingerprint);
+  CHECK(answers["second"].duplicate);
+  CHECK(answers["third"].same_as.empty());
+  CHECK_FALSE(answers["third"].duplicate);
+  CHECK(answers["wrong"].same_as.empty());
+  CHECK_FALSE(answers["wrong"].duplicate);
+  CHECK(docket.exemplars(answers["first"].task_key).size() == 2);
+}
+
+TEST_CASE("a final verdict on other words for an answer's machine code counts for that answer") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto ask = [&](const std::string& id, const std::string& says, Mode mode, std::optional<reward::Shape> reward = {}) {
+    auto asked = request(id, "task", says, mode);
+    asked.reward = reward;
+    docket.submit(asked, answers.take());
+    docket.finish();
+    return answers[id];
+  };
+  ask("first", "first score 2 code 5ac3", Mode::screen);
+  CHECK(ask("second", "second score 2.5 code 5ac3", Mode::final_).same_as == answers["first"].id);
+  auto known = docket.exemplars(answers["first"].task_key);
+  REQUIRE(known.size() == 1);
+  CHECK(known[0].id == answers["first"].fingerprint);
+  CHECK_THAT(known[0].source, containing("first score 2"));
+  CHECK(known[0].judgement.level == outcome::Level::final_);
+  CHECK(known[0].judgement.score() == 2.5);
+  ask("third", "third score 2.2 code 5ac3", Mode::final_);   // the first final verdict stays
+  ask("fourth", "fourth score 2.7 code 5ac3", Mode::screen);
+  known = docket.exemplars(answers["first"].task_key);
+  REQUIRE(known.size() == 1);
+  CHECK(known[0].judgement.score() == 2.5);
+  // More than twice what was screened first, less than twice what was confirmed: no leap.
+  CHECK(ask("other", "score 4.9 code 77", Mode::screen, reward::Shape::kevin).judgement->level == outcome::Level::screening);
+}
+
+TEST_CASE("an answer with the machine code of what the prompt showed is a duplicate, whichever of its texts was shown") {
+  fakes::World world;
+  fakes::Answers answers;
+  docket::Docket docket(fakes::opener(world), {});
+  const auto ask = [&](const std::string& id, const std::string& says, const std::vector<std::string>& shown) {
+    auto asked = request(id, "task", says);
+    asked.reward = reward::Shape::kevin;
+    asked.shown = shown;
+    docket.submit(asked, answers.take());
+    docket.finish();
+    return answers[id];
+  };
+  ask("first", "first score 2 code 5ac3", {});
+  const std::string second = ask("second", "second score 2 code 5ac3", {}).fingerprint;
+  CHECK_FALSE(answers["second"].duplicate);
+  CHECK(ask("third", "third score 2 code 5ac3", {second}).duplicate);
+  CHECK(ask("first again", "first score 2 code 5ac3", {second}).duplicate);
+  CHECK(ask("second again", "second score 2 code 5ac3", {answers["third"].fingerprint}).duplicate);
+  CHECK_FALSE(ask("other", "other score 2 code 77", {second}).duplicate);
+  CHECK_FALSE(ask("wrong", "wrong verdict WRONG_RESULT code 5ac3", {second}).duplicate);
+}
+
 TEST_CASE("standings are those of the other answers") {
   docket::Scores scores;
   CHECK(scores.standing("task", "a").count == 0);

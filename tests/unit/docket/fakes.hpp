@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-// Sessions whose answers say what is to become of them: "score 2.5", "verdict WRONG_RESULT", "dies 1" (the worker, the
+// Sessions whose answers say what is to become of them: "score 2.5", "verdict WRONG_RESULT", "code 5ac3" (the digest of the machine code), "dies 1" (the worker, the
 // first time), "beside 1" (something else uses the GPU the first time), "throws".
 namespace fakes {
 
@@ -111,6 +111,7 @@ class Session final : public docket::Session {
   static outcome::Judgement of(const std::string& source) {
     outcome::Judgement judgement;
     judgement.predicted = true;
+    judgement.code = after(source, "code");
     if (const auto verdict = after(source, "verdict"); !verdict.empty()) {
       judgement.verdict = outcome::parse_verdict(verdict).value();
       judgement.message = "as planned";

@@ -57,6 +57,39 @@ TEST_CASE("the reference as its own variant is predicted equivalent") {
   CHECK(judgement.speedup->value == Approx(1));
 }
 
+TEST_CASE("answers whose text or names alone differ have the same code, and others have not") {
+  Court court(scale_task);
+  const auto code = [&](const std::string& source) { return court.judge.screen(source, "answer.cu").code; };
+  const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+    return text;
+  };
+  const std::string own = code(scale_fast);
+  CHECK(own.size() == 64);
+  CHECK(code(replaced(replaced(scale_fast, "fast", "other_name"), "int i", "// one element\n\n  int i")) == own);
+  CHECK(code(replaced(scale_fast, "2 * A[i]", "A[i] + A[i]")) == own);
+  CHECK(code(replaced(scale_fast, "2 * A[i]", "2 * A[i] + 0 * i")) != own);
+  CHECK(code(replaced(scale_fast, "256", "128")) != own);                     // the same instructions, launched otherwise
+  CHECK(code(replaced(scale_fast, "2 * A[i]", "3 * A[i]")) != own);           // a constant
+  CHECK(code("//@ launch  nothing<<<1, 1>>>(A)\n__global__ void nothing(const float* A) {").empty());
+}
+
+TEST_CASE("code with variables has no digest: instructions alone do not say what it does") {
+  Court court(scale_task);
+  const auto code = [&](const std::string& variables, const std::string& body) {
+    const auto judgement = court.judge.screen("//@ launch  fast<<<ceil_div(N * M, 256), 256>>>(A, C, N * M)\n" + variables +
+                                              "__global__ void fast(const float* A, float* C, int count) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  " + body + "\n}\n", "answer.cu");
+    INFO(line(judgement));
+    CHECK(judgement.verdict >= Verdict::wrong_result);   // it ran
+    return judgement.code;
+  };
+  const std::string body = "if (i < count) C[i] = one[i & 1] * A[i] + two[i & 1];";
+  CHECK(code("__constant__ float one[2] = {2, 2}, two[2] = {0, 0};\n", body).empty());
+  CHECK(code("__constant__ float two[2] = {2, 2}, one[2] = {0, 0};\n", body).empty());
+  CHECK(code("__device__ const float one[2] = {2, 2}, two[2] = {0, 0};\n", body).empty());
+  CHECK(code("", "__shared__ float row[256]; row[threadIdx.x] = i < count ? A[i] : 0; __syncthreads(); if (i < count) C[i] = 2 * row[threadIdx.x];").size() == 64);
+}
+
 TEST_CASE("a final verdict comes from a fresh worker and says so") {
   Court court(scale_task);
   const auto judgement = court.judge.confirm(scale_fast, "answer.cu", {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lent_sets.hpp"
+#include "judge/pytorch_turns.hpp"
 #include "pytorch/kernel_module.hpp"
 #include "sim/sim.hpp"
 #include "task/module.hpp"
@@ -64,6 +65,17 @@ TEST_CASE("another process writes inputs and reads outputs where a device has no
   device->write(sets.set(1).region(0), std::as_bytes(std::span(made)));
   CHECK(sets.set(1).damage() == "input x was changed; inputs are read-only");
   close(file);
+}
+
+TEST_CASE("slow baselines have eight samples before one is chosen, and quick ones twelve") {
+  const auto taken = [](base::Seconds each) {
+    std::size_t count = 0;
+    while (judge::wants_first_samples(count, count < judge::pytorch_turn ? base::Seconds{100} : static_cast<double>(count) * each)) count += judge::pytorch_turn;
+    return count;
+  };
+  CHECK(taken(base::Seconds{0.001}) == 12);
+  CHECK(taken(base::Seconds{0.2}) == 8);
+  CHECK(taken(base::Seconds{30}) == 8);
 }
 
 TEST_CASE("a torch line becomes a module with the declared inputs at the workload's sizes") {

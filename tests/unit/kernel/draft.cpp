@@ -230,6 +230,20 @@ __global__ void merge(const float4* a, const MD* b, float* y, int n) {
   whole(drafted);
 }
 
+TEST_CASE("a structure of one plain type that is longer than its members becomes a struct line") {
+  const Draft drafted = draft(R"(
+struct __align__(16) Point { float x, y, z; };
+__global__ void heights(const Point* points, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = points[i].z;
+}
+)", "heights.cu");
+  CAPTURE(drafted.text);
+  CHECK(drafted.text.find("//@ struct  Point = x: float32 at 0, y: float32 at 4, z: float32 at 8 bytes 16\n") != std::string::npos);
+  CHECK(drafted.text.find("points: Point[n]") != std::string::npos);
+  whole(drafted);
+}
+
 TEST_CASE("a structure of members of several types becomes a struct line") {
   const Draft drafted = draft(R"(
 typedef struct { float3 position; int id; double mass; unsigned char marked; } Body;

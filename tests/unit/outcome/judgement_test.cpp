@@ -18,6 +18,7 @@ TEST_CASE("a judgement survives JSON and back") {
   judgement.speedup = Speedup{2, 1.5, 2.5};
   judgement.workloads.push_back({{{"N", 64}}, 2.0, 1.0, {2, 1.5, 2.5}, 24, 1.9, 0.5, "memory bandwidth", 0.5, 3.0});
   judgement.tunables = {{"BLOCK", 128}};
+  judgement.code = "5ac3";
   judgement.resources.push_back({"k<128>", 32, 1024, 0, 0, 0, 16, 1024, "a function call"});
   judgement.counters.warp_instructions = 7;
   judgement.hot_lines[12].global_load_sectors = 3;
@@ -36,6 +37,7 @@ TEST_CASE("a judgement survives JSON and back") {
   CHECK(text.find("\"predicted_speedup\"") != std::string::npos);
   CHECK(text.find("\"speedup\":{\"value\":2.0") != std::string::npos);
   CHECK(back.hardware.at("dram_share") == 0.87);
+  CHECK(back.code == "5ac3");
   CHECK(back.step_seconds.at("time") == 0.2);
   CHECK(back.errors.kernelbench_tolerance == 3e-3);
   CHECK(text.find("\"accepts_at_1e-4\":false,\"accepts_at_1e-2\":true") != std::string::npos);

@@ -176,8 +176,13 @@ TEST_CASE("the first round's prompt for a PyTorch module is the golden one") {
   scene.setting.predicted = false;
   scene.setting.reference.baselines = {{"eager", 0.02, {}, 0, ""}, {"compile", 0.012, {}, 0, ""}, {"graph", 0, {}, 0, "no memory"}};
   check_golden("module_first_round.md", scene.user({}));
+  scene.setting.precision = outcome::Precision::reference;
+  CHECK_THAT(prompt::render(scene.templates, scene.setting, {}).system, containing("as three products"));
   scene.setting.times.clear();
   CHECK(scene.user({}).find("Nobody knows PyTorch's time") != std::string::npos);
+  auto timed = right(2);
+  timed.workloads.front().sizes.clear();
+  CHECK_THAT(prompt::describe_facts(timed), containing("- the fixed sizes: "));
 }
 
 TEST_CASE("a contrast round's prompt is the golden one") {
@@ -268,6 +273,9 @@ TEST_CASE("the signatures of hopper.cuh are shown for the GPUs that have its ins
     CHECK(shown.find(name) != std::string::npos);
   }
   CHECK(functions > 40);
+  const std::string example = base::read_file(std::filesystem::path(CUDAL1_SOURCE_DIR) / "tests/kernels/hopper_example.cu");
+  const std::string launch = example.substr(example.find("//@ launch"), example.find("#include") - example.find("//@ launch"));
+  CHECK_THAT(shown, containing(launch) && containing(example.substr(example.find("#include"))));
   scene.setting.device.major = 10;
   CHECK_THAT(prompt::render(scene.templates, scene.setting, scene.contrast()).user, !containing("hopper.cuh"));
 }

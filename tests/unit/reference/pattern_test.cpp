@@ -73,6 +73,18 @@ TEST_CASE("bands give every index of an axis a pattern of its own") {
   CHECK(kinds.size() == 5);   // zeros, 2^-20, positive, wide or with outliers, ordinary
 }
 
+TEST_CASE("bands of the class half hold nothing whose products float16 does not hold") {
+  const auto task = make_task("C = A @ B", product_interface, "N = 64, K = 48, M = 24");
+  const auto largest = [&](reference::Trial trial) {
+    const auto rows = input(task, trial);
+    return std::fabs(*std::max_element(rows.begin(), rows.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); }));
+  };
+  CHECK(largest({Pattern::bands, 5, 1}) > 0x1p13F);
+  for (std::uint64_t seed = 1; seed < 9; ++seed) CHECK(largest({Pattern::bands, seed, 1, true}) < 0x1p13F);
+  for (const auto& trial : reference::trials(task, task.workloads[0], 1, 2, true, outcome::Precision::half))
+    if (trial.pattern == Pattern::bands) CHECK(trial.half);
+}
+
 TEST_CASE("the spotlight falls on an index where the outputs are small") {
   const auto task = make_task("C = (A @ B) * torch.exp(-torch.arange(M))", product_interface);
   for (std::uint64_t seed = 1; seed < 9; ++seed) {

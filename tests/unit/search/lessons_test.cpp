@@ -2,7 +2,9 @@
 #include "catch.hpp"
 #include "search/fakes.hpp"
 #include "search/lessons.hpp"
+#include "search/result.hpp"
 #include "search/technique.hpp"
+#include "search/technique_use.hpp"
 
 #include <set>
 
@@ -31,6 +33,21 @@ TEST_CASE("lessons tell what each technique came to, best first") {
                                           "fusion: tried 3×, right 2×, best 3.50× (r02-s01), last fault WRONG_RESULT",
                                           "tensor cores: tried 1×, right 0×, last fault WRONG_RESULT"});
   CHECK(search::lessons({}).empty());
+}
+
+TEST_CASE("a technique's gain is the score of right answers over the best that their prompts showed, or over 1") {
+  search::Result result;
+  result.variants = {tried("r01-s01", 2, {"fusion"}), tried("r01-s02", 0, {"fusion", "tensor cores"}), tried("r02-s01", 4, {"fusion", "algebra", "fusion"})};
+  result.variants[2].exemplars = {"r01-s01", "r01-s02"};
+  const auto uses = search::technique_uses(result);
+  REQUIRE(uses.size() == 3);
+  const search::TechniqueUse &fusion = uses.at("fusion"), &cores = uses.at("tensor cores"), &algebra = uses.at("algebra");
+  CHECK((fusion.answers == 3 && fusion.right == 2 && fusion.timed == 2));
+  CHECK(fusion.gain == Approx(2));  // 2 over 1, and 4 over 2
+  CHECK((cores.answers == 1 && cores.right == 0 && cores.timed == 0 && cores.gain == 1));
+  CHECK((algebra.answers == 1 && algebra.gain == Approx(2)));
+  result.variants[2].status = search::Variant::Status::duplicate;
+  CHECK(search::technique_uses(result).at("fusion").answers == 2);
 }
 
 TEST_CASE("parallel samples start from different techniques, the first from none") {

@@ -1,51 +1,57 @@
-//@ of      depthwise_columns.before.cu sha256:473321444a0261021d1854e1743b50db0b1b066275444e5b976c124cbc732737
-//@ tune    THREADS = 256 | 128 | 512
-//@ launch  depthwise_convolution<<<ceil_div(((B * C) * (ceil_div((H - 1) / 2 + 1, 8))) * L, THREADS), THREADS>>>(X, weight, bias, Y, ((B * C) * (ceil_div((H - 1) / 2 + 1, 8))) * L, L, ceil_div((H - 1) / 2 + 1, 8), C, B, (C * ((H - 1) / 2 + 1)) * L, ((H - 1) / 2 + 1) * L, (H - 1) / 2 + 1, H * L, H)
+//@ of      depthwise_columns.before.cu sha256:57684efa19faaca58f01c175a059a432fab08a57e2e32f30fe71ca1087eec874
+//@ tune    THREADS = 128 | 256
+//@ tune    OUT_ROWS = 4 | 8 | 2
+//@ launch  depthwise_convolution<<<ceil_div((B * C) * 1 * ceil_div((H - 1) / 2 + 1, OUT_ROWS) * L, THREADS), THREADS>>>(X, weight, bias, Y, C, B, (C * ((H - 1) / 2 + 1)) * L, ((H - 1) / 2 + 1) * L, L, H, B * C, H * L, (H - 1) / 2 + 1)
 // playbook: as written/columns
 
-__global__ void __launch_bounds__(THREADS) depthwise_convolution(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int n4, int L, int n6, int C, int B, int n9, int n10, int n11, int n12, int H) {
-  // Neighbouring threads make neighbouring columns of 8 results below each other, which share their inputs.
-  const int index = int(blockIdx.x) * THREADS + threadIdx.x;
-  if (index >= n4) return;
-  const int at3 = index % L;
-  const int at2 = index / L % n6;
-  const int at1 = index / L / n6 % C;
-  const int at0 = index / L / n6 / C;
-  const int first = at2 * 8, group = at1 / (C / 16);
-  const float* x = X + (size_t(at0) * C + group * 1) * n12;
-  const float* weights = weight + size_t(at1) * 1 * 9;
-  float sums[8] = {};
-  for (int channel = 0; channel < 1; ++channel, x += n12, weights += 9) {
-    float held[9];
+__global__ void __launch_bounds__(THREADS) depthwise_convolution(const float* __restrict__ X, const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ Y, int C, int B, int n6, int n7, int L, int H, int n10, int n11, int n12) {
+  // A thread makes OUT_ROWS results of a column, its neighbours those beside them, so that neighbours are loaded and stored by
+  // neighbours.
+  constexpr int INPUT_ROWS = (OUT_ROWS - 1) * 2 + 3;
+  const int strips = (n12 + OUT_ROWS - 1) / OUT_ROWS;
+  const int place = int(blockIdx.x) * THREADS + threadIdx.x;
+  const int at_w = place % L, strip = place / L % strips;
+  const int plane = place / L / strips;
+  if (plane >= n10) return;
+  const float* x = X + size_t(plane) * n11;
+  const int w0 = at_w * 1 - 1, h0 = strip * OUT_ROWS * 2 - 1;
+  float held[OUT_ROWS][1];
 #pragma unroll
-    for (int k = 0; k < 9; ++k) held[k] = weights[k];
+  for (int j = 0; j < OUT_ROWS; ++j)
 #pragma unroll
-    for (int a = 0; a < 1; ++a) {
-      const int d = 0 + a * 1;
-      const float* layer = x + d * H * L;
+    for (int i = 0; i < 1; ++i) held[j][i] = 0.0f;
+  float weights[9];
 #pragma unroll
-      for (int r = 0; r < 17; ++r) {
-        const int h = first * 2 - 1 + r;
+  for (int k = 0; k < 9; ++k) weights[k] = weight[size_t(plane % C) * 9 + k];
 #pragma unroll
-        for (int c = 0; c < 3; ++c) {
-          const int w = at3 * 1 - 1 + c * 1;
-          const bool there = unsigned(d) < unsigned(1) && unsigned(h) < unsigned(H) && unsigned(w) < unsigned(L);
-          const float value = there ? layer[h * L + w] : 0.0f;
+  for (int r = 0; r < INPUT_ROWS; ++r) {
+    const bool there = unsigned(h0 + r) < unsigned(H);
+    float row[3];
 #pragma unroll
-          for (int i = 0; i < 8; ++i)
-            if (r - i * 2 >= 0 && r - i * 2 < 3) sums[i] += value * held[(a * 3 + r - i * 2) * 3 + c];
-        }
-      }
+    for (int c = 0; c < 3; ++c) {
+      const int w = w0 + c * 1;
+      row[c] = there && unsigned(w) < unsigned(L) ? x[size_t(h0 + r) * L + w] : 0.0f;
+    }
+#pragma unroll
+    for (int j = 0; j < OUT_ROWS; ++j) {
+      const int b = r - j * 2;
+      if (b < 0 || b % 1 != 0 || b / 1 >= 3) continue;
+#pragma unroll
+      for (int c = 0; c < 3; ++c)
+#pragma unroll
+        for (int i = 0; i < 1; ++i) held[j][i] += weights[b / 1 * 3 + c] * row[c];
     }
   }
+  const int at1 = plane % C;
+  const int at0 = plane / C;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int row = first + i;
-    if (row >= n11) break;
-    const float produced = sums[i];
+  for (int j = 0; j < OUT_ROWS; ++j) {
+    const int at_h = strip * OUT_ROWS + j;
+    if (at_h >= n12) break;
+    float produced = held[j][0];
     const float v1 = float(bias[at1]);
     const float v2 = produced + v1;
     const float v3 = v2 < 0 ? 0 : v2;
-    Y[size_t(at0) * n9 + size_t(at1) * n10 + size_t(row) * L + at3] = v3;
+    Y[size_t(at0) * n6 + size_t(at1) * n7 + size_t(at_h) * L + at_w] = v3;
   }
 }

@@ -2,7 +2,7 @@
 //@ tune    TILE_N = 128 | 64
 //@ tune    TILE_M = 128 | 64
 //@ launch  tensor_matmul<<<dim3(ceil_div(M, TILE_M) * ceil_div(N, TILE_N)), 128, (TILE_N + TILE_M > 192 ? 3 : 4) * (TILE_N * (32 + 8) + TILE_M * (32 + 8)) * 2>>>(X, W, B, Y, N, M, K)
-// playbook: as written/tensor cores
+// playbook: as written/fused
 #include <cuda_fp16.h>
 
 template <int BYTES>

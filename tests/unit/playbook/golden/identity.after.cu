@@ -2,7 +2,7 @@
 //@ tune    ITEMS = 4 | 2 | 8
 //@ tune    THREADS = 256 | 128 | 512
 //@ launch  pointwise<<<ceil_div(N * M, ITEMS * THREADS * 4), THREADS>>>(X, Y, N * M)
-// playbook: identity/fused
+// playbook: diagonal/fused
 
 template <typename T, int VEC>
 struct alignas(sizeof(T) * VEC) Pack {

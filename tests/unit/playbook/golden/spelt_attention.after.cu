@@ -2,7 +2,7 @@
 //@ tune    QUERIES = 128 | 64
 //@ tune    WARP_QUERIES = 32 | 16
 //@ launch  tensor_attention<<<dim3(ceil_div(T, QUERIES), B), QUERIES / WARP_QUERIES * 32, (128 + 2 * QUERIES) * 272>>>(Q, K, V, T, H, O)
-// playbook: as written/tensor cores
+// playbook: as written/fused
 
 constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision
 

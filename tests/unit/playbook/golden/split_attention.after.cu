@@ -6,7 +6,7 @@
 //@ scratch S_2: float32[ceil_div(T, PART), 1, T, 2]
 //@ launch  tensor_attention<<<dim3(ceil_div(T, QUERIES), 1, ceil_div(T, PART)), QUERIES / WARP_QUERIES * 32, (128 + 2 * QUERIES) * 208>>>(Q, K, V, T, H, S, S_2)
 //@ launch  tensor_attention_total<<<ceil_div(T * H, 256), 256>>>(S, S_2, O, T, H)
-// playbook: as written/tensor cores
+// playbook: as written/fused
 
 constexpr bool EXACT = true;  // a factor is the sum of two halves of TF32 precision
 
