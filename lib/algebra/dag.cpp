@@ -41,7 +41,7 @@ bool Node::transposed() const {
 
 std::string describe(const Node& node) {
   constexpr const char* kinds[] = {"an input", "a number", "a coordinate", "", "", "a view", "a view", "a matrix product", "attention", "a convolution",
-                                   "a pool", "", "a slice", "cat", "gather", "sums of windows"};
+                                   "a pool", "", "a slice", "cat", "gather", "sums of windows", "a recurrent layer"};
   static_assert(std::size(kinds) == std::variant_size_v<Operation>);
   return node.function().empty() ? kinds[node.operation.index()] : node.function();
 }

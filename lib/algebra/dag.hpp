@@ -98,6 +98,15 @@ struct Scan {
   bool reverse = false;
   bool operator==(const Scan&) const = default;
 };
+// Operands are gates [steps, batch, gates * units], weights [gates * units, units], the first hidden state [batch, units], that of the cell
+// where there are two states, and a bias [gates * units] where one is given: all states [steps, batch, states * units] of one direction.
+struct Recurrence {
+  std::string kind;  // tanh, relu, gru or lstm
+  bool reverse = false, biased = false;
+  bool operator==(const Recurrence&) const = default;
+  std::int64_t gates() const { return kind == "lstm" ? 4 : kind == "gru" ? 3 : 1; }
+  std::int64_t states() const { return kind == "lstm" ? 2 : 1; }
+};
 // Dimension i starts at `starts[i]` and goes on in steps of `steps[i]`.
 struct Slice {
   tensor::Shape starts;
@@ -122,7 +131,7 @@ struct WindowSums {
 };
 
 using Operation = std::variant<Input, Number, Coordinate, Pointwise, Reduce, Permute, Reshape, Product, Attention, Convolution, Pool, Scan,
-                               Slice, Cat, Gather, WindowSums>;
+                               Slice, Cat, Gather, WindowSums, Recurrence>;
 
 struct Node {
   Operation operation;

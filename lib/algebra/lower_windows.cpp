@@ -54,10 +54,19 @@ int scan(Lowering& l, const std::string& function) {
   return l.add({Scan{function, static_cast<int>(l.axis(l.type().shape.size()))}, {operand}, l.at(operand).dtype, l.type().shape});
 }
 
+int recurrence(Lowering& l) {
+  const tensor::Dtype computed = wide(l.type().dtype);
+  Node node{Recurrence{l.word("kind"), l.truth("reverse"), l.operand("bias") >= 0}, {}, computed, l.type().shape};
+  for (const char* parameter : {"gates", "weight", "hidden", "cell", "bias"})
+    if (const int operand = l.operand(parameter); operand >= 0) node.operands.push_back(l.as(operand, computed));
+  return l.add(std::move(node));
+}
+
 }  // namespace
 
 std::vector<LoweringRow> window_lowerings() {
-  std::vector<LoweringRow> rows{{"cumsum", [](Lowering& l) { return scan(l, "sum"); }}, {"cumprod", [](Lowering& l) { return scan(l, "prod"); }}};
+  std::vector<LoweringRow> rows{{"cumsum", [](Lowering& l) { return scan(l, "sum"); }}, {"cumprod", [](Lowering& l) { return scan(l, "prod"); }},
+                                {"recurrence", recurrence}};
   for (const std::size_t spatial : {1U, 2U, 3U})
     for (const bool largest : {true, false}) {
       const std::string name = fmt::format("{}_pool{}d", largest ? "max" : "avg", spatial), function = largest ? "max" : "mean";

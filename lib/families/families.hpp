@@ -19,7 +19,7 @@ using namespace schedule;
 // Generators for kernels that are more than walks along rows, one file each. They throw NotCovered.
 using Write = void(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
 Write write_product, write_tensor_product, write_warpgroup_product, write_straight_product, write_convolution, write_warpgroup_convolution, write_strips,
-    write_windows, write_gather, write_scan;
+    write_windows, write_gather, write_scan, write_recurrence;
 bool is_transposition(const Region& region);
 void write_transposition(const Region& region, const Dag& dag, KernelFile& file);
 bool is_product(const Node& convolution);

@@ -106,6 +106,7 @@ const std::vector<Family>& families() {
         with("by cost", [](V& v) { v.products = V::Products::by_cost; })}},
       {"gather", produces<Gather>, write_gather, {}},
       {"scan", produces<Scan>, write_scan, {}},
+      {"recurrence", produces<Recurrence>, write_recurrence, {}},
       {"convolution by warpgroups", matches_warpgroup_convolution, write_warpgroup_convolution, {}},
       {"convolution",
        matches_convolution,

@@ -3,7 +3,10 @@
 
 import math
 
+import torch
 import torch.nn.functional as F
+
+from expand_recurrence import RECURRENCES
 
 
 def multi_head_attention(query, key, value, width, heads, in_weight, in_bias, bias_k, bias_v, add_zero_attn, dropout, out_weight,
@@ -25,6 +28,8 @@ def multi_head_attention(query, key, value, width, heads, in_weight, in_bias, bi
     if attn_mask is not None and attn_mask.dim() == 3:
         attn_mask = attn_mask.reshape(batch, heads, *attn_mask.shape[1:])
     scores = q @ k.transpose(-2, -1) * (width // heads) ** -0.5
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        scores, attn_mask = scores.masked_fill(attn_mask, -math.inf), None
     weights = F.dropout(F.softmax(scores if attn_mask is None else scores + attn_mask, dim=-1), dropout, training)
     result = F.linear((weights @ v).permute(2, 0, 1, 3).reshape(query.shape), out_weight, out_bias)
     if not need_weights:
@@ -47,4 +52,5 @@ def pooled_outline(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 # By name: what PyTorch 1.13 cannot run without values.
 OUTLINES = {"max_pool3d": pooled_outline}
-EXPANSIONS = {F.multi_head_attention_forward: multi_head_attention}
+# By the names of functions of torch, of torch.nn.functional and of tensors.
+EXPANSIONS = {"multi_head_attention_forward": multi_head_attention, **RECURRENCES}

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from expand_recurrence import recurrence
 from expansions import EXPANSIONS, OUTLINES
 from task_module import in_task, tensors_in
 
@@ -45,9 +46,10 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if function in EXPANSIONS:
+        expansion = EXPANSIONS.get(getattr(function, "__name__", ""))
+        if expansion is not None:
             with self:
-                result = EXPANSIONS[function](*args, **kwargs)
+                result = expansion(*args, **kwargs)
             if result is not NotImplemented:
                 return result
         result = self.result_of(function, args, kwargs)
@@ -105,6 +107,8 @@ class Recorder(TorchFunctionMode):
         if name == "batch_norm" and kwargs.get("training", args[5] if len(args) > 5 else False):
             args = (args[0], None, None) + tuple(args[3:])  # the running statistics are written, not read
         text = self.call(function, name, args, kwargs, in_place)
+        if len(results) == 1 and isinstance(result, (list, tuple)):
+            text += "[0]"
         needs = {self.name_of(each) for each in tensors_in((list(args), kwargs))}
         targets = []
         for each in results:
@@ -164,6 +168,8 @@ class Recorder(TorchFunctionMode):
 
     @staticmethod
     def owner_of(function, name):
+        if function is recurrence:
+            return "torch."
         if getattr(F, name, None) is function or getattr(function, "__module__", "") == "torch.nn.functional":
             return "F."
         if getattr(torch, name, None) is function:

@@ -60,7 +60,8 @@ class Grower {
     if (node.is<Reshape>()) return reshape(id, map);
     if (node.is<Reduce>()) return reduce(id, map);
     if (node.is<Slice>()) return slice(id, map);
-    const bool produces = node.is<Product>() || node.is<Convolution>() || node.is<Pool>() || node.is<Scan>() || node.is<Gather>();
+    const bool produces = node.is<Product>() || node.is<Convolution>() || node.is<Pool>() || node.is<Scan>() || node.is<Gather>() ||
+                          node.is<Recurrence>();
     if (!produces || region_.reduces || region_.producer >= 0 || !identity(map)) throw Needs{id};
     region_.producer = id;
     for (int operand : node.operands) {

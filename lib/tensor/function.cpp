@@ -100,7 +100,7 @@ struct Table {
   Table() {
     for (const auto& family : {pointwise_rows(), reduction_rows(), scan_rows(), shape_rows(), indexing_rows(), creation_rows(),
                                linear_algebra_rows(), attention_rows(), convolution_rows(), pooling_rows(),
-                               normalization_rows(), loss_rows(), resampling_rows()})
+                               normalization_rows(), loss_rows(), resampling_rows(), recurrence_rows()})
       rows.insert(rows.end(), family.begin(), family.end());
     composite_rows = composites();
     for (const Row& row : rows) add(row.signature, row.spellings).row = &row;

@@ -73,6 +73,7 @@ std::vector<Row> pooling_rows();
 std::vector<Row> normalization_rows();
 std::vector<Row> loss_rows();
 std::vector<Row> resampling_rows();
+std::vector<Row> recurrence_rows();
 std::vector<Composite> composites();
 
 }  // namespace cudal1::tensor

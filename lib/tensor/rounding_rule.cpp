@@ -45,7 +45,7 @@ std::map<std::string, RoundingRule, std::less<>> make_rules() {
   all({Kind::composed, 0, 0},
       {"softmax", "log_softmax", "logsumexp", "layer_norm", "rms_norm", "group_norm", "instance_norm", "batch_norm", "var", "std", "norm",
        "scaled_dot_product_attention", "silu", "mish", "gelu", "softsign", "tanhshrink", "hardsigmoid", "hardswish", "glu", "lerp"});
-  all({Kind::backward, 0, 0}, {"logcumsumexp", "local_response_norm", "cross_entropy", "nll_loss"});
+  all({Kind::backward, 0, 0}, {"logcumsumexp", "local_response_norm", "cross_entropy", "nll_loss", "recurrence"});
   return rules;
 }
 
