@@ -202,12 +202,25 @@ int cat(Lowering& l) {
   return l.add(node);
 }
 
+// Along a dimension in between: the table's rows are every one of its dimensions, and those in front of it choose among them.
+int named_planes(Lowering& l, int table, int indices, std::size_t dim) {
+  const tensor::Shape shape = l.at(table).shape, named = l.at(indices).shape;
+  const tensor::Extent outer = product_of(shape, 0, dim, l.assignments()), inner = product_of(shape, dim + 1, shape.size(), l.assignments());
+  const tensor::Extent count = product_of(named, 0, named.size(), l.assignments());
+  const tensor::Dtype integer = tensor::Dtype::int64;
+  const int given = l.pointwise("identity", {l.reshape(indices, {l.one(), count})}, integer), extent = l.number(shape[dim], integer);
+  const int from_start = l.pointwise("where", {l.pointwise("lt", {given, l.literal_number(0, integer)}), l.pointwise("add", {given, extent}, integer), given}, integer);
+  const int rows = l.pointwise("add", {l.pointwise("mul", {l.coordinate(outer, 0, 2), extent}, integer), from_start}, integer);
+  const int matrix = l.reshape(table, {times(outer, shape[dim]), inner});
+  return l.reshape(l.add({Gather{true}, {matrix, rows}, l.at(table).dtype, {times(outer, count), inner}}), l.type().shape);
+}
+
 // Rows, or columns, of a table that integers name: embedding, index_select.
 int named_parts(Lowering& l) {
   const int table = l.input(), indices = l.operand("indices");
   const tensor::Shape shape = l.at(table).shape;
   const std::size_t dim = l.axis(shape.size()), rank = shape.size();
-  if (dim != 0 && dim + 1 != rank) throw NotCovered{"an index along a dimension that is neither the first nor the last"};
+  if (dim != 0 && dim + 1 != rank) return named_planes(l, table, indices, dim);
   const tensor::Shape& named = l.at(indices).shape;
   const tensor::Extent count = product_of(named, 0, named.size(), l.assignments());
   const tensor::Extent rest = dim == 0 ? product_of(shape, 1, rank, l.assignments()) : product_of(shape, 0, dim, l.assignments());

@@ -6,7 +6,10 @@ import math
 import torch
 import torch.nn.functional as F
 
+from expand_indices import INDICES
+from expand_products import PRODUCTS
 from expand_recurrence import RECURRENCES
+from expand_windows import WINDOWS
 
 
 def multi_head_attention(query, key, value, width, heads, in_weight, in_bias, bias_k, bias_v, add_zero_attn, dropout, out_weight,
@@ -52,5 +55,5 @@ def pooled_outline(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 # By name: what PyTorch 1.13 cannot run without values.
 OUTLINES = {"max_pool3d": pooled_outline}
-# By the names of functions of torch, of torch.nn.functional and of tensors.
-EXPANSIONS = {"multi_head_attention_forward": multi_head_attention, **RECURRENCES}
+# By the names of functions of torch, of torch.nn.functional and of tensors; by the function itself where two share a name.
+EXPANSIONS = {"multi_head_attention_forward": multi_head_attention, **INDICES, **PRODUCTS, **RECURRENCES, **WINDOWS}

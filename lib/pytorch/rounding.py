@@ -4,6 +4,7 @@ time with the result of every operation disturbed by what its own roundings may 
 tensor/rounding.hpp and tensor/rounding_rule.cpp, which say why; here they are by PyTorch's own operations."""
 
 import math
+import struct
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -19,6 +20,7 @@ LOOKS = 1 << 16
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
 SCALED_BELOW = 2.0 ** 16        # logits that may be scaled before the largest is subtracted
 STRETCH = 4                     # sigmas that every second run disturbs by: errors are as large at times, and may cross a threshold there
+LARGEST = 2.0 ** 127
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
 EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
@@ -105,6 +107,13 @@ def changed(values, change):
     return values
 
 
+def rounded(value):
+    """A real number as float32 has it, where it has one."""
+    if not isinstance(value, float) or not SMALLEST_NORMAL <= abs(value) <= LARGEST:
+        return value
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
 def tensors_of(values):
     if isinstance(values, torch.Tensor):
         return [values] if values.is_floating_point() else []
@@ -139,7 +148,11 @@ class Rounding(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         name = short(function)
+        if tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:   # a kernel in float32 has its constants so
+            args, kwargs = tuple(rounded(each) for each in args), {key: rounded(each) for key, each in kwargs.items()}
         formula = FORMULAS.get(name)
+        if name in SCALED and kwargs.get("alpha", 1) == 1:
+            formula = None   # an operation of its own, rounded once
         if formula is not None and tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:
             direct = function(*args, **kwargs)
             first = direct[0] if isinstance(direct, (tuple, list)) else direct
@@ -418,7 +431,11 @@ def gelu(values, approximate="none"):
     return 0.5 * values * (1 + torch.erf(values * 0.7071067811865476))
 
 
+# With a factor for one operand, which is a product of its own.
+SCALED = {"add", "sub"}
 FORMULAS = {
+    "add": lambda values, other, alpha=1: values + other * alpha, "sub": lambda values, other, alpha=1: values - other * alpha,
+    "addcmul": lambda values, one, other, value=1: values + one * other * value, "addcdiv": lambda values, one, other, value=1: values + one / other * value,
     "_softmax": softmax, "softmax": softmax, "_log_softmax": log_softmax, "logsumexp": logsumexp, "native_layer_norm": layer_norm,
     "native_group_norm": group_norm, "native_batch_norm": batch_norm, "cudnn_batch_norm": lambda values, weight, bias, mean, var, training, momentum, eps:
         batch_norm(values, weight, bias, mean, var, training, momentum, eps),

@@ -13,7 +13,7 @@ from task_module import in_task, tensors_in
 
 ON_HOST = {"item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__len__", "__iter__", "nonzero", "unique"}
 UNCHANGED = {"contiguous", "clone", "detach", "requires_grad_", "data", "__deepcopy__", "alias"}
-MOVING = {"to", "cuda", "cpu"}   # from device to device, which changes nothing but for a type
+MOVING = {"to", "cuda", "cpu", "type_as"}   # from device to device, which changes nothing but for a type
 OVERWRITING = {"__setitem__", "copy_", "fill_", "zero_", "index_copy_", "scatter_", "masked_scatter_", "index_put_", "set_",
                "normal_", "uniform_", "bernoulli_", "random_"}
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}   # as PyTorch takes them for its own
@@ -46,12 +46,14 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        expansion = EXPANSIONS.get(getattr(function, "__name__", ""))
+        expansion = EXPANSIONS.get(function) or EXPANSIONS.get(getattr(function, "__name__", ""))
         if expansion is not None:
             with self:
                 result = expansion(*args, **kwargs)
             if result is not NotImplemented:
                 return result
+        if self.problem is None and self.overwritten(function, args, kwargs):
+            return args[0]
         result = self.result_of(function, args, kwargs)
         if self.problem is None:
             try:
@@ -59,6 +61,21 @@ class Recorder(TorchFunctionMode):
             except NoLine as why:
                 self.problem = str(why)
         return result
+
+    def overwritten(self, function, args, kwargs):
+        """Whether an operation in place is one of those that are recorded as simpler ones; then it is done."""
+        name = getattr(function, "__name__", "")
+        expansion = EXPANSIONS.get(name[:-1]) if name.endswith("_") and not name.endswith("__") else None
+        if expansion is None or not self.is_whole(args[0]):
+            return False
+        with self:
+            result = expansion(*args, **kwargs)
+        if result is NotImplemented or id(result) not in self.names or result.dtype != args[0].dtype:
+            return False
+        function(*args, **kwargs)
+        self.kept.append(args[0])
+        self.names[id(args[0])] = self.names[id(result)]
+        return True
 
     @staticmethod
     def result_of(function, args, kwargs):

@@ -30,6 +30,22 @@ const Composite table[] = {
   {"dropout(input, p: number = 0.5, training = True)", "torch F F.dropout1d F.dropout2d F.dropout3d F.alpha_dropout F.feature_dropout",
    "input if not training or p == 0 else refuse('dropout with training=True')"},
 
+  {"asinh(input)", "torch . torch.arcsinh", "sign(input) * log1p(abs(input) + square(input) / (1 + sqrt(square(input) + 1)))"},
+  {"acosh(input)", "torch . torch.arccosh", "log(input + sqrt(square(input) - 1))"},
+  {"atanh(input)", "torch . torch.arctanh", "0.5 * (log1p(input) - log1p(-input))"},
+  {"xlogy(input, other)", "torch . .special_xlogy", "where(input == 0, 0.0, input * log(other))"},
+  {"logaddexp(input, other)", "torch .", "maximum(input, other) + log1p(exp(-abs(input - other)))"},
+  {"logit(input, eps = None)", "torch . .special_logit", "log(input / (1 - input)) if eps is None else torch.logit(torch.clamp(input, eps, 1 - eps))"},
+  {"nan_to_num(input, nan = None, posinf = None, neginf = None)", "torch .",
+   "where(isnan(input), 0.0 if nan is None else nan, where(input == float('inf'), 3.4028234663852886e38 if posinf is None else posinf, "
+   "where(input == -float('inf'), -3.4028234663852886e38 if neginf is None else neginf, input)))"},
+  {"deg2rad(input)", "torch .", "input * 0.017453292519943295"},
+  {"rad2deg(input)", "torch .", "input * 57.29577951308232"},
+  {"positive(input)", "torch .", "input"},
+  {"fmax(input, other)", "torch .", "where(isnan(input), other, where(isnan(other), input, maximum(input, other)))"},
+  {"fmin(input, other)", "torch .", "where(isnan(input), other, where(isnan(other), input, minimum(input, other)))"},
+  {"dist(input, other, p: number = 2)", "torch .", "norm(input - other, p)"},
+
   // Matrices.
   {"addmm(input, mat1, mat2, beta: number = 1, alpha: number = 1)", "torch . torch.addmv .addmv",
    "scaled(input, beta) + scaled(matmul(mat1, mat2), alpha)"},
@@ -40,6 +56,10 @@ const Composite table[] = {
    "matmul(input, transpose(weight, -2, -1)) if bias is None else matmul(input, transpose(weight, -2, -1)) + bias"},
   {"t(input)", "torch .", "permute(input, None)"},
   {"trace(input)", "torch .", "sum(diagonal(input))"},
+  {"addbmm(input, batch1, batch2, beta: number = 1, alpha: number = 1)", "torch .", "scaled(input, beta) + scaled(sum(matmul(batch1, batch2), 0), alpha)"},
+  {"addr(input, vec1, vec2, beta: number = 1, alpha: number = 1)", "torch .", "scaled(input, beta) + scaled(unsqueeze(vec1, 1) * unsqueeze(vec2, 0), alpha)"},
+  {"vdot(input, other)", "torch .", "sum(input * other)"},
+  {"inner(input, other)", "torch .", "matmul(input, transpose(other, -2, -1))"},
 
   // Extremes with their places.
   {"max(input, dim = None, keepdim = False)", "torch .",
@@ -65,6 +85,7 @@ const Composite table[] = {
    "(torch.std(input, dim, unbiased, keepdim, correction), mean(input, dim, keepdim))"},
   {"count_nonzero(input, dim = None)", "torch .", "sum(ne(input, 0), dim)"},
   {"nansum(input, dim = None, keepdim = False)", "torch .", "sum(where(isnan(input), 0.0, input), dim, keepdim)"},
+  {"nanmean(input, dim = None, keepdim = False)", "torch .", "torch.nansum(input, dim, keepdim) / sum(where(isnan(input), 0.0, 1.0), dim, keepdim)"},
   {"softmin(input, dim)", "F", "softmax(-input, dim)"},
   {"normalize(input, p: number = 2.0, dim: int = 1, eps: number = 0.000000000001)", "F",
    "input / clamp(norm(input, p, dim, True), eps)"},
@@ -101,8 +122,9 @@ const Composite table[] = {
 
   // Indices.
   {"index_select(input, dim, index)", "torch .", "index(input, index, dim)"},
-  {"embedding(input, weight)", "F", "index(weight, input, 0)"},
-  {"embedding(weight, indices)", "torch", "index(weight, indices, 0)"},
+  {"embedding(input, weight, padding_idx = None, max_norm = None, norm_type = None, scale_grad_by_freq = None, sparse = None)", "F",
+   "index(weight, input, 0) if max_norm is None else refuse('an embedding with max_norm')"},
+  {"embedding(weight, indices, padding_idx = None, scale_grad_by_freq = None, sparse = None)", "torch", "index(weight, indices, 0)"},
   {"take_along_dim(input, indices, dim)", "torch .", "gather(input, indices, dim)"},
   {"gather(input, dim, index)", "torch .", "gather(input, index, dim)"},
   {"scatter(input, dim, index, src)", "torch .", "scatter(input, index, src, dim)"},
@@ -128,7 +150,7 @@ const Composite table[] = {
   {"binary_cross_entropy_with_logits(input, target, weight = None, size_average = None, reduce = None, reduction: word = 'mean', pos_weight = None)", "F",
    "reduced_loss(weighted((1 - target) * input - (1 if pos_weight is None else (1 + (pos_weight - 1) * target)) * logsigmoid(input), weight), reduction)"},
   {"hinge_embedding_loss(input, target, margin: number = 1.0, size_average = None, reduce = None, reduction: word = 'mean')", "F",
-   "reduced_loss(where(target == 1, input, 0.0) + where(target == -1, clamp(margin - input, 0), 0.0), reduction)"},
+   "reduced_loss(where(target == -1, 0.0, input) + where(target == 1, 0.0, clamp(margin - input, 0)), reduction)"},
   {"soft_margin_loss(input, target, reduction: word = 'mean')", "F", "reduced_loss(log1p(exp(-target * input)), reduction)"},
   {"margin_ranking_loss(input1, input2, target, margin: number = 0, reduction: word = 'mean')", "F",
    "reduced_loss(clamp(-target * (input1 - input2) + margin, 0), reduction)"},
@@ -138,11 +160,17 @@ const Composite table[] = {
    "reduced_loss(clamp(margin + norm(anchor - positive + eps, p, -1) - (minimum(norm(anchor - negative + eps, p, -1), norm(positive - negative + eps, p, -1)) "
    "if swap else norm(anchor - negative + eps, p, -1)), 0), reduction)"},
   {"cosine_similarity(x1, x2, dim: int = 1, eps: number = 0.00000001)", "F torch",
-   "sum(x1 * x2, dim) / sqrt(clamp(sum(x1 * x1, dim) * sum(x2 * x2, dim), eps * eps))"},
+   "sum(x1 / clamp(norm(x1, 2, dim, True), eps) * (x2 / clamp(norm(x2, 2, dim, True), eps)), dim)"},
   {"cosine_embedding_loss(input1, input2, target, margin: number = 0, reduction: word = 'mean')", "F",
-   "reduced_loss(where(target == 1, 1 - torch.cosine_similarity(input1, input2, -1, 0.0), clamp(torch.cosine_similarity(input1, input2, -1, 0.0) - margin, 0)), reduction)"},
-  {"poisson_nll_loss(input, target, log_input = True, reduction: word = 'mean')", "F",
-   "reduced_loss(exp(input) - target * input if log_input else input - target * log(input + 0.00000001), reduction)"},
+   "reduced_loss(where(target == 1, 1 - embedded_cosine(input1, input2), 0.0) + where(target == -1, clamp(embedded_cosine(input1, input2) - margin, 0), 0.0), reduction)"},
+  {"embedded_cosine(x1, x2)", "", "sum(x1 * x2, -1) / sqrt((sum(x1 * x1, -1) + 0.000000000001) * (sum(x2 * x2, -1) + 0.000000000001))"},
+  {"poisson_nll_loss(input, target, log_input = True, full = False, size_average = None, eps: number = 0.00000001, reduce = None, reduction: word = 'mean')", "F",
+   "reduced_loss((exp(input) - target * input if log_input else input - target * log(input + eps)) + (where(target > 1, target * log(where(target > 1, target, 1.0)) - target + "
+   "0.5 * log(6.283185307179586 * where(target > 1, target, 1.0)), 0.0) if full else 0.0), reduction)"},
+  {"gaussian_nll_loss(input, target, var, full = False, eps: number = 0.000001, reduction: word = 'mean')", "F",
+   "reduced_loss(0.5 * (log(clamp(var, eps)) + square(input - target) / clamp(var, eps)) + (0.9189385332046727 if full else 0.0), reduction)"},
+  {"multilabel_soft_margin_loss(input, target, weight = None, size_average = None, reduce = None, reduction: word = 'mean')", "F",
+   "reduced_loss(mean(weighted(-(target * logsigmoid(input) + (1 - target) * logsigmoid(-input)), weight), -1), reduction)"},
 };
 
 }  // namespace
