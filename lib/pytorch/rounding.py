@@ -320,7 +320,7 @@ def changed_values(kwargs, change):
 # Operations with several results, or with steps that no other rule sees.
 SEVERAL = {"_cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "logcumsumexp", "nll_loss_forward", "nll_loss2d_forward",
            "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention",
-           "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add"}
+           "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add", "bilinear", "_trilinear"}
 
 
 # What other operations are made of, step by step: the least exact of the formulas in common use. Each step is disturbed.

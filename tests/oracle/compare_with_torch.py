@@ -91,6 +91,9 @@ for _ in range(ROUNDS):
     case("torch.lerp(X, Y, 0.3) + torch.lerp(X, Y, W)", {"X": real(m, k), "Y": real(m, k), "W": unit(m, k)})
     case("torch.addcmul(X, X, X, value=0.5) + torch.addcdiv(X, X, P, value=2)", {"X": X, "P": P})
     case("F.dropout(X, 0.5, training=False)", one)
+    case("torch.asinh(X) + torch.acosh(P + 1) + torch.atanh(X.tanh() * 0.5) + torch.xlogy(P, P) + torch.logaddexp(X, P)", {"X": X, "P": P})
+    case("torch.logit(U) + torch.logit(U * 3, 0.01) + torch.deg2rad(U) + torch.rad2deg(U) + torch.positive(U)", {"U": U})
+    case("torch.nan_to_num(X / 0.0, 1.0, 2.0, -2.0) + torch.fmax(X, -X) + torch.fmin(X, X / 2)", one)
     # Reductions.
     for name in "sum mean prod amax amin logsumexp".split():
         case(f"torch.{name}(X, dim=1)", one)
@@ -110,6 +113,16 @@ for _ in range(ROUNDS):
     case("torch.norm(X, dim=1) + torch.norm(X, p=1, dim=1) + X.norm(p=3, dim=1) + X.norm(0, 1) + X.norm(float('-inf'), 1)", one)
     case("torch.count_nonzero(X > 0, 1) + torch.nansum(X, 1)", one, "(X > 0).sum(1) + X.sum(1)")
     case("F.normalize(X) + F.normalize(X, p=1, dim=-1) + F.normalize(X, dim=0, eps=0.5)", one)
+    case("torch.nanmean(X, dim=1) + torch.nanmean(X)", one)
+    # Recurrent layers, of which PyTorch takes the input's product, too.
+    layer = {"G": real(n, m, 4 * k), "W": real(4 * k, k), "h": real(m, k), "c": real(m, k), "v": real(4 * k)}
+    rest = "torch.eye(G.shape[2], dtype=torch.float64), W, 0 * v, v), True, 1, 0.0, False, False, False)[0]"
+    case(f"torch.recurrence(G, W, h, c, v, 'lstm')[..., :{k}]", layer, f"torch.lstm(G, (h[None], c[None]), ({rest}")
+    case("torch.recurrence(G, W, h, None, v, 'gru', reverse=True)", {name: each[..., :3 * k] if name in "Gv" else each[:3 * k] if name == "W" else each for name, each in layer.items()},
+         f"torch.gru(G.flip(0), h[None], ({rest}.flip(0)")
+    for kind in ("tanh", "relu"):
+        case(f"torch.recurrence(G, W, h, bias=v, kind='{kind}')", {name: each[..., :k] if name in "Gv" else each[:k] if name == "W" else each for name, each in layer.items()},
+             f"torch.rnn_{kind}(G, h[None], ({rest}")
     # Scans and order.
     for name in "cumsum cumprod logcumsumexp".split():
         case(f"torch.{name}(X, dim=1)", one)
@@ -156,6 +169,8 @@ for _ in range(ROUNDS):
     case("torch.mv(A, v) + A @ v + torch.dot(v, v)", {"A": A, "v": real(k)})
     case("v @ B + torch.matmul(v, W)", {"B": B, "v": real(k), "W": real(m, k, m)})
     case("torch.outer(u, v) + torch.addmm(C0, A, B, beta=0.5, alpha=2)", {"u": real(n), "v": real(m), "C0": real(n, m), "A": A, "B": B})
+    case("torch.addbmm(C0[0], A, B) + torch.addr(C0[0], C0[0, :, 0], C0[0, 0])", {"C0": real(b, n, m), "A": real(b, n, k), "B": real(b, k, m)})
+    case("torch.inner(X, Y) + torch.vdot(X[0], X[0]) + torch.dist(X, Y)", {"X": real(n, k), "Y": real(n, k)})
     case("torch.baddbmm(C0, A, B)", {"C0": real(b, n, m), "A": real(b, n, k), "B": real(b, k, m)})
     case("F.linear(X, W, b) + F.linear(X, W)", {"X": real(b, n, k), "W": real(m, k), "b": real(m)})
     case("torch.einsum('bij,bjk->bik', A, B) + torch.einsum('bij,bjk->ik', A, B)", {"A": real(b, n, k), "B": real(b, k, m)})
@@ -233,6 +248,7 @@ for _ in range(ROUNDS):
         case(f"F.cosine_embedding_loss(X, Y, t, margin=0.1, reduction='{reduction}')", {"X": real(n, m + 1), "Y": real(n, m + 1), "t": torch.sign(real(n))},
              f"(lambda c: (lambda l: {'l.mean()' if reduction == 'mean' else 'l.sum()' if reduction == 'sum' else 'l'})(torch.where(t == 1, 1 - c, (c - 0.1).clamp(min=0))))"
              "((X * Y).sum(1) / (X.norm(dim=1) * Y.norm(dim=1)))")
+        case(f"F.gaussian_nll_loss(X, Y, P, reduction='{reduction}') + F.multilabel_soft_margin_loss(X, Y, reduction='{reduction}').sum()", {"X": real(n, m), "Y": real(n, m), "P": positive(n, m)})
         case(f"F.poisson_nll_loss(X, P, reduction='{reduction}') + F.poisson_nll_loss(P, P, log_input=False, reduction='{reduction}')", {"X": real(n, m), "P": positive(n, m)})
     for reduction in ("mean", "sum", "none", "batchmean"):
         case(f"F.kl_div(X, P, reduction='{reduction}') + F.kl_div(X, torch.log(P), reduction='{reduction}', log_target=True)",
@@ -242,7 +258,7 @@ for _ in range(ROUNDS):
     case("X * alpha + math.sqrt(N) - N // 2 + float('inf') * 0.0 * 0 if False else X * alpha + math.sqrt(N) - N // 2 + N ** -0.5", one, None, {"N": 7, "alpha": 0.3})
 
 # Helpers that composites are built of; each is reached through the functions that use it.
-INTERNAL = {"reduced_loss", "weighted", "kl_reduced", "batch_size"}
+INTERNAL = {"reduced_loss", "weighted", "kl_reduced", "batch_size", "embedded_cosine"}
 # Composites whose name is no spelling of PyTorch's: name -> what a case must contain.
 SPELLED = {"where_method": ".where(", "cummax_pair": "cummax(", "cummin_pair": "cummin(", "to": ".to("}
 
