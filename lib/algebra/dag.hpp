@@ -161,6 +161,13 @@ tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments);
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+// Another text, and a change of every value.
+template <typename Change>
+tensor::Extent changed(tensor::Extent extent, std::string text, Change change) {
+  extent.text = std::move(text);
+  for (std::int64_t& value : extent.values) value = change(value);
+  return extent;
+}
 // The same at every assignment, and in the text; `divided` rounds down.
 tensor::Extent ceil_div(const tensor::Extent& extent, std::int64_t by);
 tensor::Extent round_up(const tensor::Extent& extent, std::int64_t to);

@@ -165,11 +165,10 @@ int elements_from(Lowering& l, const tensor::Extent& start) {
 int narrow(Lowering& l) { return elements_from(l, position(l.extent("start"), l.at(l.input()).shape[l.axis(l.type().shape.size())])); }
 
 int chunk(Lowering& l) {
-  tensor::Extent start = l.at(l.input()).shape[l.axis(l.type().shape.size())];
+  const tensor::Extent& whole = l.at(l.input()).shape[l.axis(l.type().shape.size())];
   const std::int64_t chunks = l.integer("chunks"), index = l.integer("index");
-  start.text = fmt::format("ceil_div({}, {}) * {}", start.text, chunks, index);
-  for (std::int64_t& value : start.values) value = ceil_div(value, chunks) * index;
-  return elements_from(l, start);
+  const auto start = [&](std::int64_t value) { return ceil_div(value, chunks) * index; };
+  return elements_from(l, changed(whole, fmt::format("ceil_div({}, {}) * {}", whole.text, chunks, index), start));
 }
 
 int split(Lowering& l) { return elements_from(l, times(l.extent("split_size"), literal(l.integer("index"), l.assignments()))); }

@@ -46,6 +46,18 @@ void KernelFile::scratch(const std::string& name, std::string_view dtype, const 
   scratches_.push_back(fmt::format("{}: {}[{}]{}", name, dtype, fmt::join(extents, ", "), initial.empty() ? "" : " = " + initial));
 }
 
+std::string KernelFile::new_scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial) {
+  const std::string result = unique(name);
+  scratch(result, dtype, shape, initial);
+  return result;
+}
+
+std::vector<std::string> KernelFile::new_scratches(int count, const std::vector<std::string>& names, std::string_view dtype, const tensor::Shape& shape) {
+  std::vector<std::string> result;
+  for (int i = 0; i < count; ++i) result.push_back(new_scratch(names[static_cast<std::size_t>(i)], dtype, shape));
+  return result;
+}
+
 void KernelFile::include(tensor::Dtype dtype) {
   if (dtype == tensor::Dtype::float16) includes_.insert("cuda_fp16.h");
   if (dtype == tensor::Dtype::bfloat16) includes_.insert("cuda_bf16.h");

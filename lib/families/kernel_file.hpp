@@ -37,6 +37,10 @@ class KernelFile {
   bool tunes() const { return !variant_.simple && !family_taken_; }  // whether a tunable gets more than one value
   // `initial`: what each element is before the first launch; empty: anything.
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
+  // The same under a name like this one, which it returns.
+  std::string new_scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
+  // One scratch for each of the first `count` names: the halves of a number.
+  std::vector<std::string> new_scratches(int count, const std::vector<std::string>& names, std::string_view dtype, const tensor::Shape& shape);
   void launch(const std::string& text) { launches_.push_back(text); }
   // A file of device code (cuda_code/device_code.hpp) in front of the kernels, each text once; or a kernel made of it. What the file
   // says it needs comes first.

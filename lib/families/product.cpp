@@ -166,10 +166,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   Arguments total(file.scalars());
   std::string scratch, sums;
   if (parts > 1) {
-    scratch = file.unique("S");
-    tensor::Extent count = literal(parts, region.assignments);
-    count.text = splits;
-    file.scratch(scratch, "float32", {count, n, m});
+    scratch = file.new_scratch("S", "float32", {{splits, {}}, n, m});
     sums = arguments.pointer(scratch, tensor::Dtype::float32, true);
     total.pointer(scratch, tensor::Dtype::float32, false);
   }

@@ -61,13 +61,8 @@ class WarpgroupConvolution {
   }
 
   void write_weights() {
-    const std::size_t assignments = channels_.values.size();
-    for (int half = 0; half < halves_; ++half) {
-      weights_.push_back(file_.unique(half == 0 ? "WH" : "WL"));
-      file_.scratch(weights_.back(), "float16", {literal(groups_ * taps_, assignments), results_, weight_pitch_});
-    }
-    weight_back_ = file_.unique("R");
-    file_.scratch(weight_back_, "float32", {node_.shape[1]});
+    weights_ = file_.new_scratches(halves_, {"WH", "WL"}, "float16", {literal(groups_ * taps_, region_.assignments), results_, weight_pitch_});
+    weight_back_ = file_.new_scratch("R", "float32", {node_.shape[1]});
     Arguments arguments(file_.scalars());
     const std::string k = arguments.pointer(buffers_.at(node_.operands[1]), tensor::Dtype::float32, false);
     const std::string high = arguments.pointer(weights_[0], tensor::Dtype::float16, true), low = halves_ > 1 ? arguments.pointer(weights_[1], tensor::Dtype::float16, true) : "";
@@ -84,26 +79,22 @@ class WarpgroupConvolution {
 
   void write_inputs() {
     const tensor::Extent plane = product_of(input_.shape, 2, input_.shape.size(), region_.assignments);
-    for (int half = 0; half < halves_; ++half) {
-      inputs_.push_back(file_.unique(half == 0 ? "XH" : "XL"));
-      file_.scratch(inputs_.back(), "float16", {input_.shape[0], plane, pitch_});
-    }
-    input_back_ = file_.unique("R");
-    file_.scratch(input_back_, "float32", {input_.shape[0]});
+    inputs_ = file_.new_scratches(halves_, {"XH", "XL"}, "float16", {input_.shape[0], plane, pitch_});
+    input_back_ = file_.new_scratch("R", "float32", {input_.shape[0]});
     if (halves_ == 1 && groups_ == 1) write_rounded_inputs(plane);
     else write_split_inputs(plane);
   }
+
+  // Where blocks leave the largest and the smallest that they find, `count` of each sample.
+  std::string new_parts(const tensor::Extent& count) { return file_.new_scratch("S", "float32", {input_.shape[0], count, literal(2, count.values.size())}); }
 
   // Places meet all channels, so that one pass sees what there is of a place, and rounds it.
   void write_rounded_inputs(const tensor::Extent& plane) {
     // Each block looks for its sample's scale first: few of them, but enough for all multiprocessors.
     const std::int64_t pieces = 64 / step_, turns = ceil_div(plane.values[0], 32 * pieces) * input_.shape[0].values[0] >= 64 * file_.machine().multiprocessors ? 4 : 1;
     const tensor::Extent blocks = ceil_div(plane, 32 * pieces * turns);  // of each sample
-    tensor::Extent count_of = blocks;
-    count_of.text = fmt::format("{} * {}", blocks.text, pieces);
-    for (std::int64_t& value : count_of.values) value *= pieces;
-    const std::string parts = file_.unique("S");
-    file_.scratch(parts, "float32", {input_.shape[0], count_of, literal(2, channels_.values.size())});
+    const tensor::Extent count_of = changed(blocks, fmt::format("{} * {}", blocks.text, pieces), [&](std::int64_t value) { return value * pieces; });
+    const std::string parts = new_parts(count_of);
     const std::string name = file_.unique("round_inputs"), from = buffers_.at(node_.operands[0]), samples = input_.shape[0].text;
     Arguments arguments(file_.scalars()), scale(file_.scalars());
     const std::string x = arguments.pointer(from, tensor::Dtype::float32, false), high = arguments.pointer(inputs_[0], tensor::Dtype::float16, true);
@@ -121,8 +112,7 @@ class WarpgroupConvolution {
 
   void write_split_inputs(const tensor::Extent& plane) {
     const tensor::Extent blocks = ceil_div(plane, 32);  // of each sample
-    const std::string parts = file_.unique("S");
-    file_.scratch(parts, "float32", {input_.shape[0], blocks, literal(2, channels_.values.size())});
+    const std::string parts = new_parts(blocks);
     const std::string name = file_.unique("split_inputs"), from = buffers_.at(node_.operands[0]);
     Arguments measure(file_.scalars()), scale(file_.scalars()), arguments(file_.scalars());
     const std::string measure_x = measure.pointer(from, tensor::Dtype::float32, false), measure_parts = measure.pointer(parts, tensor::Dtype::float32, true);

@@ -57,6 +57,7 @@ struct Region {
   std::size_t assignments = 1, workloads = 1;
 
   const Instance& at(int instance) const { return instances[static_cast<std::size_t>(instance)]; }
+  int count() const { return static_cast<int>(instances.size()); }  // of instances
   tensor::Extent rows() const;     // product of the other dimensions
   tensor::Extent columns() const;  // product of the element dimensions
   int phases() const;               // of the last result
