@@ -16,15 +16,7 @@ __device__ constexpr int $kind$_tile_elements = ALONG_DEPTH ? TILE * (STEP + 8) 
 // WHOLE: packs of eight are aligned and never cross an edge.
 template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
 __device__ __forceinline__ void copy_half_tile($element$* tile, const $element$* from, int line_start, int lines, int depth_start, int depth) {
-#pragma unroll
-  for (int pack = threadIdx.x; pack < TILE * STEP / 8; pack += 128) {
-    const int line = ALONG_DEPTH ? pack / (STEP / 8) : pack % (TILE / 8) * 8;
-    const int k = ALONG_DEPTH ? pack % (STEP / 8) * 8 : pack / (TILE / 8);
-    const int at_line = line_start + line, at_depth = depth_start + k;
-    const $element$* at = from + (ALONG_DEPTH ? size_t(at_line) * depth + at_depth : size_t(at_depth) * lines + at_line);
-    $element$* to = tile + (ALONG_DEPTH ? line * (STEP + 8) + k : k * (TILE + 8) + line);
-    if (WHOLE) {
-      const bool inside = at_line < lines && at_depth < depth;
+//$ with tile_packs.cuh; pack = 8
       copy_half_async<16>(to, inside ? at : from, inside);
     } else {
 #pragma unroll
@@ -65,22 +57,7 @@ __device__ __forceinline__ void half_tile(float (&sum)[ROWS / 32][COLUMNS / 16][
   $element$* const tiles = reinterpret_cast<$element$*>(half_tiles);
   constexpr int LEFT = $kind$_tile_elements<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + $kind$_tile_elements<RIGHT_ALONG, COLUMNS, STEP>;
   const int row = threadIdx.x / 64 * (ROWS / 2), column = threadIdx.x / 32 % 2 * (COLUMNS / 2);
-  const auto copy = [&](int stage, int k) {
-    if (k < end) {
-      copy_half_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
-      copy_half_tile<WHOLE, RIGHT_ALONG, COLUMNS, STEP>(tiles + stage * BOTH + LEFT, right, column_start, columns, k, depth);
-    }
-    asm volatile("cp.async.commit_group;");
-  };
-#pragma unroll
-  for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage, begin + stage * STEP);
-  int now = 0;
-  for (int start = begin; start < end; start += STEP) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-    __syncthreads();
-    copy((now + STAGES - 1) % STAGES, start + (STAGES - 1) * STEP);
-    const $element$* left_tile = tiles + now * BOTH;
-    now = (now + 1) % STAGES;
+//$ with tile_stages.cuh; copy_tile = copy_half_tile
 #pragma unroll
     for (int k = 0; k < STEP; k += 16) {
       unsigned b[COLUMNS / 32][4];

@@ -10,15 +10,7 @@ __device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * 
 // WHOLE: packs of four are aligned and never cross an edge.
 template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
 __device__ __forceinline__ void copy_tile(float* tile, const float* from, int line_start, int lines, int depth_start, int depth) {
-#pragma unroll
-  for (int pack = threadIdx.x; pack < TILE * STEP / 4; pack += 128) {
-    const int line = ALONG_DEPTH ? pack / (STEP / 4) : pack % (TILE / 4) * 4;
-    const int k = ALONG_DEPTH ? pack % (STEP / 4) * 4 : pack / (TILE / 4);
-    const int at_line = line_start + line, at_depth = depth_start + k;
-    const float* at = from + (ALONG_DEPTH ? size_t(at_line) * depth + at_depth : size_t(at_depth) * lines + at_line);
-    float* to = tile + (ALONG_DEPTH ? line * (STEP + 4) + k : k * (TILE + 8) + line);
-    if (WHOLE) {
-      const bool inside = at_line < lines && at_depth < depth;
+//$ with tile_packs.cuh; pack = 4; element = float
       copy_async<16>(to, inside ? at : from, inside);
     } else {
 #pragma unroll
@@ -100,22 +92,7 @@ __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16
                                             int row_start, int column_start, int rows, int columns, int depth, int begin, int end) {
   extern __shared__ __align__(16) float tiles[];
   constexpr int LEFT = tile_floats<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + tile_floats<RIGHT_ALONG, COLUMNS, STEP>;
-  const auto copy = [&](int stage, int k) {
-    if (k < end) {
-      copy_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
-      copy_tile<WHOLE, RIGHT_ALONG, COLUMNS, STEP>(tiles + stage * BOTH + LEFT, right, column_start, columns, k, depth);
-    }
-    asm volatile("cp.async.commit_group;");
-  };
-#pragma unroll
-  for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage, begin + stage * STEP);
-  int now = 0;
-  for (int start = begin; start < end; start += STEP) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-    __syncthreads();
-    copy((now + STAGES - 1) % STAGES, start + (STAGES - 1) * STEP);
-    const float* left_tile = tiles + now * BOTH;
-    now = (now + 1) % STAGES;
+//$ with tile_stages.cuh; copy_tile = copy_tile; element = float
     multiply_tiles<LEFT_ALONG, RIGHT_ALONG, ROWS, COLUMNS, STEP>(sum, left_tile, left_tile + LEFT);
   }
 }
