@@ -90,20 +90,16 @@ DeviceFile read_device_file(std::string_view text) {
   DeviceFile result;
   bool head = true;
   for (const std::string& line : base::split_lines(text)) {
-    if (head && line.rfind("//$", 0) == 0) {
+    if (head && line.rfind("//$", 0) == 0 && line.rfind(with, 0) != 0) {
       std::istringstream words(line.substr(3));
       std::string word;
       if (words >> word && word == "needs")
         while (words >> word) result.needs.push_back(word);
       continue;
     }
-    if (line.rfind(with, 0) == 0) {
-      result.code += part_of(std::string_view(line).substr(with.size()));
-      continue;
-    }
     if (head && (line.empty() || line.rfind("// SPDX", 0) == 0)) continue;
     head = false;
-    result.code += line + "\n";
+    result.code += line.rfind(with, 0) == 0 ? part_of(std::string_view(line).substr(with.size())) : line + "\n";
   }
   return result;
 }

@@ -55,3 +55,5 @@ $window$
     if (at >= positions) continue;
     const int at_b = at / (QD * QH * QW), at_d = $result_d$, at_h = $result_h$, at_w = $result_w$;
 //$ with store_channels.cuh
+  }
+}

@@ -16,7 +16,15 @@ __device__ constexpr int $kind$_tile_elements = ALONG_DEPTH ? TILE * (STEP + 8) 
 // WHOLE: packs of eight are aligned and never cross an edge.
 template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
 __device__ __forceinline__ void copy_half_tile($element$* tile, const $element$* from, int line_start, int lines, int depth_start, int depth) {
-//$ with tile_packs.cuh; pack = 8
+#pragma unroll
+  for (int pack = threadIdx.x; pack < TILE * STEP / 8; pack += 128) {
+    const int line = ALONG_DEPTH ? pack / (STEP / 8) : pack % (TILE / 8) * 8;
+    const int k = ALONG_DEPTH ? pack % (STEP / 8) * 8 : pack / (TILE / 8);
+    const int at_line = line_start + line, at_depth = depth_start + k;
+    const $element$* at = from + (ALONG_DEPTH ? size_t(at_line) * depth + at_depth : size_t(at_depth) * lines + at_line);
+    $element$* to = tile + (ALONG_DEPTH ? line * (STEP + 8) + k : k * (TILE + 8) + line);
+    if (WHOLE) {
+      const bool inside = at_line < lines && at_depth < depth;
       copy_half_async<16>(to, inside ? at : from, inside);
     } else {
 #pragma unroll

@@ -113,3 +113,5 @@ $inside$
     if (at.b < 0) continue;
     const int at_b = at.b, at_d = at.d, at_h = at.h, at_w = at.w;
 //$ with store_channels.cuh
+  }
+}

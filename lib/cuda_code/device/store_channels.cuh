@@ -10,5 +10,3 @@
 $epilogue$
       $store$
     }
-  }
-}

@@ -10,7 +10,15 @@ __device__ constexpr int tile_floats = ALONG_DEPTH ? TILE * (STEP + 4) : STEP * 
 // WHOLE: packs of four are aligned and never cross an edge.
 template <bool WHOLE, bool ALONG_DEPTH, int TILE, int STEP>
 __device__ __forceinline__ void copy_tile(float* tile, const float* from, int line_start, int lines, int depth_start, int depth) {
-//$ with tile_packs.cuh; pack = 4; element = float
+#pragma unroll
+  for (int pack = threadIdx.x; pack < TILE * STEP / 4; pack += 128) {
+    const int line = ALONG_DEPTH ? pack / (STEP / 4) : pack % (TILE / 4) * 4;
+    const int k = ALONG_DEPTH ? pack % (STEP / 4) * 4 : pack / (TILE / 4);
+    const int at_line = line_start + line, at_depth = depth_start + k;
+    const float* at = from + (ALONG_DEPTH ? size_t(at_line) * depth + at_depth : size_t(at_depth) * lines + at_line);
+    float* to = tile + (ALONG_DEPTH ? line * (STEP + 4) + k : k * (TILE + 8) + line);
+    if (WHOLE) {
+      const bool inside = at_line < lines && at_depth < depth;
       copy_async<16>(to, inside ? at : from, inside);
     } else {
 #pragma unroll

@@ -124,3 +124,6 @@ $window$
         for (int i = 0; i < OWN / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
       }
 //$ with warpgroup_results.cuh; first_column = own_column; outside = row >= $O$ || !there
+    }
+  }
+}

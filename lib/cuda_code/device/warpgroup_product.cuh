@@ -80,3 +80,6 @@ $coordinates$
         for (int i = 0; i < OWN / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
       }
 //$ with warpgroup_results.cuh; first_column = column_start + own_column; place =; outside = row >= $N$ || column >= $M$
+    }
+  }
+}

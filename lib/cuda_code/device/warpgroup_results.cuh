@@ -19,6 +19,3 @@ $store$
         }
         __syncwarp();
       }
-    }
-  }
-}
