@@ -66,8 +66,23 @@ tensor::Shape broadcast(const Dag& dag, const std::vector<int>& operands, std::s
   return result;
 }
 
+Batches batches_of(const tensor::Shape& product, const tensor::Shape& factor) {
+  bool any = false, all = true;
+  for (std::size_t i = 0; i + 2 < product.size(); ++i) {
+    if (is_one(product[i])) continue;
+    const bool has = i + factor.size() >= product.size() && !is_one(factor[i + factor.size() - product.size()]);
+    any = any || has;
+    all = all && has;
+  }
+  return !any ? Batches::none : all ? Batches::all : Batches::some;
+}
+
 tensor::Extent literal(std::int64_t value, std::size_t assignments) {
   return {std::to_string(value), std::vector<std::int64_t>(assignments, value)};
+}
+
+bool is_zero(const tensor::Extent& extent) {
+  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
 }
 
 std::string in_parentheses(const std::string& text) {

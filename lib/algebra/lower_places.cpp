@@ -17,10 +17,6 @@ tensor::Extent minus(const tensor::Extent& a, const tensor::Extent& b) {
   return result;
 }
 
-bool is_zero_everywhere(const tensor::Extent& extent) {
-  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
-}
-
 // `dim` padded by `before` and `after` elements.
 int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& before, const tensor::Extent& after) {
   const tensor::Extent none = literal(0, l.assignments()), one = l.one(), extent = l.at(operand).shape[dim];
@@ -34,9 +30,9 @@ int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& befo
     return l.expand(l.literal_number(l.given("value") ? l.number_of("value") : 0, l.at(operand).dtype), shape);
   };
   std::vector<int> parts;
-  if (!is_zero_everywhere(before)) parts.push_back(part(before, true));
+  if (!is_zero(before)) parts.push_back(part(before, true));
   parts.push_back(operand);
-  if (!is_zero_everywhere(after)) parts.push_back(part(after, false));
+  if (!is_zero(after)) parts.push_back(part(after, false));
   return l.cat(parts, dim);
 }
 
@@ -57,7 +53,7 @@ int roll(Lowering& l) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const auto dim = static_cast<std::size_t>(dims[i]);
     const tensor::Extent extent = l.at(result).shape[dim], none = literal(0, l.assignments());
-    if (is_zero_everywhere(shifts[i])) continue;
+    if (is_zero(shifts[i])) continue;
     tensor::Extent shift = shifts[i];
     if (std::all_of(shift.values.begin(), shift.values.end(), [](std::int64_t value) { return value < 0; })) shift = plus(extent, shift);
     for (std::size_t k = 0; k < shift.values.size(); ++k)

@@ -84,18 +84,6 @@ void KernelFile::code(const std::string& text) { functions_.push_back(text); }
 
 void KernelFile::preparation(double bytes) { traffic(bytes, bytes * costs::flops_reached * costs::flops / (costs::prepared_share * costs::memory_rate)); }
 
-double KernelFile::slowed_bytes() const {
-  double sum = 0;
-  for (const Work& kernel : work_) sum += kernel.bytes;
-  return sum;
-}
-
-double KernelFile::operations() const {
-  double sum = 0;
-  for (const Work& kernel : work_) sum += kernel.operations;
-  return sum;
-}
-
 std::string KernelFile::members() const {
   KernelFile ordered = *this;
   for (Tunable& each : ordered.tunables_) std::sort(each.values.begin(), each.values.end());

@@ -51,17 +51,13 @@ class KernelFile {
   void technique(Technique technique, const std::string& sentence) { apply(techniques_, technique, sentence); }
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
   void traffic(double bytes, double operations, double share = 1) {
-    bytes_ += bytes;
-    work_.push_back({bytes / share, operations});
+    work_.push_back({bytes, bytes / share, operations});
   }
   // Of a kernel in front of one that arithmetic bounds: its time is added, whatever the other one's bytes take.
   void preparation(double bytes);
   void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
 
   const std::vector<AppliedTechnique>& techniques() const { return techniques_; }
-  double bytes() const { return bytes_; }                // moved at the first workload
-  double slowed_bytes() const;                           // as many would take as long at the full rate
-  double operations() const;
   const std::vector<Work>& work() const { return work_; }  // one for each kernel
   const std::vector<std::string>& launches() const { return launches_; }
 
@@ -89,7 +85,6 @@ class KernelFile {
   std::set<std::string> generated_;     // by unique()
   std::vector<AppliedTechnique> techniques_;
   bool family_taken_ = false;
-  double bytes_ = 0;
   std::vector<Work> work_;
 };
 

@@ -24,8 +24,8 @@ std::string sources(const task::Task& task, outcome::Precision precision, const 
   std::string text = candidates.refusal.empty() ? "" : fmt::format("refusal: {}\n", candidates.refusal);
   for (const auto* list : {&candidates.list, &candidates.own})
     for (const playbook::Candidate& candidate : *list) {
-      text += fmt::format("==== {}: {} bytes, {} slowed, {} operations, {} kernels, simple {}, {} s\n", candidate.id, candidate.bytes,
-                          candidate.slowed_bytes, candidate.operations, candidate.kernels, candidate.simple,
+      text += fmt::format("==== {}: {} bytes, {} slowed, {} operations, {} kernels, simple {}, {} s\n", candidate.id, candidate.total.moved,
+                          candidate.total.bytes, candidate.total.operations, candidate.kernels, candidate.simple,
                           playbook::expected_seconds(candidate, gpu));
       for (const outcome::AppliedTechnique& each : candidate.techniques) text += fmt::format("---- {}: {}\n", name(each.technique), each.sentence);
       text += candidate.source;
