@@ -46,6 +46,14 @@ int pad(Lowering& l) {
   return result;
 }
 
+// From the end when negative.
+tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
+  const auto negative = [](std::int64_t value) { return value < 0; };
+  if (std::none_of(at.values.begin(), at.values.end(), negative)) return at;
+  if (!std::all_of(at.values.begin(), at.values.end(), negative)) throw NotCovered{"a position from the end at some sizes only"};
+  return plus(extent, at);
+}
+
 int roll(Lowering& l) {
   int result = l.input();
   const std::vector<int> dims = l.order("dims", l.type().shape.size());
@@ -54,8 +62,7 @@ int roll(Lowering& l) {
     const auto dim = static_cast<std::size_t>(dims[i]);
     const tensor::Extent extent = l.at(result).shape[dim], none = literal(0, l.assignments());
     if (is_zero(shifts[i])) continue;
-    tensor::Extent shift = shifts[i];
-    if (std::all_of(shift.values.begin(), shift.values.end(), [](std::int64_t value) { return value < 0; })) shift = plus(extent, shift);
+    const tensor::Extent shift = position(shifts[i], extent);
     for (std::size_t k = 0; k < shift.values.size(); ++k)
       if (shift.values[k] < 0 || shift.values[k] >= extent.values[k]) throw NotCovered{"torch.roll by more than the dimension has"};
     const tensor::Extent kept = minus(extent, shift);
@@ -123,14 +130,6 @@ int shuffle(Lowering& l, bool up) {
     dims.insert(dims.end(), {at, at + 2, at + 4, at + 1, at + 3});
   }
   return l.reshape(l.permute(l.reshape(l.input(), shape), dims), l.type().shape);
-}
-
-// From the end when negative.
-tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
-  const auto negative = [](std::int64_t value) { return value < 0; };
-  if (std::none_of(at.values.begin(), at.values.end(), negative)) return at;
-  if (!std::all_of(at.values.begin(), at.values.end(), negative)) throw NotCovered{"a position from the end at some sizes only"};
-  return plus(extent, at);
 }
 
 int slice(Lowering& l) {

@@ -71,9 +71,7 @@ class ConvolutionWriter {
     if (rows_) stage_inputs();
     copy_weights();
     guard();
-    set("epilogue", after_.statements);
-    set("store", after_.store);
-    set("parameters", arguments_.parameters());
+    set({{"epilogue", after_.statements}, {"store", after_.store}, {"parameters", arguments_.parameters()}});
     const std::string_view kernel = rows_ ? "staged_convolution.cuh" : tensor_cores_ ? "gathered_convolution.cuh" : "convolution.cuh";
     file_.kernel(kernel, cuda_code::holes_in(kernel, holes_));
     launch();
@@ -82,6 +80,7 @@ class ConvolutionWriter {
 
  private:
   void set(const std::string& key, const std::string& value) { holes_.emplace_back(key, value); }
+  void set(std::initializer_list<cuda_code::Hole> holes) { holes_.insert(holes_.end(), holes); }
 
   void choose_tiles() {
     const std::int64_t o = results_.values[0];
@@ -97,10 +96,7 @@ class ConvolutionWriter {
     stages_ = rows_ ? "3" : tile_stages(tile_o_, tile_p_, file_.machine());
     // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
     if (rows_) set("blocks", file_.tune("BLOCKS", {2, 3}, fmt::format("{} * {} * BLOCKS <= 32768", tile_o_, tile_p_)));
-    set("name", name_);
-    set("tile_o", tile_o_);
-    set("tile_p", tile_p_);
-    set("stages", stages_);
+    set({{"name", name_}, {"tile_o", tile_o_}, {"tile_p", tile_p_}, {"stages", stages_}});
   }
 
   void walk_axes() {
@@ -157,29 +153,20 @@ class ConvolutionWriter {
     const std::string batch = arguments_.number(input_.shape[0]);
     taps_ = arguments_.number(windows_.taps());
     after_ = epilogue(region_, dag_, at, 6, arguments_);
-    set("channels", own);
-    set("all_channels", arguments_.number(input_.shape[1]));
-    set("batch", batch);
-    set("plane", arguments_.number(product_of(input_.shape, 2, input_.shape.size(), region_.assignments)));
+    const std::string all_channels = arguments_.number(input_.shape[1]);
+    const std::string plane = arguments_.number(product_of(input_.shape, 2, input_.shape.size(), region_.assignments));
+    set({{"channels", own}, {"all_channels", all_channels}, {"batch", batch}, {"plane", plane}, {"X", x_}, {"K", k_}, {"O", o_}});
     set("weight_channel", transposed_ ? fmt::format("{} * {}", o_, taps_) : taps_);
     set("weight_result", transposed_ ? taps_ : fmt::format("{} * {}", own, taps_));
     set("weight_group", transposed_ ? fmt::format("{} * {} * {}", own, o_, taps_) : fmt::format("{} * {} * {}", o_, own, taps_));
-    set("X", x_);
-    set("K", k_);
-    set("O", o_);
   }
 
   // Inputs stand in shared memory once for all taps that read them.
   void stage_inputs() {
-    for (const auto& [axis, low] : {std::pair{&rows_->h, "h"}, {&rows_->w, "w"}}) {
-      set(fmt::format("span_{}", low), axis->span);
-      set(fmt::format("low_{}", low), axis->low);
-      set(fmt::format("row_{}", low), axis->row);
-      set(fmt::format("shift_{}", low), axis->shift);
-    }
-    set("strip", std::to_string(rows_->strip));
-    set("line", std::to_string(rows_->line));
-    set("lanes", std::to_string(rows_->lanes));
+    const auto &h = rows_->h, &w = rows_->w;
+    set({{"span_h", h.span}, {"low_h", h.low}, {"row_h", h.row}, {"shift_h", h.shift}});
+    set({{"span_w", w.span}, {"low_w", w.low}, {"row_w", w.row}, {"shift_w", w.shift}});
+    set({{"strip", rows_->strip}, {"line", rows_->line}, {"lanes", rows_->lanes}});
     const Window& planes = windows_.axes[0].window;
     set("packed", rows_->packs ? arguments_.number(windows_.axes[2].input) + " % 4 == 0" : "false");
     const std::string D = arguments_.number(windows_.axes[0].input), H = arguments_.number(windows_.axes[1].input), W = arguments_.number(windows_.axes[2].input);

@@ -65,9 +65,8 @@ class StripWriter {
     set("depth", deep_ ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", arguments_.number(d_.window.outputs), depths_, columns_ ? OW : "chunks") : "");
     spell_rows(W, kernel);
     const std::string index = index_type(*std::max_element(results.values.begin(), results.values.end()));
-    for (const cuda_code::Hole& hole : std::vector<cuda_code::Hole>{{"index", index}, {"to_index", conversion(index)}, {"planes", count}, {"volume", volume},
-             {"X", x}, {"H", H}, {"W", W}, {"OH", OH}, {"OW", OW}, {"parameters", arguments_.parameters()}, {"forwarded", arguments_.forwarded()}})
-      holes_.push_back(hole);
+    set({{"index", index}, {"to_index", conversion(index)}, {"planes", count}, {"volume", volume}, {"X", x}, {"H", H}, {"W", W}, {"OH", OH},
+         {"OW", OW}, {"parameters", arguments_.parameters()}, {"forwarded", arguments_.forwarded()}});
     const std::string_view code = columns_ ? "strip_columns.cuh" : "strips.cuh";
     file_.kernel(code, cuda_code::holes_in(code, holes_));
     launch(planes);
@@ -77,6 +76,7 @@ class StripWriter {
  private:
   template <typename Value>
   void set(const char* name, const Value& value) { holes_.emplace_back(name, value); }
+  void set(std::initializer_list<cuda_code::Hole> holes) { holes_.insert(holes_.end(), holes); }
 
   void choose_tunables() {
     using Values = std::vector<std::int64_t>;
@@ -91,12 +91,7 @@ class StripWriter {
     const bool planes_overlap = span(d_) > d_.window.stride && d_.window.dilation == 1;
     depths_ = deep_ && planes_overlap ? file_.tune("OUT_PLANES", {2, 1}) : "1";
     while (lanes_ < 32 && lanes_ * 4 < w_.window.outputs.values[0]) lanes_ *= 2;
-    set("name", name_);
-    set("threads", threads_);
-    set("rows", rows_);
-    set("lanes", lanes_);
-    set("neutral", neutral_);
-    set("combine", combine_);
+    set({{"name", name_}, {"threads", threads_}, {"rows", rows_}, {"lanes", lanes_}, {"neutral", neutral_}, {"combine", combine_}});
     set("combines", weighted_ ? "" : fmt::format(" It combines along a row first, then the rows{}.", deep_ ? ", then the planes" : ""));
     set("and_planes", deep_ ? fmt::format(" of {} planes", depths_) : "");
     set("per_depth", deep_ ? " / slabs" : "");
@@ -114,9 +109,7 @@ class StripWriter {
       divide += fmt::format("{}produced {};\n", std::string(indent, ' '), divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
     }
     const Epilogue after = epilogue(region_, dag_, at_, indent, arguments_);
-    set("divide", divide);
-    set("epilogue", after.statements);
-    set("store", after.store);
+    set({{"divide", divide}, {"epilogue", after.statements}, {"store", after.store}});
   }
 
   // What a thread holds of its results; of several planes it makes one after the other.
@@ -155,16 +148,12 @@ class StripWriter {
   void spell_rows(const std::string& W, const std::string& kernel) {
     const Packs packs = packs_of(w_);
     for (const auto& [axis, letter] : {std::pair{&h_, 'h'}, {&w_, 'w'}}) {
-      holes_.emplace_back(fmt::format("stride_{}", letter), axis->window.stride);
-      holes_.emplace_back(fmt::format("dilation_{}", letter), axis->window.dilation);
-      holes_.emplace_back(fmt::format("taps_{}", letter), axis->window.taps.values[0]);
-      holes_.emplace_back(fmt::format("padding_{}", letter), axis->window.padding);
+      const auto hole = [of = letter](const char* name) { return fmt::format("{}_{}", name, of); };
+      const auto& [stride, padding, dilation, outputs, taps] = axis->window;
+      set({{hole("stride"), stride}, {hole("dilation"), dilation}, {hole("taps"), taps.values[0]}, {hole("padding"), padding}});
     }
-    set("span_h", span(h_));
-    set("packs", packs.count);
-    set("first", packs.before - w_.window.padding);
-    set("before_w", packs.before);
-    set("step_w", 4 * w_.window.stride);
+    set({{"span_h", span(h_)}, {"packs", packs.count}, {"first", packs.before - w_.window.padding}, {"before_w", packs.before},
+         {"step_w", 4 * w_.window.stride}});
     // Whether a window may reach beyond the input's columns.
     bool beyond = w_.window.padding != 0;
     for (std::size_t i = 0; i < w_.input.values.size(); ++i)
