@@ -10,13 +10,6 @@
 
 namespace cudal1::families {
 
-namespace {
-
-constexpr const char* axis_names[] = {"d", "h", "w"};
-constexpr const char* upper_names[] = {"D", "H", "W"};
-
-}  // namespace
-
 // A window of one element makes the weights a matrix, and the inputs of every sample another. Samples too small for
 // tiles of their own are better gathered.
 bool is_product(const Node& node) {
@@ -107,7 +100,7 @@ class ConvolutionWriter {
       const Windows::Axis& axis = windows_.axes[i];
       edges_ = edges_ || axis.window.padding != 0;
       if (axis.dim >= 0 || i == 2)
-        there = fmt::format("unsigned({}) < unsigned({})", axis_names[i], arguments_.number(axis.input)) + (there.empty() ? "" : " && ") + there;
+        there = fmt::format("unsigned({}) < unsigned({})", lower_names[i], arguments_.number(axis.input)) + (there.empty() ? "" : " && ") + there;
     }
     set("part", part);
     set("there", edges_ ? there : "at.weight >= 0");
@@ -118,7 +111,7 @@ class ConvolutionWriter {
   // One axis: `part` gets what a block knows of it, `rest` is what is left of the block's number.
   void walk(std::size_t i, std::string& part, std::string& rest) {
     const Windows::Axis& axis = windows_.axes[i];
-    const std::string low = axis_names[i], up = upper_names[i];
+    const std::string low = lower_names[i], up = upper_names[i];
     const auto& [stride, padding, dilation, outputs, taps] = axis.window;
     const std::string extent = arguments_.number(axis.input), count = arguments_.number(taps), wanted = arguments_.number(outputs);
     const bool split = transposed_ && stride > 1;
@@ -145,9 +138,7 @@ class ConvolutionWriter {
   }
 
   void place_operands() {
-    std::vector<std::string> at = {"at_b", "at_o"};
-    for (std::size_t i = 0; i < 3; ++i)
-      if (windows_.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", axis_names[i]));
+    const std::vector<std::string> at = windows_.result();
     const std::string own = arguments_.number(channels_);
     o_ = arguments_.number(results_);
     const std::string batch = arguments_.number(input_.shape[0]);
@@ -230,13 +221,10 @@ class ConvolutionWriter {
   }
 
   void account() {
-    double operations = 2 * depth_ * volume(node_.shape);
-    if (transposed_)
-      for (const Window& window : node_.windows()) operations /= static_cast<double>(window.stride);
     const bool exact = file_.variant().exact();
     const double effort = !tensor_cores_ ? 1 : rows_ ? costs::staged_convolution(exact) : costs::gathered_convolution(exact, results_.values[0] >= 128);
     if (!unless_.empty()) return file_.traffic(0, 0);
-    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), effort * operations);
+    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), effort * operations_of(node_, input_));
     file_.technique(Technique::implicit_product,
                     rows_ ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "
                                         "matrix of all taps never exists.",

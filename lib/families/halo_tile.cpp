@@ -124,7 +124,7 @@ ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, con
   std::string residues, rest = groups == 1 ? "blockIdx.z" : fmt::format("blockIdx.z / {}", groups);
   for (std::size_t i = 3; i-- > 0;) {
     const auto& [stride, padding, dilation, outputs, count] = windows.axes[i].window;
-    const std::string up(1, "DHW"[i]), low(1, "dhw"[i]);
+    const std::string low = lower_names[i], up = upper_names[i];
     const std::int64_t all = count.values[0];
     residues += taps_of_residue(windows.axes[i].window, low, up, fmt::format("{} % {}", rest, stride), std::to_string(all), "  ");
     rest += stride == 1 ? "" : fmt::format(" / {}", stride);

@@ -31,7 +31,6 @@ class StraightProduct {
   void write() {
     write_left();
     write_products();
-    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
     say_techniques();
   }
 

@@ -12,8 +12,6 @@ namespace cudal1::families {
 
 namespace {
 
-constexpr const char* lower_names[] = {"d", "h", "w"};
-constexpr const char* upper_names[] = {"D", "H", "W"};
 constexpr std::int64_t aligned_channels = 8;
 
 class WarpgroupConvolution {
@@ -30,7 +28,6 @@ class WarpgroupConvolution {
     write_products();
     file_.end_family();
     write_convolution_kernel(region_, dag_, buffers_, file_, false, {{input_back_, input_.shape[0]}, {weight_back_, node_.shape[1]}});
-    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
     say_techniques();
   }
 
@@ -175,9 +172,7 @@ class WarpgroupConvolution {
     const std::string input_back = arguments.pointer(input_back_, tensor::Dtype::float32, false), weight_back = arguments.pointer(weight_back_, tensor::Dtype::float32, false);
     const std::string C = arguments.number(channels_), O = arguments.number(results_), B = arguments.number(input_.shape[0]);
     std::string count, located = locate(O, B, C, arguments, count);
-    std::vector<std::string> at = {"at_b", "at_o"};
-    for (std::size_t i = 0; i < 3; ++i)
-      if (windows_.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", lower_names[i]));
+    const std::vector<std::string> at = windows_.result();
     const Epilogue after = epilogue(region_, dag_, at, 10, arguments);
     // Between the lines of a window's places lies the halo; a sample's lines follow another's.
     std::string place = fmt::format("        const int part_w = column % {0}, part_h = column / {0}{1}, part_b = {2}, at_b = b_start + part_b;\n", tile_.pitch,

@@ -86,7 +86,6 @@ class WarpgroupProduct {
     write_products();
     if (scaled()) write_fall_back();
     if (split()) write_split_total({name_, scratch_, std::to_string(tiling_.parts), tiling_.parts, factors_.n, factors_.m}, after, total, file_);
-    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
     say_techniques();
   }
 
