@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of asynchronous code and their twins, for tests/unit/sim/hopper.cpp; a marked line is where the finding belongs.
 // hopper.ptx is made of it:
-//   mkdir -p /tmp/h && cp lib/compile/headers/hopper.cuh /tmp/h && nvcc -I/tmp/h -arch=compute_90a -lineinfo -ptx -o tests/ptx/hopper/hopper.ptx tests/ptx/hopper/hopper.cu
+//   mkdir -p /tmp/h && cp lib/compile/headers/hopper*.cuh /tmp/h && nvcc -I/tmp/h -arch=compute_90a -lineinfo -ptx -o tests/ptx/hopper/hopper.ptx tests/ptx/hopper/hopper.cu
 // and the folders in its .file lines are taken out.
 // 128 threads, one block; x holds 2048 halves.
 #include "hopper.cuh"

@@ -67,6 +67,13 @@ float described(const std::vector<float>& a, const std::vector<float>& b, float 
 
 }  // namespace
 
+TEST_CASE("a bulk copy counts all bytes that it reads, so that it is not taken for scattered loads") {
+  auto device = sim::open({.gpu = "H200", .threads = 1});
+  const auto counters = run(*device, text_of("tests/ptx/hopper/hopper.ptx"), "misaligned_bulk_ok").counters;
+  CHECK(counters.global_load_requests == 1);
+  CHECK(counters.global_load_bytes == 256);
+}
+
 // Products of 2^-25 and of something smaller, which says whether a half is nearer to 0 or to its smallest number, 2^-24.
 TEST_CASE("a sum of wgmma that becomes a half is aligned to 2^-21 or more") {
   const sim::test::ProductCase one{"f16_f16_f16_shared_8", "f16", 8, "f16", false, true};
