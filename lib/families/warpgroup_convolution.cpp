@@ -321,7 +321,8 @@ class WarpgroupConvolution {
 
 // Few channels would leave most of a step of the depth empty.
 bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine) {
-  constexpr std::int64_t fewest_channels = 16, most_phases = 4, largest_window = 512;
+  constexpr std::int64_t fewest_channels = 16, largest_window = 512;
+  constexpr std::int64_t most_phases = 12;  // each half has a map of 128 bytes for each, and a kernel's parameters 4 KB
   if (!machine.warpgroup_products || !is_tiled_convolution(node) || input.dtype != tensor::Dtype::float32 || weights.dtype != tensor::Dtype::float32) return false;
   const std::int64_t groups = node.as<Convolution>().groups;
   if (input.shape[1].values[0] / groups < fewest_channels || node.shape[1].values[0] / groups < fewest_channels) return false;
@@ -329,11 +330,12 @@ bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& w
   std::int64_t phases = 1;
   for (const Windows::Axis& axis : windows.axes) {
     if (!axis.fixed) return false;
+    if (node.transposed()) continue;
     phases *= axis.window.stride;
     for (const std::int64_t value : axis.input.values)
-      if (value < axis.window.stride) return false;
+      if (value < axis.window.stride) return false;  // the last phases would have no input
   }
-  return (node.transposed() || phases <= most_phases) && windows.taps().values[0] <= largest_window && convolution_tile(node, input, windows, 2, machine) && convolution_tile(node, input, windows, 1, machine);
+  return phases <= most_phases && windows.taps().values[0] <= largest_window && convolution_tile(node, input, windows, 2, machine) && convolution_tile(node, input, windows, 1, machine);
 }
 
 void write_warpgroup_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) { WarpgroupConvolution(region, dag, buffers, file).write(); }
