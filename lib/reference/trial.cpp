@@ -229,6 +229,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
       break;
     case Pattern::outliers: canvas.outliers(special); break;
     case Pattern::stray: canvas.fill(), canvas.stray(stray_value); break;
+    case Pattern::lone: canvas.fill(), canvas.one((trial.turn == 0 ? 1 : -1) * (90 + 20 * unit(canvas.words(canvas.count(), 0x10e)[0]))); break;
     case Pattern::bands: canvas.bands(axis, small, !trial.half); break;
     case Pattern::alone: special ? canvas.fill(tensor::Distribution{}) : canvas.fill(); break;
     case Pattern::magnitudes: small ? canvas.magnitudes(axis) : canvas.fill(); break;
@@ -278,6 +279,7 @@ std::string_view name(Pattern pattern) {
     case Pattern::integers: return "integer-valued inputs";
     case Pattern::wide_integers: return "integer-valued inputs of twelve bits";
     case Pattern::stray: return "stray elements";
+    case Pattern::lone: return "one stray element in each input";
     case Pattern::bands: return "another pattern at every index";
     case Pattern::alone: return "one input normal, the others as declared";
     case Pattern::constants: return "constant inputs moved";
@@ -324,6 +326,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   if (!every_pattern) return result;
   for (const Pattern pattern : {Pattern::positive, Pattern::wide, Pattern::stray}) add(pattern);
   result.push_back({Pattern::outliers, random.next(), random.below(plain)});
+  add(Pattern::lone, 2);
   add(Pattern::bands, std::min(std::max<std::size_t>(inputs.deepest(), 1), several));
   if (plain > 1) add(Pattern::alone, std::min(plain, several));
   if (task.torch) add(Pattern::spotlight, std::min(inputs.lit_axes().size(), several));
