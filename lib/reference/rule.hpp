@@ -25,7 +25,7 @@ struct Deviation {
 // The rule of right, the same for kernel files, PyTorch modules, published answers and comparisons at full size: an
 // output is right if it is off by at most 3 sigma as a whole, 8 sigma in each slice and 32 sigma in each element. Few
 // errors scatter more: of n independent ones the whole may be off by 3 (1 + 4/√n). docs/right.md says where these come from.
-// Results in 16 bits must be rounded, not cut off: their mean error away from or towards 0 is at most 0.25 sigma.
+// Results in 16 bits must be rounded, not cut off: their mean error away from or towards 0 is at most 0.5 sigma.
 // `leniency` multiplies all bounds, for a task's own kernel.
 //
 // Empty when right; else one line with error, bound and ratio.
@@ -50,7 +50,7 @@ double independent_errors(const Slices& slices);
 // One element in 100,000, or one, may therefore be off by more than its own sigma allows, by at most 8 of what is usual in each slice that it lies in.
 inline constexpr double stray_share = 1e-5, stray_bound = 8;
 inline constexpr std::size_t looked_at_alike = 4096;
-inline constexpr double slice_bound = 8, element_bound = 32, bias_bound = 0.25;
+inline constexpr double slice_bound = 8, element_bound = 32, bias_bound = 0.5;
 
 // Sigma that was sampled is raised where it is 0, and anywhere if from few runs, to this share of the mean variance along each
 // axis and of so many neighbours in a row of at least twice as many.
