@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// every_variant [--only NAME] [--label TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--times] [--done FILE] NAIVE.cuh LINES.cu…
+// every_variant [--only NAME] [--label TEXT] [--holds TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--times] [--done FILE] NAIVE.cuh LINES.cu…
 // Every kernel that the built-in model can write for these torch lines, with every value of its tunables, executed at the
 // lines' check sizes on the simulator: against the line in double precision by the rule of `verify`, races and stray
 // accesses looked for. A variant whose kernels were all executed in others of its line is left out. Prints what is wrong,
 // and fails when something is, or when there were fewer than N kernels. --times: also what took longest. --part: every Nth of
-// a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them. --label: those whose id ends so.
+// a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them. --label: those whose id ends so. --holds: those whose source has this text.
 // --multiprocessors: written for a GPU with so few that blocks have several tiles even of small sizes. --done: a line for each variant
 // that was executed and is right; what stands in it already is left out, so that a run that was cut off goes on.
 #include "base/error.hpp"
@@ -117,7 +117,7 @@ class Done {
 // The variants that are asked for.
 struct Wanted {
   Part part;
-  std::string label;
+  std::string label, holds;
   int multiprocessors = 0;  // 0: the GPU's own
 };
 
@@ -144,7 +144,7 @@ class Examination {
     const playbook::Candidates candidates = playbook::candidates_for(task_, precision, facts);
     if (candidates.list.empty()) complain("the line", candidates.refusal);
     for (const playbook::Candidate& candidate : candidates.list) {
-      if (!candidate.id.ends_with(wanted_.label)) continue;
+      if (!candidate.id.ends_with(wanted_.label) || candidate.source.find(wanted_.holds) == std::string::npos) continue;
       const auto file = kernel::bind(task_.file, kernel::parse(candidate.source, "answer.cu").value()).value();
       const variants::KernelUnits units(file);
       const auto members = kernel::family(file).value();
@@ -266,6 +266,7 @@ int main(int argc, char** argv) {
     if (option == "--only" && i + 1 < argc) only = argv[++i];
     else if (option == "--at-least" && i + 1 < argc) at_least = std::stoul(argv[++i]);
     else if (option == "--label" && i + 1 < argc) wanted.label = argv[++i];
+    else if (option == "--holds" && i + 1 < argc) wanted.holds = argv[++i];
     else if (option == "--done" && i + 1 < argc) done_path = argv[++i];
     else if (option == "--multiprocessors" && i + 1 < argc) wanted.multiprocessors = std::stoi(argv[++i]);
     else if (option == "--times") times = true;
