@@ -102,20 +102,36 @@ class Cases:
         self.runs = 0        # that the last sigma was taken from
         self.built = {}      # models by their seeds for weights, the last ones
         self.lights = {}     # of spotlights, by trial
+        self.refused = {}    # whether the task does not run on the inputs of a pattern, by trial
         self.meetings = {}   # (of the large elements, its axis, of the zeros, its axis), or None, by trial: never another one while the task is open
         self.met = (None, {})   # of the last such trial: its key, and its changed tensors by place
         # Whether secret weights are moved from what the constructor makes them; not where an answer constructs its own.
         self.unsettled = True
 
     def arguments(self, trial):
-        pattern, seed, turn = trial["pattern"], trial["seed"], trial.get("turn", 0)
-        if pattern != "meets_zero":
+        """The inputs of a trial: as declared where the task itself does not run on those of the pattern."""
+        if trial["pattern"] != "meets_zero":
             self.met = (None, {})
+        key = trial["seed"], trial["pattern"], trial.get("turn", 0), trial.get("weights"), self.unsettled
+        if not self.refused.get(key, False):
+            try:
+                arguments = self.patterned(trial)
+            except Refusal as error:   # get_inputs() may compute with what it draws
+                if trial["pattern"] == "declared" or of_memory(error):
+                    raise
+                self.refused[key] = True
+            else:
+                if key not in self.refused:
+                    self.refused[key] = trial["pattern"] != "declared" and not self.takes(trial, arguments)
+                if not self.refused[key]:
+                    return arguments
+        return self.task.make_inputs(trial["seed"])
+
+    def patterned(self, trial):
+        pattern, seed, turn = trial["pattern"], trial["seed"], trial.get("turn", 0)
         light = self.light(trial) if pattern == "spotlight" else None
         arguments = self.task.make_inputs(seed, pattern, turn, light, trial.get("integers"), trial.get("numbers", 1.0))
-        if pattern == "meets_zero":
-            return self.replaced(arguments, self.meeting(trial), 0)
-        return arguments if pattern != "repeats" or self.takes(trial, arguments) else self.task.make_inputs(seed)
+        return self.replaced(arguments, self.meeting(trial), 0) if pattern == "meets_zero" else arguments
 
     @staticmethod
     def replaced(arguments, changed, first):
@@ -198,11 +214,18 @@ class Cases:
         return model
 
     def takes(self, trial, arguments):
-        """Whether the task itself runs on these, and gives the same twice."""
+        """Whether the task itself runs on these. On integers that repeat it must give the same twice, and nothing infinite."""
         try:
-            one, other = (self.reference(self.model(trial), arguments) for _ in range(2))
-        except Refusal:
-            return False
+            one = self.reference(self.model(trial), arguments)
+            if trial["pattern"] != "repeats":
+                return True
+            other = self.reference(self.model(trial), arguments)
+        except (Refusal, RuntimeError) as error:
+            full = of_memory(error)   # which says nothing of the inputs
+            if not full and not isinstance(error, Refusal):
+                raise
+            traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
+            return full and trial["pattern"] != "repeats"
         return all_finite(one) and all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(one, other))
 
     def light(self, trial):

@@ -91,7 +91,7 @@ def examine(cases, tolerance):
             kind = "weights only" if reacts else "input-independent"
             add(kind, f"{same:.0%} of the output stays within {tolerance:g} when the inputs change: an earlier output passes")
         if copies:
-            stressed = task.make_inputs(WEIGHT_SEED, "normal")
+            stressed = cases.arguments({"seed": WEIGHT_SEED, "pattern": "normal"})
             elsewhere = is_input(cases.reference(model, stressed), stressed, tolerance)
             if elsewhere:
                 add("identity", "an input passes as the output")

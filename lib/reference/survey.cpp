@@ -79,6 +79,21 @@ std::vector<bool> reached(const tensor::Graph& graph, const std::string& input) 
   return result;
 }
 
+// Seen through changes of shape, 0, 1, 2, …: what is equal to one of them is a place.
+bool are_places(const tensor::Graph& graph, tensor::NodeId at) {
+  while (true) {
+    const tensor::Node& node = graph.nodes[static_cast<std::size_t>(at)];
+    if (node.function == "arange") return true;
+    if (!shape_functions().contains(node.function) || node.operands.size() != 1) return false;
+    at = node.operands.front();
+  }
+}
+
+// An element at each place that an integer names. PyTorch refuses a place that is not there.
+bool looks_up(const tensor::Graph& graph, const tensor::Node& node) {
+  return (node.function == "eq" || node.function == "ne") && std::any_of(node.operands.begin(), node.operands.end(), [&](tensor::NodeId at) { return are_places(graph, at); });
+}
+
 bool only_arithmetic(const tensor::Graph& graph, const std::string& input) {
   std::vector<bool> integer(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -90,6 +105,7 @@ bool only_arithmetic(const tensor::Graph& graph, const std::string& input) {
     }
     const auto comes_in = [&](tensor::NodeId operand) { return static_cast<bool>(integer[static_cast<std::size_t>(operand)]); };
     if (std::none_of(node.operands.begin(), node.operands.end(), comes_in)) continue;
+    if (looks_up(graph, node)) return false;
     if (ends_integers(node.function)) continue;
     if (!keeps_integers(node.function)) return false;
     integer[i] = true;

@@ -11,7 +11,7 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib" / "pytorch"))
 from task_cases import MOST_MEETINGS, Cases, says_something  # noqa: E402
-from task_module import TaskModule  # noqa: E402
+from task_module import Refusal, TaskModule  # noqa: E402
 
 MODULE = "import random\nimport torch\nimport torch.nn as nn\n\n\n{}\n\n\ndef get_inputs():\n    {}\n\n\ndef get_init_inputs():\n    return []\n"
 IDENTITY = "class Model(nn.Module):\n    def forward(self, *x):\n        return sum(each.sum() for each in x)\n"
@@ -190,6 +190,26 @@ class TrialTest(unittest.TestCase):
             self.assertTrue(torch.equal(truth, (arguments[2] if len(arguments) > 2 else torch.zeros(3, 5)).double().expand(truth.shape)), model)
             self.assertEqual(cases.runs, 4, model)
             self.assertLess(float(sigma.max()), 1e-6, model)
+
+    def test_a_pattern_that_the_task_does_not_run_on_is_left_out(self):
+        loss = "class Model(nn.Module):\n    def forward(self, x, y, var):\n        return nn.functional.gaussian_nll_loss(x, y, var)\n"
+        drawn = "from torch.distributions import Normal; return [Normal(torch.zeros(400), torch.rand(400)).sample()]"
+        for one in (task("return [torch.rand(400), torch.rand(400), torch.rand(400)]", loss), task(drawn)):
+            cases, declared = Cases(one), one.make_inputs(3)
+            for pattern in ("normal", "stray"):
+                trial = {"seed": 3, "pattern": pattern}
+                got = cases.arguments(trial)
+                self.assertTrue(all(torch.equal(a, b) for a, b in zip(got, declared, strict=True)), pattern)
+                self.assertEqual(len(cases.reference(cases.model(trial), got)), 1)
+            positive = cases.arguments({"seed": 3, "pattern": "positive"})
+            self.assertFalse(torch.equal(positive[0], declared[0]), "what the task runs on stays")
+
+    def test_where_memory_ends_a_pattern_stays(self):
+        cases, trial = Cases(task("return [torch.rand(40)]")), {"seed": 3, "pattern": "stray"}
+        expected = cases.task.make_inputs(3, "stray")
+        with unittest.mock.patch.object(cases.task, "forward", side_effect=Refusal("full")) as forward:
+            forward.side_effect.__cause__ = torch.cuda.OutOfMemoryError("CUDA out of memory")
+            self.assertTrue(torch.equal(cases.arguments(trial)[0], expected[0]))
 
     def test_an_infinity_says_something_where_pytorch_has_it_too(self):
         exact = torch.tensor([1.0, math.inf, 1e300], dtype=torch.float64)

@@ -185,6 +185,9 @@ TEST_CASE("integers that only meet sums fill their type, and those that choose k
   CHECK(*std::min_element(full.begin(), full.end()) >= 0);
   CHECK_FALSE(patterns(make_task("C = torch.gather(B, 1, A)", "//@ input A: int64[N, M] ~ randint(0, 30)\n"
                                  "//@ input B: float32[N, M]\n//@ output C: float32[N, M]\n", "N = 40, M = 30")).contains(Pattern::full_width));
+  const auto compared = [&](const char* line) { return patterns(make_task(line, "//@ input A: int64[N, M] ~ randint(0, 30)\n//@ output C: bool[N, M, 30]\n")); };
+  CHECK_FALSE(compared("C = A.unsqueeze(2) == torch.arange(30).reshape(1, 30)").contains(Pattern::full_width));
+  CHECK(compared("C = (A + 1).unsqueeze(2) > torch.arange(30)").contains(Pattern::full_width));
 }
 
 TEST_CASE("constant inputs move in every element, one by one and together") {
