@@ -8,6 +8,7 @@
 #include <cstring>
 #include <elf.h>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -56,7 +57,7 @@ bool is_debug(std::string_view name) {
          name.starts_with(".rela.nv_debug");
 }
 
-// Names of symbols (see names_variables), and what depends on how many there are.
+// Names of symbols (see places), and what depends on how many there are.
 bool is_table(std::string_view name) {
   return name.empty() || name == ".symtab" || name == ".strtab" || name == ".shstrtab" || name.starts_with(".note") || name == ".nv.info" || name == ".nv.callgraph" || name == ".nv.prototype" ||
          name == ".nv.rel.action" || name == ".nv.compat";
@@ -65,29 +66,64 @@ bool is_table(std::string_view name) {
 // Of kernels' shared memory: none of these has a value before a launch, and where they lie stands in the instructions.
 bool is_shared(std::string_view name) { return name.starts_with(".nv.shared") || name.starts_with(".nv.reservedSmem"); }
 
-// Whether a table of symbols has variables, or cannot be read.
-bool names_variables(const std::vector<Section>& all, const Section& table) {
-  if (table.content.size() != table.size || table.size % sizeof(Elf64_Sym) != 0 || table.link >= all.size()) return true;
+// What symbols a table has; none if it cannot be read.
+struct Symbol {
+  std::string_view name;     // of a section's own symbol the section's
+  std::string_view place;    // the section where it lies; empty if it is defined elsewhere
+  std::uint64_t value = 0, size = 0;
+  int type = 0;
+};
+
+std::optional<std::vector<Symbol>> symbols(const std::vector<Section>& all, const Section& table) {
+  if (table.content.size() != table.size || table.size % sizeof(Elf64_Sym) != 0 || table.link >= all.size()) return std::nullopt;
   const std::string_view names = all[table.link].content;
+  std::vector<Symbol> result;
   Elf64_Sym symbol;
   for (std::size_t at = 0; read(table.content, at, symbol); at += sizeof symbol) {
-    const int type = ELF64_ST_TYPE(symbol.st_info);
-    if (type != STT_OBJECT && type != STT_COMMON && type != STT_TLS) continue;
     const bool has_place = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < all.size();
-    if (!is_shared(has_place ? all[symbol.st_shndx].name : part(names, symbol.st_name, names.size()))) return true;
+    const std::string_view name = part(names, symbol.st_name, names.size()), place = has_place ? all[symbol.st_shndx].name : std::string_view();
+    const int type = ELF64_ST_TYPE(symbol.st_info);
+    result.push_back({type == STT_SECTION ? place : name.substr(0, name.find('\0')), place, symbol.st_value, symbol.st_size, type});
   }
-  return false;
+  return result;
 }
 
-// Variables, constants in memory, and addresses that are filled in when the code is loaded: what the instructions do depends on names and on
-// where the variables lie.
-bool depends_on_names(const std::vector<Section>& all) {
-  return std::any_of(all.begin(), all.end(), [&](const Section& section) {
-    if (section.type == SHT_SYMTAB) return names_variables(all, section);
-    if (section.size == 0 || is_debug(section.name)) return false;
-    if (section.type == SHT_REL || section.type == SHT_RELA || section.name.starts_with(".rel")) return true;
-    return section.name.starts_with(".nv.global") || (section.name.starts_with(".nv.constant") && !section.name.starts_with(".nv.constant0."));
-  });
+// Variables, with their names: what the instructions do depends on where they lie.
+bool add_variables(const std::vector<Section>& all, const Section& table, std::vector<std::string>& lines) {
+  const auto found = symbols(all, table);
+  if (!found) return false;
+  for (const Symbol& symbol : *found)
+    if ((symbol.type == STT_OBJECT || symbol.type == STT_COMMON || symbol.type == STT_TLS) && !is_shared(symbol.place.empty() ? symbol.name : symbol.place))
+      lines.push_back(fmt::format("variable {} {} {} {}\n", symbol.name, symbol.place, symbol.value, symbol.size));
+  return true;
+}
+
+// Addresses that are filled in when the code is loaded, each with the name of what lies there.
+bool add_relocations(const std::vector<Section>& all, const Section& section, std::vector<std::string>& lines) {
+  const bool has_addends = section.type == SHT_RELA;
+  const std::size_t length = has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+  if (section.content.size() != section.size || section.size % length != 0 || section.link >= all.size()) return false;
+  const auto found = symbols(all, all[section.link]);
+  if (!found) return false;
+  for (std::size_t at = 0; at < section.size; at += length) {
+    Elf64_Rela entry{};
+    std::memcpy(&entry, section.content.data() + at, length);
+    const std::size_t symbol = ELF64_R_SYM(entry.r_info);
+    if (symbol >= found->size()) return false;
+    lines.push_back(fmt::format("{} {} {} {} {}\n", section.name, entry.r_offset, ELF64_R_TYPE(entry.r_info), (*found)[symbol].name, entry.r_addend));
+  }
+  return true;
+}
+
+// All variables and relocations; none if a table cannot be read.
+std::optional<std::vector<std::string>> places(const std::vector<Section>& all) {
+  std::vector<std::string> lines;
+  for (const Section& section : all) {
+    const bool relocates = section.type == SHT_REL || section.type == SHT_RELA;
+    if (section.type == SHT_SYMTAB && !add_variables(all, section, lines)) return std::nullopt;
+    if (relocates && !is_debug(section.name) && !add_relocations(all, section, lines)) return std::nullopt;
+  }
+  return lines;
 }
 
 bool copies(const std::vector<kernel::Plan>& plans) {
@@ -102,9 +138,9 @@ std::string text_of(const Section& section, std::string_view name) { return fmt:
 
 std::string code_digest(const Executable& executable) {
   const auto found = sections(executable.binary.cubin);
-  if (depends_on_names(found) || copies(executable.checks) || copies(executable.workloads)) return {};
+  auto shared = places(found);                  // what belongs to no kernel: variables, and functions that are called
+  if (!shared || copies(executable.checks) || copies(executable.workloads)) return {};
   std::map<std::string, std::string> kernels;   // by the name that a plan launches
-  std::vector<std::string> shared;              // what belongs to none of them: functions that are called
   for (const auto& [name, symbol] : executable.binary.entries) {
     std::vector<std::string> own;
     for (const Section& section : found)
@@ -118,11 +154,12 @@ std::string code_digest(const Executable& executable) {
   }
   for (const Section& section : found) {
     const bool of_kernel = std::any_of(executable.binary.entries.begin(), executable.binary.entries.end(), [&](const auto& entry) { return section.name.ends_with("." + entry.second); });
-    if (!of_kernel && !is_debug(section.name) && !is_table(section.name)) shared.push_back(text_of(section, section.name.starts_with(".text.") ? ".text." : section.name));
+    const bool listed = is_table(section.name) || section.type == SHT_REL || section.type == SHT_RELA;
+    if (!of_kernel && !is_debug(section.name) && !listed) shared->push_back(text_of(section, section.name.starts_with(".text.") ? ".text." : section.name));
   }
   if (kernels.empty()) return {};
-  std::sort(shared.begin(), shared.end());
-  std::string all = fmt::format("{}\n{}", executable.binary.arch, fmt::join(shared, ""));
+  std::sort(shared->begin(), shared->end());
+  std::string all = fmt::format("{}\n{}", executable.binary.arch, fmt::join(*shared, ""));
   for (const auto* plans : {&executable.checks, &executable.workloads})
     for (const kernel::Plan& plan : *plans) {
       kernel::Plan nameless = plan;

@@ -21,7 +21,8 @@ namespace {
 using Role = kernel::PlanBuffer::Role;
 using Status = device::RunResult::Status;
 
-constexpr std::uint64_t sampled_instructions = 2'000'000;      // warp instructions of blocks that nobody can know
+constexpr std::uint64_t sampled_instructions = 2'000'000;      // warp instructions of blocks that nobody can know, at least
+constexpr std::uint64_t drawn_instructions = 200'000'000;      // up to half of which are spent until those blocks tell enough
 constexpr std::uint64_t whole_instructions = 100'000'000;      // up to which a whole plan is executed
 constexpr double least_covered = 0.99, doubt = 4;              // of the outputs, and how many times the estimate's error beside it
 constexpr double hidden_work = 3;                              // times what the drawn blocks showed
@@ -162,7 +163,7 @@ void Session::check_simulated(const Executable& executable, const device::Module
     seen = {};
     buffers.restore_inouts();
     buffers.poison(reference::Buffers::Fill::nan);
-    const device::RunResult result = device_->run(buffers.bind(module), {false, whole_instructions, sampled, true});
+    const device::RunResult result = device_->run(buffers.bind(module), {false, sampled > 0 ? drawn_instructions : whole_instructions, sampled, true});
     share = result.executed_share;
     covered = result.covered;
     error = result.covered_error;
@@ -179,7 +180,7 @@ void Session::check_simulated(const Executable& executable, const device::Module
     return true;
   };
   bool executed = run(sampled_instructions);
-  if (executed && !seen.fault && share < 1 && covered + doubt * error < least_covered) {
+  if (executed && !seen.fault && share < 1 && covered < least_covered && covered + doubt * error < 1) {
     // The blocks that were drawn do less than their share: others do their work, or nobody does.
     const double drawn = share, theirs = covered;
     executed = whole < 2 * whole_instructions && run(0);

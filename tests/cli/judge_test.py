@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -124,6 +125,31 @@ class Judge(CliTest):
         rewards = {name: line["reward"] for name, line in self.lines(5).items()}
         self.assertAlmostEqual(rewards.pop("other reward"), 0.3 + leap["score"])
         self.assertEqual(rewards, {"wrong": 0, "no kernel": -0.3, "fault": None, "copy": 1})
+        self.end()
+
+    def test_answers_that_run_the_same_machine_code_have_one_code(self):
+        def renamed(answer):
+            return re.sub(r"\bi\b", "at", answer).replace("add_one", "plus_one")
+
+        tuned = FASTER.replace("256", "THREADS").replace("//@ launch", "//@ tune THREADS = 256\n//@ launch")
+        answers = {
+            "plain": FASTER,
+            "other names": renamed(FASTER),
+            "tuned": tuned,
+            "tuned, other names": renamed(tuned),
+            "tuned otherwise": tuned.replace("256", "128"),
+            "table": FASTER.replace("__global__", "__device__ const float one[2] = {1.0f, 2.0f};\n__global__", 1).replace("1.0f;", "one[i % 1];"),
+            "other table": FASTER.replace("__global__", "__device__ const float one[2] = {1.0f, 3.0f};\n__global__", 1).replace("1.0f;", "one[i % 1];"),
+        }
+        self.start("--brief")
+        for name, answer in answers.items():
+            self.send(name, TASK, answer, mode="verify")
+        got = self.lines(len(answers))
+        self.assertTrue(all(line["right"] for line in got.values()), got)
+        codes = {name: line["code"] for name, line in got.items()}
+        self.assertEqual({len(code) for code in codes.values()}, {64})
+        self.assertEqual((codes["plain"], codes["tuned"]), (codes["other names"], codes["tuned, other names"]))
+        self.assertEqual(len({codes[name] for name in ("plain", "tuned", "tuned otherwise", "table", "other table")}), 5, codes)
         self.end()
 
     def test_a_worker_that_is_killed_costs_no_answer_its_verdict(self):

@@ -94,7 +94,8 @@ Tally count_sample(Launch& launch, int threads, std::uint64_t resident, std::uin
   }
   Tally all;
   base::Random random(seed, 11);
-  for (BlockClass& one : sample_blocks(launch.grid, std::max<std::uint64_t>(2, counted_instructions / std::max<std::uint64_t>(1, each)), random)) {
+  const double most = std::max(2.0, static_cast<double>(counted_instructions / std::max<std::uint64_t>(1, each)));
+  for (BlockClass& one : sample_blocks(launch.grid, most, Edges::always, random)) {
     one.chosen = whole_clusters(launch, one.chosen);
     const auto workers = run_blocks(launch, one.chosen, threads, resident);
     keep_longest(longest, workers);

@@ -20,7 +20,7 @@ std::vector<Stretch> stretches(std::uint32_t extent) {
 
 }  // namespace
 
-std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most, base::Random& random) {
+std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, double most, Edges edges, base::Random& random) {
   const double total = static_cast<double>(grid[0]) * grid[1] * grid[2];
   std::vector<BlockClass> classes;
   for (const Stretch& z : stretches(grid[2]))
@@ -29,8 +29,9 @@ std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, 
         BlockClass one;
         const std::uint64_t count = x.count * y.count * z.count;
         one.population = static_cast<double>(count);
-        const auto share = static_cast<std::uint64_t>(std::ceil(static_cast<double>(most) * one.population / total));
-        const std::uint64_t wanted = std::clamp<std::uint64_t>(share, 1, count);
+        const double share = most * one.population / total;
+        const double rounded = edges == Edges::always ? std::ceil(share) : std::floor(share + random.uniform());
+        const std::uint64_t wanted = std::min(count, static_cast<std::uint64_t>(rounded));
         for (std::uint64_t k = 0; k < wanted; ++k) {
           const std::uint64_t start = k * count / wanted, end = (k + 1) * count / wanted;
           const std::uint64_t at = start + random.below(end - start);

@@ -15,9 +15,12 @@ struct BlockClass {
   double population = 0;
 };
 
+// Whether each class must be among a few blocks, however few of the grid's blocks it has.
+enum class Edges { always, in_proportion };
+
 // Splits a grid by where a block lies along each axis (first, last, between), because edges often do other work, and chooses about
-// `most` blocks in all, in proportion and at least one of each class; inner ones lie at random in equal stretches, so that nobody
-// can know which. All blocks where they are few.
-std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, std::uint64_t most, base::Random& random);
+// `most` blocks in all, in proportion; inner ones lie at random in equal stretches, so that nobody can know which. All blocks
+// where they are few.
+std::vector<BlockClass> sample_blocks(const std::array<std::uint32_t, 3>& grid, double most, Edges edges, base::Random& random);
 
 }  // namespace cudal1::sim

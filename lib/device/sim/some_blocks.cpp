@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <set>
@@ -20,14 +21,17 @@ namespace {
 
 // Groups of blocks drawn independently: how much they differ says how far the estimate may be off. Where outputs seem to be
 // missing, more of them, until that is certain.
-constexpr std::size_t few_groups = 4, certain_groups = 12, most_groups = 200;
-// So few blocks miss one idle block in twenty in one sample of thirty; blocks that do much are drawn in more groups to get there.
-constexpr std::size_t telling_blocks = 64, telling_groups = 16;
-constexpr std::uint64_t probes = 8;                // blocks that show how much one does: a single one may be idle
-constexpr double suspicious = 0.99, certain = 4;   // of the outputs, and standard errors
+constexpr std::size_t fewest_groups = 4, few_groups = 12, most_groups = 200;
+constexpr std::size_t edge_groups = 4;             // that look at every kind of edge
+// So few blocks miss one idle block in twenty in one sample of a thousand: 0.95^135.
+constexpr double telling_blocks = 135;
+constexpr double probes = 8;                       // blocks that show how much one does: a single one may be idle
+constexpr double affordable = 0.5;                 // of the launch's budget: the last group may go beyond
+constexpr double complete = 0.999, suspicious = 0.99, certain = 4;   // of the outputs, and standard errors
 
 struct Estimate {
   double mean = 0, error = 0;
+  bool misses_outputs() const { return mean < suspicious && mean + certain * error < 1; }
 };
 
 Estimate estimate_of(const std::vector<double>& groups) {
@@ -35,14 +39,15 @@ Estimate estimate_of(const std::vector<double>& groups) {
   Estimate estimate{std::accumulate(groups.begin(), groups.end(), 0.0) / count, 0};
   double squares = 0;
   for (const double each : groups) squares += (each - estimate.mean) * (each - estimate.mean);
-  estimate.error = std::sqrt(squares / std::max(1.0, count - 1) / count);
+  estimate.error = groups.size() < fewest_groups ? 1 : std::sqrt(squares / (count - 1) / count);
   return estimate;
 }
 
-bool want_more(const std::vector<double>& groups) {
-  if (groups.size() < few_groups) return true;
-  const auto [mean, error] = estimate_of(groups);
-  return mean < suspicious && (groups.size() < certain_groups || (groups.size() < most_groups && mean + certain * error >= suspicious));
+// Whether a few groups leave open how much of an output is written.
+bool open_after(const std::vector<double>& groups) {
+  if (groups.size() >= most_groups) return false;
+  const Estimate estimate = estimate_of(groups);
+  return estimate.mean < complete && !estimate.misses_outputs();
 }
 
 double written_bytes(const Allocation& buffer) {
@@ -57,11 +62,18 @@ double written_bytes(const Allocation& buffer) {
   return static_cast<double>(count);
 }
 
+std::uint64_t block_count(const Launch& launch) { return static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]; }
+
 // What some blocks wrote of each output.
 struct Seen {
   std::vector<double> bytes;
   double blocks = 0;
   double each(std::size_t output) const { return blocks > 0 ? bytes[output] / blocks : 0; }
+  void add(const Seen& more) {
+    bytes.resize(more.bytes.size());
+    std::transform(bytes.begin(), bytes.end(), more.bytes.begin(), bytes.begin(), std::plus<>());
+    blocks += more.blocks;
+  }
 };
 
 // Outputs of which every block may write something. Of the others, as one number for a whole row of blocks, few drawn blocks
@@ -73,6 +85,94 @@ std::vector<std::vector<const Allocation*>> looked_at(const std::vector<Allocati
   return sets;
 }
 
+// Blocks of one launch, drawn in groups, none twice, and what each group shows of how much of the outputs all blocks write.
+class Drawing {
+ public:
+  Drawing(Launch& launch, const std::vector<Allocation*>& outputs, base::Random random, int threads, std::uint64_t resident)
+      : launch_(launch), sets_(looked_at(outputs, block_count(launch))), random_(random), threads_(threads), resident_(resident), estimates_(sets_.size()) {
+    all_ = sums([](const Allocation& buffer) { return static_cast<double>(buffer.bytes); });
+    written_ = sums(written_bytes);
+  }
+
+  // A group of about `most` blocks. The first groups look at every kind of edge.
+  void draw(double most) {
+    const std::vector<BlockClass> classes = sample_blocks(launch_.grid, most, groups() < edge_groups ? Edges::always : Edges::in_proportion, random_);
+    seen_.resize(classes.size());
+    std::vector<double> estimate(sets_.size());
+    for (std::size_t c = 0; c < classes.size() && !launch_.aborted; ++c) {
+      const Seen fresh = run(classes[c].chosen);
+      seen_[c].add(fresh);
+      const Seen& shows = fresh.blocks > 0 ? fresh : seen_[c];
+      for (std::size_t i = 0; i < sets_.size(); ++i) estimate[i] += classes[c].population * shows.each(i);
+    }
+    for (std::size_t i = 0; i < sets_.size(); ++i) estimates_[i].push_back(all_[i] > 0 ? estimate[i] / all_[i] : 1);
+    const auto common = std::max_element(classes.begin(), classes.end(), [](const BlockClass& a, const BlockClass& b) { return a.population < b.population; });
+    const double share = common->population / static_cast<double>(block_count(launch_));
+    telling_ = seen_[static_cast<std::size_t>(common - classes.begin())].blocks / share;
+  }
+
+  void run_others() {
+    std::vector<std::uint64_t> others;
+    for (std::uint64_t i = 0; i < block_count(launch_); ++i)
+      if (!executed_.contains(i)) others.push_back(i);
+    run(others);
+  }
+
+  bool wants_more() const {
+    return groups() < few_groups || telling_ < std::min(telling_blocks, static_cast<double>(block_count(launch_))) ||
+           std::any_of(estimates_.begin(), estimates_.end(), open_after);
+  }
+
+  std::size_t executed() const { return executed_.size(); }
+  std::vector<std::unique_ptr<Worker>> take_workers() { return std::move(workers_); }
+
+  // Of the output of which least is written.
+  Estimate least() const {
+    const auto at_most = [](const Estimate& each) { return each.mean + certain * each.error; };
+    Estimate least = estimate_of(estimates_.front());
+    for (const auto& groups : estimates_)
+      if (const Estimate own = estimate_of(groups); at_most(own) < at_most(least)) least = own;
+    return least;
+  }
+
+ private:
+  template <class Of>
+  std::vector<double> sums(const Of& of) const {
+    std::vector<double> result;
+    for (const auto& set : sets_) result.push_back(std::accumulate(set.begin(), set.end(), 0.0, [&](double sum, const Allocation* buffer) { return sum + of(*buffer); }));
+    return result;
+  }
+
+  // Runs those of the blocks that have not run yet, with all of their clusters: what they wrote that was not written before.
+  Seen run(const std::vector<std::uint64_t>& wanted) {
+    std::vector<std::uint64_t> blocks;
+    const std::vector<std::uint64_t> whole = whole_clusters(launch_, wanted);
+    std::copy_if(whole.begin(), whole.end(), std::back_inserter(blocks), [&](std::uint64_t block) { return executed_.insert(block).second; });
+    Seen fresh{std::vector<double>(sets_.size()), static_cast<double>(blocks.size())};
+    if (blocks.empty()) return fresh;
+    auto workers = run_blocks(launch_, blocks, threads_, resident_);
+    std::move(workers.begin(), workers.end(), std::back_inserter(workers_));
+    std::vector<double> now = sums(written_bytes);
+    std::transform(now.begin(), now.end(), written_.begin(), fresh.bytes.begin(), std::minus<>());
+    written_ = std::move(now);
+    return fresh;
+  }
+
+  std::size_t groups() const { return estimates_.front().size(); }
+
+  Launch& launch_;
+  std::vector<std::vector<const Allocation*>> sets_;
+  base::Random random_;
+  int threads_;
+  std::uint64_t resident_;
+  std::set<std::uint64_t> executed_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<double> all_, written_;             // bytes, by set
+  std::vector<Seen> seen_;                        // by class of blocks
+  std::vector<std::vector<double>> estimates_;    // by set, of each group
+  double telling_ = 0;                            // blocks drawn, were all kinds drawn in proportion
+};
+
 }  // namespace
 
 bool dependent(const Program& program) {
@@ -82,77 +182,27 @@ bool dependent(const Program& program) {
 
 std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const std::vector<Allocation*>& outputs, std::uint64_t instructions,
                                                          std::uint64_t resident, device::RunResult& result) {
-  const std::uint64_t blocks = static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  const std::uint64_t blocks = block_count(launch);
   if (dependent(*launch.program) || blocks < 2) return {};
-  base::Random random(seed_, 1000 + samples_++);
-  std::set<std::uint64_t> executed;
-  while (executed.size() < std::min(probes, blocks)) executed.insert(random.below(blocks));
-  for (const std::uint64_t block : whole_clusters(launch, {executed.begin(), executed.end()})) executed.insert(block);
-  const std::uint64_t before = launch.executed;
-  const auto sets = looked_at(outputs, blocks);
-  const auto sums = [&](const auto& of) {
-    std::vector<double> result;
-    for (const auto& set : sets) result.push_back(std::accumulate(set.begin(), set.end(), 0.0, [&](double sum, const Allocation* buffer) { return sum + of(*buffer); }));
-    return result;
-  };
-  std::vector<double> written = sums(written_bytes);
-  std::vector<std::unique_ptr<Worker>> workers = run_blocks(launch, {executed.begin(), executed.end()}, threads_, resident);
-  const std::uint64_t each = std::max<std::uint64_t>(1, (launch.executed - before) / executed.size());
-  const std::uint64_t most = std::max<std::uint64_t>(16, instructions / each);
+  Drawing drawing(launch, outputs, base::Random(seed_, 1000 + samples_++), threads_, resident);
+  drawing.draw(probes);
   if (launch.aborted) {
     launch.aborted = launch.timed_out = false;  // the whole launch meets the fault again, and reports it
     return {};
   }
-  if (most >= blocks) {                         // all of them, but none twice: it may add to what it finds
-    std::vector<std::uint64_t> others;
-    for (std::uint64_t i = 0; i < blocks; ++i)
-      if (!executed.contains(i)) others.push_back(i);
-    auto more = run_blocks(launch, others, threads_, resident);
-    std::move(more.begin(), more.end(), std::back_inserter(workers));
-    return workers;
+  const double each = std::max(1.0, static_cast<double>(launch.executed) / static_cast<double>(drawing.executed()));
+  const double most = affordable * static_cast<double>(launch.budget) / each;
+  const double wanted = std::min(most, std::max(telling_blocks, static_cast<double>(instructions) / each));
+  if (static_cast<double>(blocks) <= wanted) {  // all of them, but none twice: it may add to what it finds
+    drawing.run_others();
+    return drawing.take_workers();
   }
-  const auto fresh_bytes = [&] {
-    std::vector<double> now = sums(written_bytes), fresh = now;
-    for (std::size_t i = 0; i < fresh.size(); ++i) fresh[i] -= written[i];
-    written = std::move(now);
-    return fresh;
-  };
-  Seen first;
-  first.bytes = fresh_bytes();
-  first.blocks = static_cast<double>(executed.size());
-  std::vector<Seen> seen;                     // of each class of blocks
-  std::vector<std::vector<double>> estimates(sets.size());
-  const std::vector<double> all = sums([](const Allocation& buffer) { return static_cast<double>(buffer.bytes); });
-  const auto telling = [&] { return executed.size() >= telling_blocks || estimates.front().size() >= telling_groups; };
-  while (!launch.aborted && (!telling() || std::any_of(estimates.begin(), estimates.end(), want_more))) {
-    const std::vector<BlockClass> classes = sample_blocks(launch.grid, std::max<std::uint64_t>(1, most / few_groups), random);
-    seen.resize(classes.size());
-    std::vector<double> estimate(sets.size());
-    for (std::size_t c = 0; c < classes.size() && !launch.aborted; ++c) {
-      std::vector<std::uint64_t> chosen;
-      const std::vector<std::uint64_t> whole = whole_clusters(launch, classes[c].chosen);
-      std::copy_if(whole.begin(), whole.end(), std::back_inserter(chosen), [&](std::uint64_t block) { return executed.insert(block).second; });
-      Seen here = seen[c].blocks > 0 ? seen[c] : first;
-      if (!chosen.empty()) {
-        auto more = run_blocks(launch, chosen, threads_, resident);
-        std::move(more.begin(), more.end(), std::back_inserter(workers));
-        here = {fresh_bytes(), static_cast<double>(chosen.size())};
-        seen[c].bytes.resize(sets.size());
-        for (std::size_t i = 0; i < sets.size(); ++i) seen[c].bytes[i] += here.bytes[i];
-        seen[c].blocks += here.blocks;
-      }
-      for (std::size_t i = 0; i < sets.size(); ++i) estimate[i] += classes[c].population * here.each(i);
-    }
-    for (std::size_t i = 0; i < sets.size(); ++i) estimates[i].push_back(all[i] > 0 ? estimate[i] / all[i] : 1);
-  }
-  const auto at_most = [](const Estimate& each) { return each.mean + certain * each.error; };
-  Estimate least = estimate_of(estimates.front());   // of the output of which least is written
-  for (const auto& groups : estimates)
-    if (const Estimate own = estimate_of(groups); at_most(own) < at_most(least)) least = own;
+  while (!launch.aborted && drawing.wants_more() && static_cast<double>(drawing.executed()) < most) drawing.draw(wanted / few_groups);
+  const Estimate least = drawing.least();
   result.covered = least.mean;
   result.covered_error = least.error;
-  result.executed_share = static_cast<double>(executed.size()) / static_cast<double>(blocks);
-  return workers;
+  result.executed_share = static_cast<double>(drawing.executed()) / static_cast<double>(blocks);
+  return drawing.take_workers();
 }
 
 }  // namespace cudal1::sim

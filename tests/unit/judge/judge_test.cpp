@@ -74,7 +74,7 @@ TEST_CASE("answers whose text or names alone differ have the same code, and othe
   CHECK(code("//@ launch  nothing<<<1, 1>>>(A)\n__global__ void nothing(const float* A) {").empty());
 }
 
-TEST_CASE("code with variables has no digest: instructions alone do not say what it does") {
+TEST_CASE("variables count in the code with their names, places and values") {
   Court court(scale_task);
   const auto code = [&](const std::string& variables, const std::string& body) {
     const auto judgement = court.judge.screen("//@ launch  fast<<<ceil_div(N * M, 256), 256>>>(A, C, N * M)\n" + variables +
@@ -84,9 +84,12 @@ TEST_CASE("code with variables has no digest: instructions alone do not say what
     return judgement.code;
   };
   const std::string body = "if (i < count) C[i] = one[i & 1] * A[i] + two[i & 1];";
-  CHECK(code("__constant__ float one[2] = {2, 2}, two[2] = {0, 0};\n", body).empty());
-  CHECK(code("__constant__ float two[2] = {2, 2}, one[2] = {0, 0};\n", body).empty());
-  CHECK(code("__device__ const float one[2] = {2, 2}, two[2] = {0, 0};\n", body).empty());
+  const std::string own = code("__constant__ float one[2] = {2, 2}, two[2] = {0, 0};\n", body);
+  CHECK(own.size() == 64);
+  CHECK(code("// the same\n__constant__ float one[2] = {2, 2}, two[2] = {0, 0};\n", body) == own);
+  CHECK(code("__constant__ float two[2] = {2, 2}, one[2] = {0, 0};\n", body) != own);       // the same bytes under other names
+  CHECK(code("__constant__ float one[2] = {2, 3}, two[2] = {0, 0};\n", body) != own);
+  CHECK(code("__device__ const float one[2] = {2, 2}, two[2] = {0, 0};\n", body) != own);
   CHECK(code("", "__shared__ float row[256]; row[threadIdx.x] = i < count ? A[i] : 0; __syncthreads(); if (i < count) C[i] = 2 * row[threadIdx.x];").size() == 64);
 }
 

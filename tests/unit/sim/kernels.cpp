@@ -558,6 +558,45 @@ TEST_CASE("some blocks show how much of the outputs all of them write") {
   CHECK(std::fabs(third.covered - 1.0 / 3) < 0.15);
 }
 
+namespace {
+
+// Each block writes sixteen numbers, but for one in `rare`, scattered by a hash of their numbers, that does nothing.
+const char* const scattered =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry scattered(.param .u64 out, .param .u32 rare)\n{\n"
+    ".reg .b32 %r<16>;\n.reg .b64 %rd<4>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [out];\nld.param.u32 %r1, [rare];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ctaid.y;\nmov.u32 %r4, %nctaid.x;\nmov.u32 %r5, %tid.x;\nmad.lo.u32 %r6, %r3, %r4, %r2;\n"
+    "shr.u32 %r7, %r6, 16;\nxor.b32 %r7, %r7, %r6;\nmul.lo.u32 %r7, %r7, 2146121005;\nshr.u32 %r8, %r7, 15;\nxor.b32 %r8, %r8, %r7;\n"
+    "mul.lo.u32 %r8, %r8, 2221713035;\nrem.u32 %r9, %r8, %r1;\nsetp.eq.u32 %p1, %r9, 0;\n@%p1 ret;\nmad.lo.u32 %r10, %r6, 16, %r5;\n"
+    "mul.wide.u32 %rd2, %r10, 4;\nadd.u64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r6;\nret;\n}\n";
+
+// How many of `draws` times drawn blocks do not show that one block in `rare` is idle.
+int missed(unsigned rare, kernel::Dim3 grid, int draws) {
+  auto device = sim::open({.gpu = "H200", .threads = 1, .seed = 3});
+  Bench bench(*device);
+  bench.load(scattered);
+  bench.output(static_cast<std::size_t>(grid[0]) * grid[1] * 16 * 4);
+  bench.plan.buffers.front().role = kernel::PlanBuffer::Role::output;
+  bench.scalar(static_cast<int>(rare));
+  device::RunOptions options;
+  options.sampled_instructions = 1;
+  int missed = 0;
+  for (int i = 0; i < draws; ++i) {
+    const device::RunResult result = bench.run("scattered", grid, {16, 1, 1}, options);
+    REQUIRE(result.executed_share < 0.3);
+    missed += result.covered >= 0.99 || result.covered + 4 * result.covered_error >= 1;
+  }
+  return missed;
+}
+
+}  // namespace
+
+TEST_CASE("one idle block in twenty is found, whatever the grid's form") {
+  CHECK(missed(20, {16'000, 1, 1}, 60) == 0);
+  CHECK(missed(20, {128, 128, 1}, 60) == 0);
+  CHECK(missed(20, {2, 8'000, 1}, 60) == 0);
+  CHECK(missed(1'000'000'000, {128, 128, 1}, 20) == 20);
+}
+
 TEST_CASE("a kernel that writes to its own parameters fails, as on a GPU") {
   auto device = sim::open({.gpu = "H200", .threads = 1});
   Bench bench(*device);

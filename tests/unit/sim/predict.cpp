@@ -173,7 +173,7 @@ TEST_CASE("a cache keeps what fits and forgets the oldest") {
 
 TEST_CASE("sampled blocks stand for the whole grid, edges apart") {
   base::Random random(7);
-  const auto classes = sample_blocks({100, 50, 1}, 40, random);
+  const auto classes = sample_blocks({100, 50, 1}, 40, Edges::always, random);
   REQUIRE(classes.size() == 9);
   double population = 0;
   for (const BlockClass& one : classes) {
@@ -187,8 +187,15 @@ TEST_CASE("sampled blocks stand for the whole grid, edges apart") {
   CHECK(classes[4].population == 98 * 48);
   CHECK(classes[4].chosen.size() >= 30);
   std::size_t all = 0;
-  for (const BlockClass& one : sample_blocks({3, 2, 2}, 1000, random)) all += one.chosen.size();
+  for (const BlockClass& one : sample_blocks({3, 2, 2}, 1000, Edges::always, random)) all += one.chosen.size();
   CHECK(all == 12);
+  std::array<std::size_t, 9> drawn{};
+  for (int i = 0; i < 1000; ++i) {
+    const auto few = sample_blocks({100, 50, 1}, 10, Edges::in_proportion, random);
+    for (std::size_t c = 0; c < few.size(); ++c) drawn[c] += few[c].chosen.size();
+  }
+  CHECK(std::fabs(static_cast<double>(drawn[4]) - 1000 * 10 * 98 * 48 / 5000.0) < 60);
+  CHECK(drawn[1] < 300);          // an edge of 98 blocks, 196 on average
 }
 
 TEST_CASE("instructions cost what ptxas makes of them") {
@@ -310,7 +317,8 @@ TEST_CASE("initial values of scratch memory cost what a memset costs") {
 
 TEST_CASE("which blocks are executed follows the seed") {
   base::Random one(1), same(1), other(2);
-  const auto first = sample_blocks({4000, 1, 1}, 40, one), again = sample_blocks({4000, 1, 1}, 40, same), fresh = sample_blocks({4000, 1, 1}, 40, other);
+  const auto first = sample_blocks({4000, 1, 1}, 40, Edges::always, one), again = sample_blocks({4000, 1, 1}, 40, Edges::always, same),
+             fresh = sample_blocks({4000, 1, 1}, 40, Edges::always, other);
   CHECK(first[1].chosen == again[1].chosen);
   CHECK(first[1].chosen != fresh[1].chosen);
 }
