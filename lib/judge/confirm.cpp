@@ -61,7 +61,8 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
 
 outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, const Executable& executable,
                                                   const std::string& key) {
-  if (lends()) with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(); });
+  if (lends()) with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(pytorch::Host::Truths::kept); });
+  for_confirming.reset();   // that no answer was given before
   host.stop();  // two workers on one GPU would disturb each other's times
   counter.stop();
   ready = false;

@@ -34,22 +34,31 @@ void Judge::State::with_pytorch(const std::function<void(pytorch::Host&)>& work,
   work(*options.pytorch);
 }
 
+Judge::State::Lent Judge::State::drawn(std::size_t sets) {
+  Lent result;
+  result.trials = options.pytorch->trials(random);
+  pytorch::Trial timed = options.pytorch->timed_trial(random);   // all versions with the same weights, which are secret
+  const auto next = [&] {
+    timed.seed = random.next() >> 2;
+    return timed;
+  };
+  for (int more = pytorch::Host::usual_declared; more < options.trials; ++more) result.trials.push_back(next());
+  for (std::size_t i = 0; i < sets; ++i) result.versions.push_back(next());
+  result.right.resize(sets);
+  result.last = options.pytorch->timed_trial(random);
+  return result;
+}
+
 // A worker's memory in PyTorch's hands, in place of an earlier one's.
 void Judge::State::lend(DeviceHost& where) {
-  with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(); });
+  with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(pytorch::Host::Truths::kept); });
   auto reply = ask<LendReply>(where, LendJob{}, true, "", GpuTurn::Use::shared);
   if (!reply)
     throw base::Error(base::Fault::no_device, fmt::format("{}: the task's tensors do not fit on {}: {}", task.file.name, options.device,
                                                           reply.error().message));
-  lent = Lent{};
-  lent.trials = options.pytorch->trials(random);
-  pytorch::Trial timed = options.pytorch->timed_trial(random);   // all versions with the same weights, which are secret
-  for (int more = pytorch::Host::usual_declared; more < options.trials; ++more) {
-    lent.trials.push_back(timed);
-    lent.trials.back().seed = random.next() >> 2;
-  }
-  for (std::size_t i = 0; i < reply->places.size(); ++i, timed.seed = random.next() >> 2) lent.versions.push_back(timed);
-  lent.right.resize(lent.versions.size());
+  std::optional<Lent>& kept = &where == &host ? for_screening : for_confirming;
+  if (!kept) kept = drawn(reply->places.size());
+  lent = *kept;
   with_pytorch([&](pytorch::Host& pytorch) { pytorch.attach(reply->places); });
 }
 
@@ -99,7 +108,7 @@ Rejected Judge::State::check_trials(DeviceHost& where, const Executable& executa
     std::swap(trials[first_trials - 1], trials[first_trials - 1 + random.below(trials.size() - first_trials + 1)]);
     trials.resize(first_trials);
   }
-  if (on == CheckJob::Where::fresh) trials = {options.pytorch->timed_trial(random)};
+  if (on == CheckJob::Where::fresh) trials = {lent.last};
   Rejected result;
   result.verdict = Verdict::inconclusive;
   lent.filled = false;

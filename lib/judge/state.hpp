@@ -95,11 +95,16 @@ struct Judge::State {
   struct Lent {
     std::vector<pytorch::Trial> trials;         // that variants are verified on
     std::vector<pytorch::Trial> versions;       // that they are timed on, by set
+    pytorch::Trial last;                        // that one is verified on after it was timed, before its final verdict
     std::vector<std::vector<std::uint64_t>> right;  // digests of right outputs of these
     bool filled = false;                        // the sets hold the versions
     int compared = 0;                           // timed outputs, by PyTorch
   };
   Lent lent;
+  // Drawn once for all screenings, and for all fresh processes of a final verdict: the truth of a trial depends on its seeds alone, and
+  // a process knows nothing of what an earlier one was given.
+  std::optional<Lent> for_screening, for_confirming;
+  Lent drawn(std::size_t sets);
   std::string chosen_baseline;                  // that 1.00 means
   bool lends() const;
   // While it holds the GPU: for what takes no times, as others do who only compute.

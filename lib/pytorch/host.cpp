@@ -169,9 +169,9 @@ void Host::attach(const std::vector<std::vector<device::Lent>>& sets) {
   state_->attached = request;
 }
 
-void Host::detach() {
+void Host::detach(Truths truths) {
   state_->attached = nullptr;
-  if (state_->worker && state_->worker->alive()) state_->ask({{"do", "detach"}});
+  if (state_->worker && state_->worker->alive()) state_->ask({{"do", "detach"}, {"forget", truths == Truths::forgotten}});
 }
 
 std::string Host::offer() {

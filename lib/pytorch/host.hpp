@@ -102,7 +102,8 @@ class Host {
   // Inputs as declared, with secret weights: what variants are timed on.
   Trial timed_trial(base::Random& random) const;
   void attach(const std::vector<std::vector<device::Lent>>& sets);   // a device worker's memory, from now on
-  void detach();
+  enum class Truths { kept, forgotten };                             // of trials, where there is room
+  void detach(Truths truths = Truths::forgotten);
   // Instead of a device worker's: memory of this process's own, one set, for one that runs an answer. What that must be
   // told, as JSON.
   std::string offer();

@@ -167,7 +167,7 @@ class Host:
     def detach(self, request):
         if self.lent is not None:
             self.make_room()
-            self.lent.forget()
+            self.lent.forget() if request["forget"] else self.lent.detach()
         return {}
 
     def make_room(self):

@@ -30,6 +30,7 @@ class Expected:
         self.truth, self.sigma, self.precision, self.runs = truth, sigma, precision, runs
         self.rows, self.everywhere, self.reference = rows, everywhere, reference
         self.is_finite = is_finite   # the trial may be used
+        self.used = 0                # the attachment in which it was asked for last
 
     def bytes(self):
         return sum(bytes_of(each) for group in (self.truth, self.sigma, self.everywhere or [], self.reference or []) for each in group)
@@ -63,13 +64,14 @@ class LentCases:
 
     def __init__(self, cases):
         self.cases, self.task = cases, cases.task
-        self.mappings, self.sets, self.shared, self.expected = None, [], False, {}
+        self.mappings, self.sets, self.shared, self.expected, self.attachments = None, [], False, {}, 0
         self.small = self.task.bytes() <= WHOLE_LIMIT
         self.dear = False   # to take the truth of
 
     def attach(self, sets, mappings=None):
         """`sets`: of places, those of the inputs and then of the outputs."""
         self.detach()
+        self.attachments += 1
         self.mappings = mappings or Mappings(self.task.device)
         tensors = self.task.inputs + self.task.state + self.task.outputs
         self.sets = [[self.mappings.tensor(place, each["tensor"].dtype, each["tensor"].shape) for place, each in zip(places, tensors)]
@@ -139,6 +141,7 @@ class LentCases:
         key = (trial["seed"], trial["pattern"], trial.get("weights"))
         found = self.expected.get(key)
         if found is not None:
+            found.used = self.attachments
             return found
         arguments = self.lent_arguments(number) if self.tight() else None
         if arguments is None:
@@ -146,9 +149,18 @@ class LentCases:
         model = self.cases.model(trial)
         declared = trial["pattern"] == "declared"
         found = self.whole(model, arguments, declared) if self.small and not self.dear else self.in_slices(model, arguments, declared)
-        if self.room_for(found.bytes(), sum(each.bytes() for each in self.expected.values())):
-            self.expected[key] = found
+        self.keep(key, found)
         return found
+
+    def keep(self, key, found):
+        """Where there is room for it. What was not asked for since sets were attached makes room; of what was, the first are kept, because all
+        are asked for again in the same order."""
+        found.used = self.attachments
+        earlier = [each for each, expected in self.expected.items() if expected.used < self.attachments]
+        while not (fits := self.room_for(found.bytes(), sum(each.bytes() for each in self.expected.values()))) and earlier:
+            del self.expected[earlier.pop(0)]
+        if fits:
+            self.expected[key] = found
 
     def whole(self, model, arguments, declared, runs=16):
         began = time.monotonic()

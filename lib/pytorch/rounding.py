@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import precision
 from comparison import finite
+from known_products import KnownProducts, Product
 
 UNIT = 2.0 ** -24
 RMS = 0.41
@@ -112,13 +113,14 @@ def tensors_of(values):
 
 
 class Rounding(TorchDispatchMode):
-    """Disturbs every double-precision result by its own sigma, up or down at random."""
+    """Disturbs every double-precision result by its own sigma, up or down at random. `known`: products of earlier runs of the same."""
 
     weights = {}   # of sums and means, by what makes them
 
-    def __init__(self, seed, run_class="fp32", stretch=1):
+    def __init__(self, seed, run_class="fp32", stretch=1, known=None):
         super().__init__()
         self.seed, self.run_class, self.stretch, self.generators = seed, run_class, stretch, {}
+        self.known, self.products = known or KnownProducts(), 0
 
     def noise(self, like):
         """Of either sign."""
@@ -148,6 +150,8 @@ class Rounding(TorchDispatchMode):
             if made is not None and made.shape == first.shape:
                 return type(direct)((made,) + tuple(direct[1:])) if isinstance(direct, tuple) else made
             return direct
+        if name in PRODUCTS and "out" not in kwargs:
+            return self.known_product(function, name, args, kwargs)
         out = function(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or out.dtype != torch.float64 or name in EXACT or out.numel() == 0:
             if name in SEVERAL and isinstance(out, (tuple, list)):
@@ -166,8 +170,6 @@ class Rounding(TorchDispatchMode):
             ulps, floor = FUNCTIONS[name]
             sigma = RMS * UNIT * (1 + ulps) * out
             return self.disturbed(out, sigma if floor == 0 else sigma.square_().add_((RMS * UNIT * floor) ** 2).sqrt_())
-        if name in PRODUCTS:
-            return self.product(function, name, args, kwargs, out)
         if name in MEANS:
             return self.linear(function, args, kwargs, out)
         if name == "cumsum":
@@ -195,7 +197,19 @@ class Rounding(TorchDispatchMode):
         lost = torch.minimum(out.square().add_(squares), share.mul_(terms * SMALLEST_NORMAL ** 2))
         return variance.add_(lost.masked_fill_(squares == 0, 0))
 
-    def product(self, function, name, args, kwargs, out):
+    def known_product(self, function, name, args, kwargs):
+        number, self.products = self.products, self.products + 1
+        product = self.known.find(number, function, args, kwargs)
+        if product is None:
+            out = function(*args, **kwargs)
+            if out.dtype != torch.float64 or out.numel() == 0:
+                return out
+            product = Product(function, args, kwargs, out, self.of_product(function, name, args, kwargs, out))
+            self.known.keep(number, product)
+        return product.out.clone() if product.sigma is None else self.disturbed(product.out, product.sigma.clone())
+
+    def of_product(self, function, name, args, kwargs, out):
+        """Its sigma; None where it is exact."""
         factors = [each for each in tensors_of(args) if each.dtype == torch.float64]
         with_bias = name in ("addmm", "baddbmm", "addmv")
         left = factors[1] if with_bias and len(factors) > 2 else factors[0]
@@ -209,7 +223,7 @@ class Rounding(TorchDispatchMode):
         if whole_numbers(factors):
             sizes = function(*changed(args, torch.abs), **kwargs)
             if float(sizes.max()) < EXACT_BELOW:
-                return out
+                return None
         squares = function(*changed(args, torch.square), **squares_kwargs)
         roundoff = precision.operand_roundoff(function, self.run_class)
         operands = (squares, roundoff) if roundoff > UNIT else None
@@ -221,7 +235,7 @@ class Rounding(TorchDispatchMode):
         if all(each.numel() for each in apart):   # of an empty contraction nothing but a bias is left
             repeated = max(repeated, drift(terms_of_product(*apart), float(finite(out).abs().max()) * min(terms, LONGEST) / terms))
         variance = self.summed(out, squares, terms, repeated, operands)
-        return self.disturbed(out, self.flushed(out, squares, terms, variance).sqrt_())
+        return self.flushed(out, squares, terms, variance).sqrt_()
 
     def mixed_taps(self, function, args, kwargs, squares):
         """A convolution computed in tiles, as by Winograd, multiplies sums of inputs by sums of a kernel's taps: rounding then
@@ -440,10 +454,10 @@ def sigma_of(run, truth, runs, seed, run_class, goes_on):
     runs cross it, and where results are bounded these differ by too little."""
     totals = {stretch: [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth] for stretch in (1, STRETCH)}
     counts = dict.fromkeys(totals, 0)
-    number = 0
+    number, known = 0, KnownProducts()
     while number < runs and goes_on(number):
         stretch = STRETCH if number % 2 else 1
-        with Rounding(seed + number, run_class, stretch):
+        with Rounding(seed + number, run_class, stretch, known):
             moved = run()
         for total, other, right in zip(totals[stretch], moved, truth):
             if right.dtype == torch.float64:

@@ -18,6 +18,8 @@ from rounding import RMS, UNIT, sigma_of
 from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
+# Models that are kept, and bytes of those beside the last two: the CPU makes their weights, which takes a network seconds.
+MOST_BUILT, BUILT_BYTES = 8, 1 << 30
 RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
 MOST_MEETINGS = 16              # pairs of tensors that are tried for large elements and zeros to meet in: a count, so that equal trials have equal inputs
@@ -97,7 +99,7 @@ class Cases:
         self.task = task
         self.precision = ""  # how the last truth was taken, one phrase
         self.runs = 0        # that the last sigma was taken from
-        self.built = {}      # the models of the last two seeds for weights
+        self.built = {}      # models by their seeds for weights, the last ones
         self.lights = {}     # of spotlights, by trial
         self.meetings = {}   # (of the large elements, its axis, of the zeros, its axis), or None, by trial: never another one while the task is open
         self.met = (None, {})   # of the last such trial: its key, and its changed tensors by place
@@ -223,8 +225,11 @@ class Cases:
         seed = trial.get("weights", WEIGHT_SEED)
         key = seed, self.unsettled
         if key not in self.built:
-            for old in list(self.built)[:-1]:
-                del self.built[old]
+            room = BUILT_BYTES
+            for number, old in enumerate(list(self.built)[-2::-1], 3):
+                room -= sum(bytes_of(each) for each in self.built[old].parameters())
+                if room < 0 or number > MOST_BUILT:
+                    del self.built[old]
             self.built[key] = self.unsettle(self.task.build(seed), seed) if self.unsettled and seed != WEIGHT_SEED else self.task.build(seed)
         return self.built[key]
 

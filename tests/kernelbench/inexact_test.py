@@ -2,9 +2,11 @@
 """Answers of tests/cheats/answers/inexact.py under trials of the judge, in this process: the sound ones are right in all of them,
 the others wrong in one."""
 
+import collections
 import itertools
 import sys
 import unittest
+from unittest import mock
 
 from answer_test import PROGRAMS, is_right
 from rule import asked, numbers
@@ -13,6 +15,7 @@ from tasks import HERE
 sys.path[:0] = [str(PROGRAMS), str(HERE.parent / "cheats" / "answers")]
 
 import torch  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import comparison  # noqa: E402
 import inexact  # noqa: E402
@@ -28,6 +31,18 @@ comparison.rule.update(numbers())
 TRIALS = [{"pattern": "declared"}, {"pattern": "constants", "weights": 5}, {"pattern": "stray", "weights": 5}, {"pattern": "wide", "weights": 5},
           {"pattern": "mixed", "weights": 5}, {"pattern": "repeats", "weights": 5}, {"pattern": "declared", "weights": 5, "numbers": 0.875},
           {"pattern": "spotlight", "weights": 5, "turn": 0}, {"pattern": "declared", "weights": 5, "unsettled": True}]
+
+
+class Counted(TorchDispatchMode):
+    """How often each operation of PyTorch runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.runs = collections.Counter()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.runs[rounding.short(function)] += 1
+        return function(*args, **(kwargs or {}))
 
 
 class Judged:
@@ -136,6 +151,26 @@ class InexactTest(unittest.TestCase):
         self.assertGreater(float((sigma > 2 / 32).double().mean()), 0.98)
         self.assertGreater(2 / float(sigma.square().mean().sqrt()), 4)
         self.assertLess(2 / float(sigma.square().mean().sqrt()), 8, "as a row of them may be off")
+
+    def test_products_that_nothing_disturbs_are_taken_once(self):
+        torch.manual_seed(4)
+        x, y, w = (torch.rand(each, dtype=torch.float64) for each in ((2, 8, 12, 12), (12, 12), (8, 8, 3, 3)))
+        modules = {   # by how often a run of its own takes a product, and by how often in all eight
+            "one convolution": (lambda: [torch.nn.functional.conv2d(x.clone(), w, padding=1)], 3, 3),
+            "a product of what is disturbed": (lambda: [torch.mm(torch.exp(y), y)], 2, 16),
+            "both": (lambda: [torch.mm(torch.mm(y, y), y)], 4, 2 + 16),
+            "an operand changed in place": (lambda: [torch.mm(z := y.clone(), y) + z.add_(1)], 2, 16),
+        }
+        for name, (run, own, in_all) in modules.items():
+            with self.subTest(name):
+                truth = run()
+                with Counted() as counted:
+                    sigma, _ = rounding.sigma_of(run, truth, 8, 5, "fp32", lambda number: True)
+                self.assertEqual(counted.runs["convolution"] + counted.runs["mm"], in_all)
+                with Counted() as counted, mock.patch.object(rounding.KnownProducts, "find", return_value=None):
+                    anew, _ = rounding.sigma_of(run, truth, 8, 5, "fp32", lambda number: True)
+                self.assertEqual(counted.runs["convolution"] + counted.runs["mm"], 8 * own)
+                self.assertTrue(torch.equal(sigma[0], anew[0]))
 
     def test_sums_beside_very_large_terms_lose_their_small_ones(self):
         torch.manual_seed(3)

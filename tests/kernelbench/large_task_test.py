@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task too large for the truth of all of it: PyTorch's float32 stands for most rows, and its own error is nobody else's."""
 
+import contextlib
 import pathlib
 import sys
 import tempfile
@@ -36,7 +37,8 @@ class LargeTask(unittest.TestCase):
     def setUp(self):
         comparison.rule.update(numbers())
 
-    def judged(self, answer):
+    @contextlib.contextmanager
+    def opened(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(lent_cases, "WHOLE_LIMIT", 1000):
             path = pathlib.Path(folder) / "task.py"
             path.write_text(TASK)
@@ -45,12 +47,16 @@ class LargeTask(unittest.TestCase):
             task.outputs = [{"name": "output", "tensor": outline(task.forward(cases.model({}), task.make_inputs(WEIGHT_SEED))[0])}]
             lent = lent_cases.LentCases(cases)
             lent.offer()
+            yield lent
+            lent.forget()
+
+    def judged(self, answer):
+        with self.opened() as lent:
             trial = {"pattern": "declared", "seed": 5, "turn": 0}
             lent.make(0, trial)
-            lent.sets[0][-1].copy_(answer(*cases.arguments(trial)))
+            lent.sets[0][-1].copy_(answer(*lent.cases.arguments(trial)))
             found, right = compared(lent, 0, trial)
             self.assertIn("secret slices", found["precision"])
-            lent.forget()
             return right
 
     def test_more_exact_than_pytorch_is_right(self):
@@ -65,6 +71,24 @@ class LargeTask(unittest.TestCase):
             y[3000] = y[2999]
             return y
         self.assertFalse(self.judged(stale))
+
+    def test_truths_are_kept_when_other_memory_is_lent_and_make_room_for_those_of_new_trials(self):
+        with self.opened() as lent:
+            one = lent.expectation({"pattern": "declared", "seed": 0}, 0).bytes()
+            with mock.patch.object(lent, "room_for", lambda more, kept: more + kept <= 3 * one):
+                def kept_of(*seeds):
+                    """Which trials' truths stay after these, whose truths are asked for with memory that was lent anew."""
+                    lent.detach()
+                    lent.offer()
+                    for seed in seeds:
+                        lent.expectation({"pattern": "declared", "seed": seed}, 0)
+                    return [key[0] for key in lent.expected]
+
+                self.assertEqual(kept_of(0, 1), [0, 1])
+                first = lent.expectation({"pattern": "declared", "seed": 0}, 0)
+                self.assertEqual(kept_of(1, 2, 3), [1, 2, 3], "the one that is not asked for again goes")
+                self.assertEqual(kept_of(1, 2, 3, 4), [1, 2, 3], "what was asked for stays")
+                self.assertIsNot(lent.expectation({"pattern": "declared", "seed": 0}, 0), first)
 
 
 if __name__ == "__main__":
