@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -65,8 +66,23 @@ tensor::Shape broadcast(const Dag& dag, const std::vector<int>& operands, std::s
   return result;
 }
 
+Batches batches_of(const tensor::Shape& product, const tensor::Shape& factor) {
+  bool any = false, all = true;
+  for (std::size_t i = 0; i + 2 < product.size(); ++i) {
+    if (is_one(product[i])) continue;
+    const bool has = i + factor.size() >= product.size() && !is_one(factor[i + factor.size() - product.size()]);
+    any = any || has;
+    all = all && has;
+  }
+  return !any ? Batches::none : all ? Batches::all : Batches::some;
+}
+
 tensor::Extent literal(std::int64_t value, std::size_t assignments) {
   return {std::to_string(value), std::vector<std::int64_t>(assignments, value)};
+}
+
+bool is_zero(const tensor::Extent& extent) {
+  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
 }
 
 std::string in_parentheses(const std::string& text) {
@@ -75,19 +91,20 @@ std::string in_parentheses(const std::string& text) {
   return plain ? text : "(" + text + ")";
 }
 
-tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b) {
-  if (is_one(a)) return b;
-  if (is_one(b)) return a;
-  tensor::Extent result{in_parentheses(a.text) + " * " + in_parentheses(b.text), a.values};
-  for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] *= b.values[i];
+template <typename Operation>
+static tensor::Extent combined(const tensor::Extent& a, char sign, const tensor::Extent& b, Operation operation) {
+  tensor::Extent result{fmt::format("{} {} {}", in_parentheses(a.text), sign, in_parentheses(b.text)), a.values};
+  std::transform(a.values.begin(), a.values.end(), b.values.begin(), result.values.begin(), operation);
   return result;
 }
 
-tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b) {
-  tensor::Extent result{in_parentheses(a.text) + " + " + in_parentheses(b.text), a.values};
-  for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] += b.values[i];
-  return result;
+tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b) {
+  if (is_one(a)) return b;
+  if (is_one(b)) return a;
+  return combined(a, '*', b, std::multiplies<>());
 }
+
+tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b) { return combined(a, '+', b, std::plus<>()); }
 
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments) {
   tensor::Extent result = literal(1, assignments);
@@ -96,22 +113,16 @@ tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::si
 }
 
 tensor::Extent ceil_div(const tensor::Extent& extent, std::int64_t by) {
-  tensor::Extent result{fmt::format("ceil_div({}, {})", extent.text, by), extent.values};
-  for (std::int64_t& value : result.values) value = ceil_div(value, by);
-  return result;
+  return changed(extent, fmt::format("ceil_div({}, {})", extent.text, by), [&](std::int64_t value) { return ceil_div(value, by); });
 }
 
 tensor::Extent round_up(const tensor::Extent& extent, std::int64_t to) {
-  tensor::Extent result{fmt::format("ceil_div({0}, {1}) * {1}", extent.text, to), extent.values};
-  for (std::int64_t& value : result.values) value = round_up(value, to);
-  return result;
+  return changed(extent, fmt::format("ceil_div({0}, {1}) * {1}", extent.text, to), [&](std::int64_t value) { return round_up(value, to); });
 }
 
 tensor::Extent divided(const tensor::Extent& extent, std::int64_t by) {
   if (by == 1) return extent;
-  tensor::Extent result{fmt::format("{} / {}", in_parentheses(extent.text), by), extent.values};
-  for (std::int64_t& value : result.values) value /= by;
-  return result;
+  return changed(extent, fmt::format("{} / {}", in_parentheses(extent.text), by), [&](std::int64_t value) { return value / by; });
 }
 
 std::int64_t largest(const tensor::Extent& extent, std::size_t assignments) {

@@ -156,11 +156,19 @@ struct Dag {
 
 // Extents: equal means equal at every assignment.
 tensor::Extent literal(std::int64_t value, std::size_t assignments);
+bool is_zero(const tensor::Extent& extent);
 tensor::Extent times(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent plus(const tensor::Extent& a, const tensor::Extent& b);
 tensor::Extent product_of(const tensor::Shape& shape, std::size_t first, std::size_t last, std::size_t assignments);
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+// Another text, and a change of every value.
+template <typename Change>
+tensor::Extent changed(tensor::Extent extent, std::string text, Change change) {
+  extent.text = std::move(text);
+  for (std::int64_t& value : extent.values) value = change(value);
+  return extent;
+}
 // The same at every assignment, and in the text; `divided` rounds down.
 tensor::Extent ceil_div(const tensor::Extent& extent, std::int64_t by);
 tensor::Extent round_up(const tensor::Extent& extent, std::int64_t to);
@@ -170,6 +178,9 @@ double volume(const tensor::Shape& shape);  // elements at the first workload
 std::int64_t smallest(const tensor::Extent& extent, std::size_t assignments);
 // The shape that operands broadcast to.
 tensor::Shape broadcast(const Dag& dag, const std::vector<int>& operands, std::size_t assignments);
+// How many of the batch dimensions of a product a factor has.
+enum class Batches { none, some, all };
+Batches batches_of(const tensor::Shape& product, const tensor::Shape& factor);
 std::string in_parentheses(const std::string& text);  // unless it is one name or number
 
 }  // namespace cudal1::algebra

@@ -149,10 +149,9 @@ int Lowering::cat(const std::vector<int>& operands, std::size_t dim) {
   Node node{Cat{static_cast<int>(dim)}};
   for (int operand : operands) {
     const tensor::Extent& extent = at(operand).shape[dim];
-    const bool empty = std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
-    if (!empty && std::any_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value <= 0; }))
+    if (is_zero(extent)) continue;
+    if (std::any_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value <= 0; }))
       throw NotCovered{"a part that is empty at some sizes"};
-    if (empty) continue;
     if (node.operands.empty()) node.shape = at(operand).shape, node.dtype = at(operand).dtype;
     else node.shape[dim] = plus(node.shape[dim], extent);
     node.operands.push_back(operand);
@@ -188,25 +187,13 @@ int Lowering::product(int a, int b) {
     const int terms = pointwise("mul", {swap_last(a), b});
     return sum(terms, {static_cast<int>(at(terms).shape.size()) - 2});
   }
-  const std::size_t rank = std::max(left.size(), right.size());
-  Node node{Product{}, {a, b}, at(a).dtype, tensor::Shape(rank, one())};
-  for (const tensor::Shape* shape : {&left, &right})
-    for (std::size_t i = 0; i + 2 < shape->size(); ++i)
-      if (!tensor::is_one((*shape)[i])) node.shape[i + rank - shape->size()] = (*shape)[i];
+  Node node{Product{}, {a, b}, at(a).dtype, broadcast(dag_, {a, b}, assignments_)};
+  const std::size_t rank = node.shape.size();
   node.shape[rank - 2] = left[left.size() - 2];
   node.shape[rank - 1] = right.back();
   // A family takes factors that have all batch dimensions or none.
-  for (const tensor::Shape* shape : {&left, &right}) {
-    bool some = false, all = true;
-    for (std::size_t i = 0; i + 2 < rank; ++i) {
-      if (tensor::is_one(node.shape[i])) continue;
-      const bool has = i + shape->size() >= rank && !tensor::is_one((*shape)[i + shape->size() - rank]);
-      some = some || has;
-      all = all && has;
-    }
-    if (some && !all) return reshape(shared_batches(*this, a, b), node.shape);
-  }
-  return add(node);
+  const bool shared = batches_of(node.shape, left) == Batches::some || batches_of(node.shape, right) == Batches::some;
+  return shared ? reshape(shared_batches(*this, a, b), node.shape) : add(node);
 }
 
 tl::expected<Dag, std::string> lower(const tensor::Graph& graph, const std::vector<tensor::Type>& types, const std::vector<tensor::Sizes>& sizes,

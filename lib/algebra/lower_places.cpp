@@ -17,10 +17,6 @@ tensor::Extent minus(const tensor::Extent& a, const tensor::Extent& b) {
   return result;
 }
 
-bool is_zero_everywhere(const tensor::Extent& extent) {
-  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
-}
-
 // `dim` padded by `before` and `after` elements.
 int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& before, const tensor::Extent& after) {
   const tensor::Extent none = literal(0, l.assignments()), one = l.one(), extent = l.at(operand).shape[dim];
@@ -34,9 +30,9 @@ int padded(Lowering& l, int operand, std::size_t dim, const tensor::Extent& befo
     return l.expand(l.literal_number(l.given("value") ? l.number_of("value") : 0, l.at(operand).dtype), shape);
   };
   std::vector<int> parts;
-  if (!is_zero_everywhere(before)) parts.push_back(part(before, true));
+  if (!is_zero(before)) parts.push_back(part(before, true));
   parts.push_back(operand);
-  if (!is_zero_everywhere(after)) parts.push_back(part(after, false));
+  if (!is_zero(after)) parts.push_back(part(after, false));
   return l.cat(parts, dim);
 }
 
@@ -50,6 +46,14 @@ int pad(Lowering& l) {
   return result;
 }
 
+// From the end when negative.
+tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
+  const auto negative = [](std::int64_t value) { return value < 0; };
+  if (std::none_of(at.values.begin(), at.values.end(), negative)) return at;
+  if (!std::all_of(at.values.begin(), at.values.end(), negative)) throw NotCovered{"a position from the end at some sizes only"};
+  return plus(extent, at);
+}
+
 int roll(Lowering& l) {
   int result = l.input();
   const std::vector<int> dims = l.order("dims", l.type().shape.size());
@@ -57,9 +61,8 @@ int roll(Lowering& l) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const auto dim = static_cast<std::size_t>(dims[i]);
     const tensor::Extent extent = l.at(result).shape[dim], none = literal(0, l.assignments());
-    if (is_zero_everywhere(shifts[i])) continue;
-    tensor::Extent shift = shifts[i];
-    if (std::all_of(shift.values.begin(), shift.values.end(), [](std::int64_t value) { return value < 0; })) shift = plus(extent, shift);
+    if (is_zero(shifts[i])) continue;
+    const tensor::Extent shift = position(shifts[i], extent);
     for (std::size_t k = 0; k < shift.values.size(); ++k)
       if (shift.values[k] < 0 || shift.values[k] >= extent.values[k]) throw NotCovered{"torch.roll by more than the dimension has"};
     const tensor::Extent kept = minus(extent, shift);
@@ -129,14 +132,6 @@ int shuffle(Lowering& l, bool up) {
   return l.reshape(l.permute(l.reshape(l.input(), shape), dims), l.type().shape);
 }
 
-// From the end when negative.
-tensor::Extent position(const tensor::Extent& at, const tensor::Extent& extent) {
-  const auto negative = [](std::int64_t value) { return value < 0; };
-  if (std::none_of(at.values.begin(), at.values.end(), negative)) return at;
-  if (!std::all_of(at.values.begin(), at.values.end(), negative)) throw NotCovered{"a position from the end at some sizes only"};
-  return plus(extent, at);
-}
-
 int slice(Lowering& l) {
   const int operand = l.input();
   const tensor::Shape shape = l.at(operand).shape;
@@ -165,11 +160,10 @@ int elements_from(Lowering& l, const tensor::Extent& start) {
 int narrow(Lowering& l) { return elements_from(l, position(l.extent("start"), l.at(l.input()).shape[l.axis(l.type().shape.size())])); }
 
 int chunk(Lowering& l) {
-  tensor::Extent start = l.at(l.input()).shape[l.axis(l.type().shape.size())];
+  const tensor::Extent& whole = l.at(l.input()).shape[l.axis(l.type().shape.size())];
   const std::int64_t chunks = l.integer("chunks"), index = l.integer("index");
-  start.text = fmt::format("ceil_div({}, {}) * {}", start.text, chunks, index);
-  for (std::int64_t& value : start.values) value = ceil_div(value, chunks) * index;
-  return elements_from(l, start);
+  const auto start = [&](std::int64_t value) { return ceil_div(value, chunks) * index; };
+  return elements_from(l, changed(whole, fmt::format("ceil_div({}, {}) * {}", whole.text, chunks, index), start));
 }
 
 int split(Lowering& l) { return elements_from(l, times(l.extent("split_size"), literal(l.integer("index"), l.assignments()))); }

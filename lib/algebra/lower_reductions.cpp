@@ -128,9 +128,7 @@ int group_norm(Lowering& l) {
   const tensor::Shape shape = l.at(l.input()).shape;
   const std::int64_t groups = l.integer("num_groups");
   const tensor::Extent count = literal(groups, l.assignments());
-  tensor::Extent each = shape[1];
-  each.text = in_parentheses(each.text) + " / " + std::to_string(groups);
-  for (std::int64_t& value : each.values) value /= groups;
+  const tensor::Extent each = algebra::divided(shape[1], groups);
   const int grouped = l.reshape(l.input(), {shape[0], count, each, product_of(shape, 2, shape.size(), l.assignments())});
   // Channels of a group and positions are reduced together; weights are per channel.
   const int value = scaled(l, normalized(l, grouped, {2, 3}), [&](int node) { return l.reshape(node, {count, each, l.one()}); });

@@ -12,7 +12,8 @@ namespace cudal1::cuda_code {
 // The device code in device/*.cuh. Some files are functions that generated kernels call; others are kernels with holes, such as
 // `$rows$`. A hole that has a line to itself, from its first column on, stands for whole statements or for nothing.
 //
-// Lines that begin with `//$` are in no generated file: what the code is for, and `needs FILE...`, what must stand before it.
+// Lines that begin with `//$` are in no generated file: what the code is for; `needs FILE...`, what must stand before it; and in the code
+// `with FILE; hole = text; …`, in whose place stands the code of a file that several kernels have a part of, these of its holes filled.
 
 // What goes into one hole.
 struct Hole {

@@ -45,11 +45,8 @@ std::vector<cuda_code::Hole> masks(bool causal, const std::string& own) {
 std::string share_keys(Shares& shares, const Node& node, const tensor::Extent& batches, const std::string& parts, const std::string& T, const std::string& H,
                        Arguments& arguments, KernelFile& file) {
   const tensor::Extent length = node.shape[node.shape.size() - 2], head = node.shape.back();
-  tensor::Extent count = literal(2, batches.values.size());
-  shares.partial = file.unique("S");
-  file.scratch(shares.partial, "float32", {{parts, {}}, batches, length, head});
-  shares.totals = file.unique("S");
-  file.scratch(shares.totals, "float32", {{parts, {}}, batches, length, count});
+  shares.partial = file.new_scratch("S", "float32", {{parts, {}}, batches, length, head});
+  shares.totals = file.new_scratch("S", "float32", {{parts, {}}, batches, length, literal(2, batches.values.size())});
   const std::string to = arguments.pointer(shares.partial, tensor::Dtype::float32, true),
                     beside = arguments.pointer(shares.totals, tensor::Dtype::float32, true);
   return fmt::format(

@@ -70,8 +70,7 @@ class Composer {
   void materialise(int id) {
     if (++depth_ > 200) throw NotCovered{"the line has more steps than the playbook plans"};
     // Views of a computed node share its memory.
-    const std::string name = file_.unique("S");
-    file_.scratch(name, tensor::name(node(id).dtype), node(id).shape);
+    const std::string name = file_.new_scratch("S", tensor::name(node(id).dtype), node(id).shape);
     write(id, name);
     buffers_[id] = name;
   }

@@ -10,13 +10,6 @@
 
 namespace cudal1::families {
 
-namespace {
-
-constexpr const char* axis_names[] = {"d", "h", "w"};
-constexpr const char* upper_names[] = {"D", "H", "W"};
-
-}  // namespace
-
 // A window of one element makes the weights a matrix, and the inputs of every sample another. Samples too small for
 // tiles of their own are better gathered.
 bool is_product(const Node& node) {
@@ -71,9 +64,7 @@ class ConvolutionWriter {
     if (rows_) stage_inputs();
     copy_weights();
     guard();
-    set("epilogue", after_.statements);
-    set("store", after_.store);
-    set("parameters", arguments_.parameters());
+    set({{"epilogue", after_.statements}, {"store", after_.store}, {"parameters", arguments_.parameters()}});
     const std::string_view kernel = rows_ ? "staged_convolution.cuh" : tensor_cores_ ? "gathered_convolution.cuh" : "convolution.cuh";
     file_.kernel(kernel, cuda_code::holes_in(kernel, holes_));
     launch();
@@ -82,6 +73,7 @@ class ConvolutionWriter {
 
  private:
   void set(const std::string& key, const std::string& value) { holes_.emplace_back(key, value); }
+  void set(std::initializer_list<cuda_code::Hole> holes) { holes_.insert(holes_.end(), holes); }
 
   void choose_tiles() {
     const std::int64_t o = results_.values[0];
@@ -97,10 +89,7 @@ class ConvolutionWriter {
     stages_ = rows_ ? "3" : tile_stages(tile_o_, tile_p_, file_.machine());
     // Three blocks to an SM have fewer registers each; a tile of 128 by 128 needs those of two.
     if (rows_) set("blocks", file_.tune("BLOCKS", {2, 3}, fmt::format("{} * {} * BLOCKS <= 32768", tile_o_, tile_p_)));
-    set("name", name_);
-    set("tile_o", tile_o_);
-    set("tile_p", tile_p_);
-    set("stages", stages_);
+    set({{"name", name_}, {"tile_o", tile_o_}, {"tile_p", tile_p_}, {"stages", stages_}});
   }
 
   void walk_axes() {
@@ -111,7 +100,7 @@ class ConvolutionWriter {
       const Windows::Axis& axis = windows_.axes[i];
       edges_ = edges_ || axis.window.padding != 0;
       if (axis.dim >= 0 || i == 2)
-        there = fmt::format("unsigned({}) < unsigned({})", axis_names[i], arguments_.number(axis.input)) + (there.empty() ? "" : " && ") + there;
+        there = fmt::format("unsigned({}) < unsigned({})", lower_names[i], arguments_.number(axis.input)) + (there.empty() ? "" : " && ") + there;
     }
     set("part", part);
     set("there", edges_ ? there : "at.weight >= 0");
@@ -122,7 +111,7 @@ class ConvolutionWriter {
   // One axis: `part` gets what a block knows of it, `rest` is what is left of the block's number.
   void walk(std::size_t i, std::string& part, std::string& rest) {
     const Windows::Axis& axis = windows_.axes[i];
-    const std::string low = axis_names[i], up = upper_names[i];
+    const std::string low = lower_names[i], up = upper_names[i];
     const auto& [stride, padding, dilation, outputs, taps] = axis.window;
     const std::string extent = arguments_.number(axis.input), count = arguments_.number(taps), wanted = arguments_.number(outputs);
     const bool split = transposed_ && stride > 1;
@@ -149,37 +138,26 @@ class ConvolutionWriter {
   }
 
   void place_operands() {
-    std::vector<std::string> at = {"at_b", "at_o"};
-    for (std::size_t i = 0; i < 3; ++i)
-      if (windows_.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", axis_names[i]));
+    const std::vector<std::string> at = windows_.result();
     const std::string own = arguments_.number(channels_);
     o_ = arguments_.number(results_);
     const std::string batch = arguments_.number(input_.shape[0]);
     taps_ = arguments_.number(windows_.taps());
     after_ = epilogue(region_, dag_, at, 6, arguments_);
-    set("channels", own);
-    set("all_channels", arguments_.number(input_.shape[1]));
-    set("batch", batch);
-    set("plane", arguments_.number(product_of(input_.shape, 2, input_.shape.size(), region_.assignments)));
+    const std::string all_channels = arguments_.number(input_.shape[1]);
+    const std::string plane = arguments_.number(product_of(input_.shape, 2, input_.shape.size(), region_.assignments));
+    set({{"channels", own}, {"all_channels", all_channels}, {"batch", batch}, {"plane", plane}, {"X", x_}, {"K", k_}, {"O", o_}});
     set("weight_channel", transposed_ ? fmt::format("{} * {}", o_, taps_) : taps_);
     set("weight_result", transposed_ ? taps_ : fmt::format("{} * {}", own, taps_));
     set("weight_group", transposed_ ? fmt::format("{} * {} * {}", own, o_, taps_) : fmt::format("{} * {} * {}", o_, own, taps_));
-    set("X", x_);
-    set("K", k_);
-    set("O", o_);
   }
 
   // Inputs stand in shared memory once for all taps that read them.
   void stage_inputs() {
-    for (const auto& [axis, low] : {std::pair{&rows_->h, "h"}, {&rows_->w, "w"}}) {
-      set(fmt::format("span_{}", low), axis->span);
-      set(fmt::format("low_{}", low), axis->low);
-      set(fmt::format("row_{}", low), axis->row);
-      set(fmt::format("shift_{}", low), axis->shift);
-    }
-    set("strip", std::to_string(rows_->strip));
-    set("line", std::to_string(rows_->line));
-    set("lanes", std::to_string(rows_->lanes));
+    const auto &h = rows_->h, &w = rows_->w;
+    set({{"span_h", h.span}, {"low_h", h.low}, {"row_h", h.row}, {"shift_h", h.shift}});
+    set({{"span_w", w.span}, {"low_w", w.low}, {"row_w", w.row}, {"shift_w", w.shift}});
+    set({{"strip", rows_->strip}, {"line", rows_->line}, {"lanes", rows_->lanes}});
     const Window& planes = windows_.axes[0].window;
     set("packed", rows_->packs ? arguments_.number(windows_.axes[2].input) + " % 4 == 0" : "false");
     const std::string D = arguments_.number(windows_.axes[0].input), H = arguments_.number(windows_.axes[1].input), W = arguments_.number(windows_.axes[2].input);
@@ -243,13 +221,10 @@ class ConvolutionWriter {
   }
 
   void account() {
-    double operations = 2 * depth_ * volume(node_.shape);
-    if (transposed_)
-      for (const Window& window : node_.windows()) operations /= static_cast<double>(window.stride);
     const bool exact = file_.variant().exact();
     const double effort = !tensor_cores_ ? 1 : rows_ ? costs::staged_convolution(exact) : costs::gathered_convolution(exact, results_.values[0] >= 128);
     if (!unless_.empty()) return file_.traffic(0, 0);
-    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), effort * operations);
+    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), effort * operations_of(node_, input_));
     file_.technique(Technique::implicit_product,
                     rows_ ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "
                                         "matrix of all taps never exists.",

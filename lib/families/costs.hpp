@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 namespace cudal1::families {
 
 // Of one kernel, at the first workload.
 struct Work {
-  double bytes = 0;  // moved; more where too few blocks ask for them
+  double moved = 0;  // bytes
+  double bytes = 0;  // as many would take as long at the memory's full rate: more than are moved where too few blocks ask for them
   double operations = 0;
 };
+
+inline Work sum(const std::vector<Work>& kernels) {
+  Work result;
+  for (const Work& each : kernels) result = {result.moved + each.moved, result.bytes + each.bytes, result.operations + each.operations};
+  return result;
+}
 
 }  // namespace cudal1::families
 

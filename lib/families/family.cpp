@@ -150,6 +150,7 @@ void write_producer(const Region& region, const Dag& dag, const Buffers& buffers
   const bool multiplies = producer.is<Product>() || producer.is<Convolution>();
   if (multiplies && file.variant().products == Variant::Products::by_cost) write_by_cost(region, dag, buffers, file);
   else write_by_first(region, dag, buffers, file);
+  for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
   if (region.instances.size() > 1) file.technique(Technique::fusion, "What follows is computed in registers, before anything is written.");
   file.end_family();
 }

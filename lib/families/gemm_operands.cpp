@@ -27,16 +27,9 @@ GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffer
     if (buffers.count(stored) == 0) stored = cast_from_half(dag, stored);
     result.buffer = buffers.at(stored);
     result.dtype = node(stored).dtype;
-    bool any = false, all = true;
-    const std::size_t own = operand.shape.size();
-    for (std::size_t i = 0; i + 2 < rank; ++i) {
-      if (is_one(product.shape[i])) continue;
-      const bool has = i + own >= rank && !is_one(operand.shape[i + own - rank]);
-      any = any || has;
-      all = all && has;
-    }
-    if (any && !all) throw NotCovered{"a product whose factors share some batch dimensions"};
-    result.stride = any ? times(operand.shape[own - 2], operand.shape[own - 1]) : literal(0, region.assignments);
+    const Batches batches = batches_of(product.shape, operand.shape);
+    if (batches == Batches::some) throw NotCovered{"a product whose factors share some batch dimensions"};
+    result.stride = batches == Batches::all ? times(operand.shape.end()[-2], operand.shape.back()) : literal(0, region.assignments);
     return result;
   };
   GemmOperands result;

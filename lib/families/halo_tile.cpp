@@ -66,10 +66,8 @@ std::optional<HaloTile> halo_tile(const Node& node, const Node& input, const Win
   const auto least = [&](std::size_t i) {
     const Window& window = windows.axes[i].window;
     if (!split(i)) return window.outputs;
-    tensor::Extent extent = divided(window.outputs, window.stride);
-    extent.text = fmt::format("max(1, {})", extent.text);
-    for (std::int64_t& value : extent.values) value = std::max<std::int64_t>(1, value);
-    return extent;
+    const tensor::Extent extent = divided(window.outputs, window.stride);
+    return changed(extent, fmt::format("max(1, {})", extent.text), [](std::int64_t value) { return std::max<std::int64_t>(1, value); });
   };
   // Where rows share inputs, tiles of several rows have the least to copy. Strips as wide as tiles want them leave up to a
   // twentieth idle, others are as even as can be.
@@ -122,12 +120,11 @@ std::optional<HaloTile> halo_tile(const Node& node, const Node& input, const Win
 
 ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, const tensor::Extent& channels,
                                 const tensor::Extent& results, const std::string& weights, KernelFile& file) {
-  const std::size_t assignments = channels.values.size();
   std::int64_t layers = groups, most = 1, taps = 1;
   std::string residues, rest = groups == 1 ? "blockIdx.z" : fmt::format("blockIdx.z / {}", groups);
   for (std::size_t i = 3; i-- > 0;) {
     const auto& [stride, padding, dilation, outputs, count] = windows.axes[i].window;
-    const std::string up(1, "DHW"[i]), low(1, "dhw"[i]);
+    const std::string low = lower_names[i], up = upper_names[i];
     const std::int64_t all = count.values[0];
     residues += taps_of_residue(windows.axes[i].window, low, up, fmt::format("{} % {}", rest, stride), std::to_string(all), "  ");
     rest += stride == 1 ? "" : fmt::format(" / {}", stride);
@@ -136,11 +133,8 @@ ArrangedWeights arrange_weights(const Windows& windows, std::int64_t groups, con
     taps *= all;
   }
   ArrangedWeights result;
-  result.row = channels;
-  result.row.text = fmt::format("ceil_div({} * {}, 4) * 4", in_parentheses(channels.text), most);
-  for (std::int64_t& value : result.row.values) value = (value * most + 3) / 4 * 4;
-  result.buffer = file.unique("S");
-  file.scratch(result.buffer, "float32", {literal(layers, assignments), results, result.row});
+  result.row = round_up(changed(channels, fmt::format("{} * {}", in_parentheses(channels.text), most), [&](std::int64_t value) { return value * most; }), 4);
+  result.buffer = file.new_scratch("S", "float32", {literal(layers, channels.values.size()), results, result.row});
   Arguments arguments(file.scalars());
   const std::string from = arguments.pointer(weights, tensor::Dtype::float32, false), to = arguments.pointer(result.buffer, tensor::Dtype::float32, true);
   const std::string C = arguments.number(channels), O = arguments.number(results), row = arguments.number(result.row), name = file.unique("arrange");

@@ -46,6 +46,18 @@ void KernelFile::scratch(const std::string& name, std::string_view dtype, const 
   scratches_.push_back(fmt::format("{}: {}[{}]{}", name, dtype, fmt::join(extents, ", "), initial.empty() ? "" : " = " + initial));
 }
 
+std::string KernelFile::new_scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial) {
+  const std::string result = unique(name);
+  scratch(result, dtype, shape, initial);
+  return result;
+}
+
+std::vector<std::string> KernelFile::new_scratches(int count, const std::vector<std::string>& names, std::string_view dtype, const tensor::Shape& shape) {
+  std::vector<std::string> result;
+  for (int i = 0; i < count; ++i) result.push_back(new_scratch(names[static_cast<std::size_t>(i)], dtype, shape));
+  return result;
+}
+
 void KernelFile::include(tensor::Dtype dtype) {
   if (dtype == tensor::Dtype::float16) includes_.insert("cuda_fp16.h");
   if (dtype == tensor::Dtype::bfloat16) includes_.insert("cuda_bf16.h");
@@ -71,18 +83,6 @@ void KernelFile::helper(std::string_view device_file, const std::vector<cuda_cod
 void KernelFile::code(const std::string& text) { functions_.push_back(text); }
 
 void KernelFile::preparation(double bytes) { traffic(bytes, bytes * costs::flops_reached * costs::flops / (costs::prepared_share * costs::memory_rate)); }
-
-double KernelFile::slowed_bytes() const {
-  double sum = 0;
-  for (const Work& kernel : work_) sum += kernel.bytes;
-  return sum;
-}
-
-double KernelFile::operations() const {
-  double sum = 0;
-  for (const Work& kernel : work_) sum += kernel.operations;
-  return sum;
-}
 
 std::string KernelFile::members() const {
   KernelFile ordered = *this;

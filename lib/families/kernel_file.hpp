@@ -37,6 +37,10 @@ class KernelFile {
   bool tunes() const { return !variant_.simple && !family_taken_; }  // whether a tunable gets more than one value
   // `initial`: what each element is before the first launch; empty: anything.
   void scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
+  // The same under a name like this one, which it returns.
+  std::string new_scratch(const std::string& name, std::string_view dtype, const tensor::Shape& shape, const std::string& initial = "");
+  // One scratch for each of the first `count` names: the halves of a number.
+  std::vector<std::string> new_scratches(int count, const std::vector<std::string>& names, std::string_view dtype, const tensor::Shape& shape);
   void launch(const std::string& text) { launches_.push_back(text); }
   // A file of device code (cuda_code/device_code.hpp) in front of the kernels, each text once; or a kernel made of it. What the file
   // says it needs comes first.
@@ -47,17 +51,13 @@ class KernelFile {
   void technique(Technique technique, const std::string& sentence) { apply(techniques_, technique, sentence); }
   // Of one kernel; `share` of the memory's rate is what its blocks can ask for.
   void traffic(double bytes, double operations, double share = 1) {
-    bytes_ += bytes;
-    work_.push_back({bytes / share, operations});
+    work_.push_back({bytes, bytes / share, operations});
   }
   // Of a kernel in front of one that arithmetic bounds: its time is added, whatever the other one's bytes take.
   void preparation(double bytes);
   void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
 
   const std::vector<AppliedTechnique>& techniques() const { return techniques_; }
-  double bytes() const { return bytes_; }                // moved at the first workload
-  double slowed_bytes() const;                           // as many would take as long at the full rate
-  double operations() const;
   const std::vector<Work>& work() const { return work_; }  // one for each kernel
   const std::vector<std::string>& launches() const { return launches_; }
 
@@ -85,7 +85,6 @@ class KernelFile {
   std::set<std::string> generated_;     // by unique()
   std::vector<AppliedTechnique> techniques_;
   bool family_taken_ = false;
-  double bytes_ = 0;
   std::vector<Work> work_;
 };
 

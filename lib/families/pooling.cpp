@@ -12,59 +12,6 @@ namespace cudal1::families {
 
 namespace {
 
-// What a pool makes of a row, for every row of results that it belongs to.
-constexpr std::string_view pool_row = R"(    float across[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {{
-      across[i] = row[FIRST + i * {stride_w}];
-#pragma unroll
-      for (int c = 1; c < {taps_w}; ++c) across[i] = {combine}(across[i], row[FIRST + i * {stride_w} + c * {dilation_w}]);
-    }}
-#pragma unroll
-    for (int j = 0; j < {rows}; ++j) {{
-      const int b = r - j * {stride_h};
-      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) held[j][i] = {combine}(held[j][i], across[i]);
-    }}
-)";
-
-// The same where a thread has one column of results.
-constexpr std::string_view pool_columns = R"(    float across = {neutral};
-#pragma unroll
-    for (int c = 0; c < {taps_w}; ++c) {{
-      const int w = w0 + c * {dilation_w};
-      across = {combine}(across, there{inside} ? x[{row} + w] : {neutral});
-    }}
-#pragma unroll
-    for (int j = 0; j < {rows}; ++j) {{
-      const int b = r - j * {stride_h};
-      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
-      held[j][0] = {combine}(held[j][0], across);
-    }}
-)";
-
-// The row that a column of results of a convolution needs.
-constexpr std::string_view load_columns = R"(    float row[{taps_w}];
-#pragma unroll
-    for (int c = 0; c < {taps_w}; ++c) {{
-      const int w = w0 + c * {dilation_w};
-      row[c] = there{inside} ? x[{row} + w] : 0.0f;
-    }}
-)";
-
-// What a convolution of single channels makes of a row.
-constexpr std::string_view weighted_row = R"(#pragma unroll
-    for (int j = 0; j < {rows}; ++j) {{
-      const int b = r - j * {stride_h};
-      if (b < 0 || b % {dilation_h} != 0 || b / {dilation_h} >= {taps_h}) continue;
-#pragma unroll
-      for (int c = 0; c < {taps_w}; ++c)
-#pragma unroll
-        for (int i = 0; i < {width}; ++i) held[j][i] += weights[b / {dilation_h} * {taps_w} + c] * row[{place}];
-    }}
-)";
-
 std::int64_t span(const Windows::Axis& axis) { return (axis.window.taps.values[0] - 1) * axis.window.dilation + 1; }
 
 // What stands before a thread's first window in its first pack, and how many packs its windows take.
@@ -118,9 +65,8 @@ class StripWriter {
     set("depth", deep_ ? fmt::format("  const int slabs = ({0} + {1} - 1) / {1}, slab = place / {2} / strips % slabs;\n", arguments_.number(d_.window.outputs), depths_, columns_ ? OW : "chunks") : "");
     spell_rows(W, kernel);
     const std::string index = index_type(*std::max_element(results.values.begin(), results.values.end()));
-    for (const cuda_code::Hole& hole : std::vector<cuda_code::Hole>{{"index", index}, {"to_index", conversion(index)}, {"planes", count}, {"volume", volume},
-             {"X", x}, {"H", H}, {"W", W}, {"OH", OH}, {"OW", OW}, {"parameters", arguments_.parameters()}, {"forwarded", arguments_.forwarded()}})
-      holes_.push_back(hole);
+    set({{"index", index}, {"to_index", conversion(index)}, {"planes", count}, {"volume", volume}, {"X", x}, {"H", H}, {"W", W}, {"OH", OH},
+         {"OW", OW}, {"parameters", arguments_.parameters()}, {"forwarded", arguments_.forwarded()}});
     const std::string_view code = columns_ ? "strip_columns.cuh" : "strips.cuh";
     file_.kernel(code, cuda_code::holes_in(code, holes_));
     launch(planes);
@@ -130,6 +76,7 @@ class StripWriter {
  private:
   template <typename Value>
   void set(const char* name, const Value& value) { holes_.emplace_back(name, value); }
+  void set(std::initializer_list<cuda_code::Hole> holes) { holes_.insert(holes_.end(), holes); }
 
   void choose_tunables() {
     using Values = std::vector<std::int64_t>;
@@ -144,12 +91,7 @@ class StripWriter {
     const bool planes_overlap = span(d_) > d_.window.stride && d_.window.dilation == 1;
     depths_ = deep_ && planes_overlap ? file_.tune("OUT_PLANES", {2, 1}) : "1";
     while (lanes_ < 32 && lanes_ * 4 < w_.window.outputs.values[0]) lanes_ *= 2;
-    set("name", name_);
-    set("threads", threads_);
-    set("rows", rows_);
-    set("lanes", lanes_);
-    set("neutral", neutral_);
-    set("combine", combine_);
+    set({{"name", name_}, {"threads", threads_}, {"rows", rows_}, {"lanes", lanes_}, {"neutral", neutral_}, {"combine", combine_}});
     set("combines", weighted_ ? "" : fmt::format(" It combines along a row first, then the rows{}.", deep_ ? ", then the planes" : ""));
     set("and_planes", deep_ ? fmt::format(" of {} planes", depths_) : "");
     set("per_depth", deep_ ? " / slabs" : "");
@@ -167,9 +109,7 @@ class StripWriter {
       divide += fmt::format("{}produced {};\n", std::string(indent, ' '), divide.empty() ? fmt::format("*= 1 / {}", by) : fmt::format("/= {}", by));
     }
     const Epilogue after = epilogue(region_, dag_, at_, indent, arguments_);
-    set("divide", divide);
-    set("epilogue", after.statements);
-    set("store", after.store);
+    set({{"divide", divide}, {"epilogue", after.statements}, {"store", after.store}});
   }
 
   // What a thread holds of its results; of several planes it makes one after the other.
@@ -208,29 +148,22 @@ class StripWriter {
   void spell_rows(const std::string& W, const std::string& kernel) {
     const Packs packs = packs_of(w_);
     for (const auto& [axis, letter] : {std::pair{&h_, 'h'}, {&w_, 'w'}}) {
-      holes_.emplace_back(fmt::format("stride_{}", letter), axis->window.stride);
-      holes_.emplace_back(fmt::format("dilation_{}", letter), axis->window.dilation);
-      holes_.emplace_back(fmt::format("taps_{}", letter), axis->window.taps.values[0]);
-      holes_.emplace_back(fmt::format("padding_{}", letter), axis->window.padding);
+      const auto hole = [of = letter](const char* name) { return fmt::format("{}_{}", name, of); };
+      const auto& [stride, padding, dilation, outputs, taps] = axis->window;
+      set({{hole("stride"), stride}, {hole("dilation"), dilation}, {hole("taps"), taps.values[0]}, {hole("padding"), padding}});
     }
-    set("span_h", span(h_));
-    set("packs", packs.count);
-    set("first", packs.before - w_.window.padding);
-    set("before_w", packs.before);
-    set("step_w", 4 * w_.window.stride);
+    set({{"span_h", span(h_)}, {"packs", packs.count}, {"first", packs.before - w_.window.padding}, {"before_w", packs.before},
+         {"step_w", 4 * w_.window.stride}});
     // Whether a window may reach beyond the input's columns.
     bool beyond = w_.window.padding != 0;
     for (std::size_t i = 0; i < w_.input.values.size(); ++i)
       beyond = beyond || (w_.window.outputs.values[i] - 1) * w_.window.stride + span(w_) > w_.input.values[i];
-    const std::string inside = beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : "", place = columns_ ? "c" : fmt::format("FIRST + i * {} + c * {}", w_.window.stride, w_.window.dilation);
-    const auto spelt = [&](std::string_view code) {
-      return fmt::format(fmt::runtime(code), fmt::arg("rows", rows_), fmt::arg("stride_h", h_.window.stride), fmt::arg("dilation_h", h_.window.dilation),
-                         fmt::arg("taps_h", h_.window.taps.values[0]), fmt::arg("taps_w", w_.window.taps.values[0]), fmt::arg("stride_w", w_.window.stride),
-                         fmt::arg("dilation_w", w_.window.dilation), fmt::arg("combine", combine_), fmt::arg("neutral", neutral_), fmt::arg("inside", inside),
-                         fmt::arg("row", row_), fmt::arg("width", columns_ ? 1 : 4), fmt::arg("place", place));
-    };
+    set("inside", beyond ? fmt::format(" && unsigned(w) < unsigned({})", W) : "");
+    set("place", columns_ ? "c" : fmt::format("FIRST + i * {} + c * {}", w_.window.stride, w_.window.dilation));
+    set("width", columns_ ? 1 : 4);
     set("row", row_);
-    set("gather", !weighted_ ? spelt(columns_ ? pool_columns : pool_row) : (columns_ ? spelt(load_columns) : "") + spelt(weighted_row));
+    const auto of_row = [&](std::string_view code) { return cuda_code::device_code(code, cuda_code::holes_in(code, holes_)); };
+    set("gather", !weighted_ ? of_row(columns_ ? "pool_columns.cuh" : "pool_row.cuh") : (columns_ ? of_row("load_columns.cuh") : "") + of_row("weighted_row.cuh"));
     set("weights", !weighted_ ? "" : fmt::format(
         "  float weights[{0}];\n#pragma unroll\n  for (int k = 0; k < {0}; ++k) weights[k] = {1}[size_t({2}) * {0} + k];\n",
         taps_, kernel, fmt::format(fmt::runtime(columns_ ? "plane % {}" : "live ? plane % {} : 0"), arguments_.number(node_.shape[1]))));

@@ -128,10 +128,8 @@ std::string tile_elements(bool along, const std::string& tile, const std::string
   return along ? fmt::format("{} * ({} + {})", tile, step, half ? 8 : 4) : fmt::format("{} * ({} + 8)", step, tile);
 }
 
-void tell_techniques(const Region& region, const Dag& dag, const GemmOperands& factors, const std::string& name, const std::string& rows,
-                     const std::string& columns, KernelFile& file) {
+void tell_techniques(const GemmOperands& factors, const std::string& name, const std::string& rows, const std::string& columns, KernelFile& file) {
   if (factors.half()) {
-    for (const Instance& instance : region.instances) file.include(dag.at(instance.node).dtype);
     use_half_tensor_cores(file, name, factors.left.dtype);
   } else {
     use_tensor_cores(file, name, "the factors");
@@ -166,10 +164,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   Arguments total(file.scalars());
   std::string scratch, sums;
   if (parts > 1) {
-    scratch = file.unique("S");
-    tensor::Extent count = literal(parts, region.assignments);
-    count.text = splits;
-    file.scratch(scratch, "float32", {count, n, m});
+    scratch = file.new_scratch("S", "float32", {{splits, {}}, n, m});
     sums = arguments.pointer(scratch, tensor::Dtype::float32, true);
     total.pointer(scratch, tensor::Dtype::float32, false);
   }
@@ -200,7 +195,7 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
                           tile_elements(!left.swapped, rows, step, half), tile_elements(right.swapped, columns, step, half), tensor::size_of(left.dtype), arguments.passed()));
   file.traffic(factors.bytes(), (half ? costs::half_product : costs::product(file.variant().exact())) * factors.operations(file.machine(), parts));
   if (parts > 1) write_split_total({name, scratch, splits, parts, n, m}, after, total, file);
-  tell_techniques(region, dag, factors, name, rows, columns, file);
+  tell_techniques(factors, name, rows, columns, file);
 }
 
 }  // namespace cudal1::families

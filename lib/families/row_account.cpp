@@ -17,8 +17,7 @@ double RowWriter::moved_bytes() const {
       if (!is_zero(strides[i])) elements *= static_cast<double>(region_.space[i].values[0]);
     bytes += elements * static_cast<double>(tensor::size_of(dtype));
   };
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
+  for (int id = 0; id < region_.count(); ++id) {
     if (!at(id).leaf || at(id).buffer.empty()) continue;
     int reads = 0;
     for (int phase = 0; phase <= passes_.last(); ++phase) {

@@ -43,8 +43,7 @@ std::string RowWriter::element_offset(const tensor::Shape& strides, const std::s
 // Names what an instance is read from, and loads what a whole row shares.
 void RowWriter::bind(int id) {
   const Instance& instance = at(id);
-  names_.resize(region_.instances.size());
-  std::string& name = names_[static_cast<std::size_t>(id)];
+  std::string& name = names_[id];
   const Node& from = node(id);
   if (!instance.leaf) {
     name = fmt::format("v{}{}", id, beside() && instance.level == Level::row ? ".at[i]" : "");
@@ -86,9 +85,9 @@ void RowWriter::bind(int id) {
 void RowWriter::read_indirect(int id) {
   const Instance& instance = at(id);
   const Node& from = node(id);
-  const std::string which = names_[static_cast<std::size_t>(instance.indirect)], type = compute_type(from.dtype);
+  const std::string which = names_[instance.indirect], type = compute_type(from.dtype);
   const std::string element = is_one(instance.step) ? which : fmt::format("{} * {}", which, arguments_.number(instance.step));
-  line(fmt::format("const {} {} = {} >= 0 && {} < {} ? {} : {};", type, names_[static_cast<std::size_t>(id)], which, which, columns_,
+  line(fmt::format("const {} {} = {} >= 0 && {} < {} ? {} : {};", type, names_[id], which, which, columns_,
                    converted(type, fmt::format("{}[{}{}]", arguments_.pointer(instance.buffer, from.dtype, false), element,
                                                offset(instance.strides, instance.offset).behind())),
                    converted(type, "0")));
@@ -101,9 +100,8 @@ void RowWriter::join_team() {
     reductions += !instance.leaf && dag_.at(instance.node).is<Reduce>() ? 1 : 0;
   if (meets_once()) reductions = 1;
   const std::string exchanges = fmt::format("{}{}", in_parentheses(region_.rows().text), reductions == 1 ? "" : fmt::format(" * {}", reductions));
-  parts_ = file_.unique("parts");
-  file_.scratch(parts_, "int64", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}}, "0");
-  parts_ = arguments_.pointer(parts_, tensor::Dtype::int64, true);
+  const std::string parts = file_.new_scratch("parts", "int64", {tensor::Extent{fmt::format("{} * {}", exchanges, team_), {}}}, "0");
+  parts_ = arguments_.pointer(parts, tensor::Dtype::int64, true);
   if (meets_once()) return shares();
   parts_ = fmt::format("{} + (line * {}", parts_, reductions);
 }
@@ -120,8 +118,7 @@ void RowWriter::prefetch() {
   line("extern __shared__ float4 ahead[];");
   const auto copies = [&] {
     for (std::size_t i = 0; i < prefetched_.size(); ++i)
-      line(fmt::format("copy_ahead({}, {}_line + (column < {} ? column : 0), column < {});", prefetched_at(i),
-                       names_[static_cast<std::size_t>(prefetched_[i])], columns_, columns_));
+      line(fmt::format("copy_ahead({0}, {1}_line + (column < {2} ? column : 0), column < {2});", prefetched_at(i), names_[prefetched_[i]], columns_));
   };
   const auto fetch = [&] {
     line_coordinates();
@@ -217,6 +214,6 @@ void RowWriter::prepare() {
   else if (walk_ == Walk::rows) begin_rows();
   else begin_pointwise();
   line_coordinates();
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) bind(static_cast<int>(i));
+  for (int id = 0; id < region_.count(); ++id) bind(id);
 }
 }  // namespace cudal1::families

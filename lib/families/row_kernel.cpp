@@ -23,7 +23,7 @@ void RowWriter::finish() {
     if (!totals_.empty() || (layout_.varies_in_row(root.strides) && splits_ == 1)) continue;
     cuda_code::Sum where = offset(root.strides, root.offset);
     if (splits_ > 1) where.add(fmt::format("size_t(blockIdx.y) * {}", lines_));
-    const std::string text = names_[static_cast<std::size_t>(root.instance)];
+    const std::string text = names_[root.instance];
     line(fmt::format(
         "if ({}) {}[{}] = {};",
         walk_ == Walk::pointwise ? "start == 0"
@@ -58,7 +58,7 @@ void RowWriter::emit() {
       file_.helper("reduce_team.cuh");
     }
   }
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) file_.include(node(static_cast<int>(i)).dtype);
+  for (int id = 0; id < region_.count(); ++id) file_.include(node(id).dtype);
   const std::string block = walk_ == Walk::columns ? fmt::format("{} * {}", lanes(), threads_)
                             : persistent()           ? fmt::format("{}, {}", threads_, per_multiprocessor_)
                             : geometry_.rows_per_block      ? fmt::format("({0} < 256 ? 256 : {0})", threads_)

@@ -28,8 +28,7 @@ void RowWriter::mark_kept(int phase, const std::vector<int>& wanted) {
 void RowWriter::pass(int phase) {
   if (!meets_once() || phase != 1) line_values(phase);
   const std::vector<int> wanted = passes_.targets(phase);
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
+  for (int id = 0; id < region_.count(); ++id) {
     if (!passes_.reducing(phase, id)) continue;
     if (finds_index(node(id)))
       line(fmt::format("{} acc{} = {{{}, {}}};  // where all are as low, its first counts", accumulator_type(id), id,
@@ -67,7 +66,7 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
   const auto packed = [&](int id) { return !columns || (beside() && layout_.varies_beside(at(id).strides)); };
   const auto type_of = [](std::string_view type, bool pack) { return pack ? fmt::format("Pack<{}, VEC>", type) : std::string(type); };
   for (int id : leaves) {
-    line(fmt::format("{} {}_kept[{}];", type_of(tensor::cuda_name(node(id).dtype), packed(id)), names_[static_cast<std::size_t>(id)], items));
+    line(fmt::format("{} {}_kept[{}];", type_of(tensor::cuda_name(node(id).dtype), packed(id)), names_[id], items));
     passes_.first[id] = phase;
   }
   if (!leaves.empty()) {
@@ -75,7 +74,7 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
     if (arrives) line(R"(if (WHOLE) asm volatile("cp.async.wait_group 0;" ::: "memory");)");
     each_item(items, [&] {
       for (int id : leaves) {
-        const std::string kept = names_[static_cast<std::size_t>(id)] + "_kept[item]";
+        const std::string kept = names_[id] + "_kept[item]";
         const auto which = std::find(prefetched_.begin(), prefetched_.end(), id);
         if (arrives && which != prefetched_.end()) {
           line(fmt::format("if (WHOLE) {} = *reinterpret_cast<const Pack<{}, VEC>*>({});", kept, tensor::cuda_name(node(id).dtype),
@@ -104,7 +103,7 @@ void RowWriter::walk_items(int phase, const std::vector<int>& wanted) {
 
 // Lanes stand side by side on the rows.
 void RowWriter::load_of_column(int id, const std::string& to, bool pack) {
-  const std::string& name = names_[static_cast<std::size_t>(id)];
+  const std::string& name = names_[id];
   const std::string where = fmt::format("column < {} ? {} : 0", columns_, element_offset(at(id).strides, "column"));
   line(pack ? fmt::format("{} = *reinterpret_cast<const Pack<{}, VEC>*>({}_line + ({}));", to, tensor::cuda_name(node(id).dtype), name, where)
             : fmt::format("{} = {}_line[{}];", to, name, where));
@@ -121,9 +120,8 @@ void RowWriter::walk_rest(int phase, const std::vector<int>& wanted, const std::
 
 void RowWriter::load_packs(const std::set<int>& leaves) {
   for (int id : leaves) {  // zero: behind a row's end nothing is loaded, though values are computed from it and dropped
-    line(fmt::format("Pack<{}, VEC> {}_pack = {{}};", tensor::cuda_name(node(id).dtype),
-                     names_[static_cast<std::size_t>(id)]));
-    load(id, names_[static_cast<std::size_t>(id)] + "_pack", "column");
+    line(fmt::format("Pack<{}, VEC> {}_pack = {{}};", tensor::cuda_name(node(id).dtype), names_[id]));
+    load(id, names_[id] + "_pack", "column");
   }
 }
 

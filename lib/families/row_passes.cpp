@@ -82,7 +82,7 @@ bool RowPasses::reducing(int phase, int id) const {
 
 std::vector<int> RowPasses::targets(int phase) const {
   std::vector<int> result;
-  for (int id = 0; id < static_cast<int>(region_.instances.size()); ++id)
+  for (int id = 0; id < region_.count(); ++id)
     if (reducing(phase, id) && region_.at(id).phase <= last_ + (splits_ > 1 ? 1 : 0)) result.push_back(region_.at(id).operands[0]);
   if (phase == last_ && splits_ == 1)
     for (const Region::Root& root : region_.roots)
@@ -114,7 +114,7 @@ bool RowPasses::keepable(int id) const {
 
 int RowPasses::kept_count() const {
   int result = 0;
-  for (int id = 0; id < static_cast<int>(region_.instances.size()); ++id) result += keepable(id) ? 1 : 0;
+  for (int id = 0; id < region_.count(); ++id) result += keepable(id) ? 1 : 0;
   return result;
 }
 
@@ -123,7 +123,7 @@ Meeting meeting_of(const Region& region, const Dag& dag) {
   int reductions = 0;
   const auto node = [&](int id) -> const Node& { return dag.at(region.at(id).node); };
   const auto computes = [&](int id, const char* function) { return !region.at(id).leaf && node(id).computes(function); };
-  for (int id = 0; id < static_cast<int>(region.instances.size()); ++id) {
+  for (int id = 0; id < region.count(); ++id) {
     if (region.at(id).leaf || !node(id).is<Reduce>()) continue;
     ++reductions;
     (region.at(id).phase == 1 ? result.first : result.second) = id;

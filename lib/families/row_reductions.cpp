@@ -36,8 +36,7 @@ std::string RowWriter::accumulator_type(int id) const {
 }
 
 void RowWriter::reduce(int phase) {
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
+  for (int id = 0; id < region_.count(); ++id) {
     if (!passes_.reducing(phase, id)) continue;
     std::string call = walk_ == Walk::columns
                                  ? fmt::format("reduce_column<{}, {}>(acc{}, {})", threads_, width_, id, combine(node(id)))
@@ -45,7 +44,7 @@ void RowWriter::reduce(int phase) {
     if (beside()) {
       line(fmt::format("const Pack<{}, VEC> v{} = reduce_column<{}, {}>(acc{}, Each<{}>());", compute_type(node(id).dtype), id, threads_,
                        lanes(), id, combination(node(id))));
-      names_[i] = fmt::format("v{}.at[i]", id);
+      names_[id] = fmt::format("v{}.at[i]", id);
       continue;
     }
     if (meets_once()) {
@@ -56,7 +55,7 @@ void RowWriter::reduce(int phase) {
       call = fmt::format("reduce_team<{0}>({1}, {2} + {3}) * {0}, {4})", team_, call, parts_, exchanged_++, combine(node(id)));
     line(fmt::format("const {} v{} = {}{};", compute_type(node(id).dtype), id, call,
                      finds_index(node(id)) ? ".index" : ""));
-    names_[i] = fmt::format("v{}", id);
+    names_[id] = fmt::format("v{}", id);
   }
   if (!meets_once()) return;
   if (phase == 0) stand_in();
@@ -85,10 +84,10 @@ void RowWriter::stand_in() {
   if (meeting_.powers >= 0) {
     // Where all is -inf any number will do: the powers are 0.
     line(fmt::format("const float near{0} = {1} == {2} ? 0 : {1};", first, own, neutral(node(first))));
-    names_[static_cast<std::size_t>(first)] = fmt::format("near{}", first);
+    names_[first] = fmt::format("near{}", first);
   } else {
     line(fmt::format("const float near{0} = elements_of(rank) > 0 ? {1} / elements_of(rank) : 0;", meeting_.centre, own));
-    names_[static_cast<std::size_t>(meeting_.centre)] = fmt::format("near{}", meeting_.centre);
+    names_[meeting_.centre] = fmt::format("near{}", meeting_.centre);
   }
 }
 
@@ -98,12 +97,12 @@ void RowWriter::give() {
 
 void RowWriter::take() {
   const int first = meeting_.first, second = meeting_.second;
-  names_[static_cast<std::size_t>(first)] = fmt::format("v{}", first);
-  names_[static_cast<std::size_t>(second)] = fmt::format("v{}", second);
+  names_[first] = fmt::format("v{}", first);
+  names_[second] = fmt::format("v{}", second);
   std::string call = fmt::format("take_powers<{}>({})", team_, meeting_place());
   if (meeting_.centre >= 0) {
-    names_[static_cast<std::size_t>(meeting_.centre)] = fmt::format("v{}", meeting_.centre);
-    const auto text = [&](int operand) { return names_[static_cast<std::size_t>(operand)]; };
+    names_[meeting_.centre] = fmt::format("v{}", meeting_.centre);
+    const auto text = [&](int operand) { return names_[operand]; };
     call = fmt::format("take_moments<{}>({}, elements_of, [&](float v{}) {{ {} return v{}; }})", team_, meeting_place(), first,
                        statement(meeting_.centre, text), meeting_.centre);
   }
@@ -123,7 +122,7 @@ void RowWriter::come_back() {
   indent_ += 2;
   line(fmt::format("const {} line = step - teams;", line_index_));
   line_coordinates();
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) bind(static_cast<int>(i));
+  for (int id = 0; id < region_.count(); ++id) bind(id);
   line_values(0);
   early_.clear();
   for (const auto& [id, phase] : passes_.first) early_.insert(id);
@@ -145,7 +144,7 @@ void RowWriter::begin_totals() {
 }
 
 void RowWriter::finish_totals() {
-  const auto value = [&](std::size_t root) { return names_[static_cast<std::size_t>(region_.roots[root].instance)]; };
+  const auto value = [&](std::size_t root) { return names_[region_.roots[root].instance]; };
   line("if (live) {");
   for (std::size_t root = 0; root < totals_.size(); ++root)
     line(fmt::format("  total{0} = {1}(total{0}, {2});", root, combine(total(root)), converted(compute_type(total(root).dtype), value(root))));

@@ -7,30 +7,25 @@ namespace cudal1::families {
 
 void RowWriter::load(int id, const std::string& to, const std::string& column) {
   const Instance& instance = at(id);
-  const bool once = this->once() && layout_.varies_by_row(instance.strides);
-  if (layout_.unit_stride(instance.strides)) {
-    line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", whole(),
-                     names_[static_cast<std::size_t>(id)], column, columns_, column));
-    return;
-  }
+  const std::string& name = names_[id];
+  const char* once = this->once() && layout_.varies_by_row(instance.strides) ? "_once" : "";
+  if (layout_.unit_stride(instance.strides))
+    return line(fmt::format("{} = load{}<{}, VEC>({}_line + {}, {} - {});", to, once, whole(), name, column, columns_, column));
   const bool same = layout_.same_in_pack(instance.strides), packs = vectorised() && layout_.in_packs(instance.strides);
+  const std::string where = element_offset(instance.strides, column), beyond = fmt::format("{} - {}", columns_, column);
+  if (same || packs) line("if (WHOLE) {");
   if (packs) {
-    line("if (WHOLE) {");
-    line(fmt::format("  {} = load{}<true, VEC>({}_line + {}, {} - {});", to, once ? "_once" : "", names_[static_cast<std::size_t>(id)],
-                     in_parentheses(element_offset(instance.strides, column)), columns_, column));
-    line("} else {");
+    line(fmt::format("  {} = load{}<true, VEC>({}_line + {}, {});", to, once, name, in_parentheses(where), beyond));
   } else if (same) {
-    line("if (WHOLE) {");
-    line(fmt::format("  const auto same = {0} < {1} ? {2}_line[{3}] : {2}_line[0];", column, columns_,
-                     names_[static_cast<std::size_t>(id)], element_offset(instance.strides, column)));
+    line(fmt::format("  const auto same = {0} < {1} ? {2}_line[{3}] : {2}_line[0];", column, columns_, name, where));
     line("#pragma unroll");
     line(fmt::format("  for (int i = 0; i < VEC; ++i) {}.at[i] = same;", to));
-    line("} else {");
   }
+  if (same || packs) line("} else {");
   line("#pragma unroll");
-  line(fmt::format("for (int i = 0; i < VEC; ++i)"));
-  line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to,
-                   names_[static_cast<std::size_t>(id)], element_offset(instance.strides, "(" + column + " + i)")));
+  line("for (int i = 0; i < VEC; ++i)");
+  line(fmt::format("  if ({0} + i < {1}) {2}.at[i] = {3}_line[{4}];", column, columns_, to, name,
+                   element_offset(instance.strides, "(" + column + " + i)")));
   if (same || packs) line("}");
 }
 
@@ -39,13 +34,13 @@ std::string RowWriter::value(int id, int phase, Spot& spot) {
   const Instance& instance = at(id);
   const Node& from = node(id);
   if (const auto found = spot.known.find(id); found != spot.known.end()) return found->second;
-  if (instance.level == Level::row) return names_[static_cast<std::size_t>(id)];
+  if (instance.level == Level::row) return names_[id];
   if (instance.leaf && from.is<Coordinate>()) {
     line(declared(from, fmt::format("v{}", id), converted(compute_type(from.dtype), element_offset(instance.strides, spot.element))));
     return spot.known[id] = fmt::format("v{}", id);
   }
   if (instance.leaf) {
-    const std::string& name = names_[static_cast<std::size_t>(id)];
+    const std::string& name = names_[id];
     std::string text;
     const bool pack = beside() && layout_.varies_beside(instance.strides);
     if (walk_ == Walk::columns)
@@ -83,13 +78,12 @@ std::string RowWriter::computed(int id, const std::function<std::string(int)>& o
 
 // Row-level values that become known with `phase`.
 void RowWriter::line_values(int phase) {
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
+  for (int id = 0; id < region_.count(); ++id) {
     const Instance& instance = at(id);
     if (instance.indirect >= 0 && instance.phase == phase) read_indirect(id);
     if (instance.leaf || instance.level != Level::row || instance.phase != phase || node(id).is<Reduce>())
       continue;
-    const auto known = [&](int operand) { return names_[static_cast<std::size_t>(operand)]; };
+    const auto known = [&](int operand) { return names_[operand]; };
     if (beside()) {
       line(fmt::format("Pack<{}, VEC> v{};", compute_type(node(id).dtype), id));
       each_line(fmt::format("v{}.at[i] = {};", id, computed(id, known)));
@@ -100,8 +94,7 @@ void RowWriter::line_values(int phase) {
 // Everything that one pass does with one element.
 void RowWriter::element(int phase, Spot spot) {
   std::vector<std::pair<int, std::string>> sums;
-  for (std::size_t i = 0; i < region_.instances.size(); ++i) {
-    const int id = static_cast<int>(i);
+  for (int id = 0; id < region_.count(); ++id) {
     if (passes_.reducing(phase, id)) sums.emplace_back(id, value(at(id).operands[0], phase, spot));
   }
   if (!sums.empty()) {

@@ -31,7 +31,7 @@ class RowWriter {
  private:
   using Level = Instance::Level;
   const Node& node(int instance) const { return dag_.at(at(instance).node); }
-  const Instance& at(int instance) const { return region_.instances[static_cast<std::size_t>(instance)]; }
+  const Instance& at(int instance) const { return region_.at(instance); }
   bool vectorised() const { return geometry_.vec > 1; }
   void line(const std::string& text) { body_ += std::string(static_cast<std::size_t>(indent_), ' ') + text + "\n"; }
   // What `body` writes stands indented between `head` and `end`.
@@ -168,7 +168,8 @@ class RowWriter {
   std::string name_, threads_, items_, columns_, lines_, index_, line_index_, lane_, body_;
   int indent_ = 2;
   Arguments arguments_;
-  std::vector<std::string> names_, line_at_;
+  std::map<int, std::string> names_;  // of instances
+  std::vector<std::string> line_at_;
   std::set<int> kept_later_;
   std::vector<int> kept_here_;
 };

@@ -31,7 +31,6 @@ class StraightProduct {
   void write() {
     write_left();
     write_products();
-    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
     say_techniques();
   }
 
@@ -51,10 +50,7 @@ class StraightProduct {
   }
 
   void write_left() {
-    for (int half = 0; half < (exact_ ? 2 : 1); ++half) {
-      left_.push_back(file_.unique(half == 0 ? "H" : "L"));
-      file_.scratch(left_.back(), "float32", {factors_.n, pitch_});
-    }
+    left_ = file_.new_scratches(exact_ ? 2 : 1, {"H", "L"}, "float32", {factors_.n, pitch_});
     Arguments arguments(file_.scalars());
     const std::string x = arguments.pointer(factors_.left.buffer, tensor::Dtype::float32, false), high = arguments.pointer(left_[0], tensor::Dtype::float32, true);
     const std::string low = exact_ ? arguments.pointer(left_[1], tensor::Dtype::float32, true) : "", name = file_.unique("straight_left");

@@ -12,8 +12,6 @@ namespace cudal1::families {
 
 namespace {
 
-constexpr const char* lower_names[] = {"d", "h", "w"};
-constexpr const char* upper_names[] = {"D", "H", "W"};
 constexpr std::int64_t aligned_channels = 8;
 
 class WarpgroupConvolution {
@@ -30,7 +28,6 @@ class WarpgroupConvolution {
     write_products();
     file_.end_family();
     write_convolution_kernel(region_, dag_, buffers_, file_, false, {{input_back_, input_.shape[0]}, {weight_back_, node_.shape[1]}});
-    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
     say_techniques();
   }
 
@@ -61,13 +58,8 @@ class WarpgroupConvolution {
   }
 
   void write_weights() {
-    const std::size_t assignments = channels_.values.size();
-    for (int half = 0; half < halves_; ++half) {
-      weights_.push_back(file_.unique(half == 0 ? "WH" : "WL"));
-      file_.scratch(weights_.back(), "float16", {literal(groups_ * taps_, assignments), results_, weight_pitch_});
-    }
-    weight_back_ = file_.unique("R");
-    file_.scratch(weight_back_, "float32", {node_.shape[1]});
+    weights_ = file_.new_scratches(halves_, {"WH", "WL"}, "float16", {literal(groups_ * taps_, region_.assignments), results_, weight_pitch_});
+    weight_back_ = file_.new_scratch("R", "float32", {node_.shape[1]});
     Arguments arguments(file_.scalars());
     const std::string k = arguments.pointer(buffers_.at(node_.operands[1]), tensor::Dtype::float32, false);
     const std::string high = arguments.pointer(weights_[0], tensor::Dtype::float16, true), low = halves_ > 1 ? arguments.pointer(weights_[1], tensor::Dtype::float16, true) : "";
@@ -84,26 +76,22 @@ class WarpgroupConvolution {
 
   void write_inputs() {
     const tensor::Extent plane = product_of(input_.shape, 2, input_.shape.size(), region_.assignments);
-    for (int half = 0; half < halves_; ++half) {
-      inputs_.push_back(file_.unique(half == 0 ? "XH" : "XL"));
-      file_.scratch(inputs_.back(), "float16", {input_.shape[0], plane, pitch_});
-    }
-    input_back_ = file_.unique("R");
-    file_.scratch(input_back_, "float32", {input_.shape[0]});
+    inputs_ = file_.new_scratches(halves_, {"XH", "XL"}, "float16", {input_.shape[0], plane, pitch_});
+    input_back_ = file_.new_scratch("R", "float32", {input_.shape[0]});
     if (halves_ == 1 && groups_ == 1) write_rounded_inputs(plane);
     else write_split_inputs(plane);
   }
+
+  // Where blocks leave the largest and the smallest that they find, `count` of each sample.
+  std::string new_parts(const tensor::Extent& count) { return file_.new_scratch("S", "float32", {input_.shape[0], count, literal(2, count.values.size())}); }
 
   // Places meet all channels, so that one pass sees what there is of a place, and rounds it.
   void write_rounded_inputs(const tensor::Extent& plane) {
     // Each block looks for its sample's scale first: few of them, but enough for all multiprocessors.
     const std::int64_t pieces = 64 / step_, turns = ceil_div(plane.values[0], 32 * pieces) * input_.shape[0].values[0] >= 64 * file_.machine().multiprocessors ? 4 : 1;
     const tensor::Extent blocks = ceil_div(plane, 32 * pieces * turns);  // of each sample
-    tensor::Extent count_of = blocks;
-    count_of.text = fmt::format("{} * {}", blocks.text, pieces);
-    for (std::int64_t& value : count_of.values) value *= pieces;
-    const std::string parts = file_.unique("S");
-    file_.scratch(parts, "float32", {input_.shape[0], count_of, literal(2, channels_.values.size())});
+    const tensor::Extent count_of = changed(blocks, fmt::format("{} * {}", blocks.text, pieces), [&](std::int64_t value) { return value * pieces; });
+    const std::string parts = new_parts(count_of);
     const std::string name = file_.unique("round_inputs"), from = buffers_.at(node_.operands[0]), samples = input_.shape[0].text;
     Arguments arguments(file_.scalars()), scale(file_.scalars());
     const std::string x = arguments.pointer(from, tensor::Dtype::float32, false), high = arguments.pointer(inputs_[0], tensor::Dtype::float16, true);
@@ -121,8 +109,7 @@ class WarpgroupConvolution {
 
   void write_split_inputs(const tensor::Extent& plane) {
     const tensor::Extent blocks = ceil_div(plane, 32);  // of each sample
-    const std::string parts = file_.unique("S");
-    file_.scratch(parts, "float32", {input_.shape[0], blocks, literal(2, channels_.values.size())});
+    const std::string parts = new_parts(blocks);
     const std::string name = file_.unique("split_inputs"), from = buffers_.at(node_.operands[0]);
     Arguments measure(file_.scalars()), scale(file_.scalars()), arguments(file_.scalars());
     const std::string measure_x = measure.pointer(from, tensor::Dtype::float32, false), measure_parts = measure.pointer(parts, tensor::Dtype::float32, true);
@@ -185,9 +172,7 @@ class WarpgroupConvolution {
     const std::string input_back = arguments.pointer(input_back_, tensor::Dtype::float32, false), weight_back = arguments.pointer(weight_back_, tensor::Dtype::float32, false);
     const std::string C = arguments.number(channels_), O = arguments.number(results_), B = arguments.number(input_.shape[0]);
     std::string count, located = locate(O, B, C, arguments, count);
-    std::vector<std::string> at = {"at_b", "at_o"};
-    for (std::size_t i = 0; i < 3; ++i)
-      if (windows_.axes[i].dim >= 0) at.push_back(fmt::format("at_{}", lower_names[i]));
+    const std::vector<std::string> at = windows_.result();
     const Epilogue after = epilogue(region_, dag_, at, 10, arguments);
     // Between the lines of a window's places lies the halo; a sample's lines follow another's.
     std::string place = fmt::format("        const int part_w = column % {0}, part_h = column / {0}{1}, part_b = {2}, at_b = b_start + part_b;\n", tile_.pitch,
@@ -336,7 +321,8 @@ class WarpgroupConvolution {
 
 // Few channels would leave most of a step of the depth empty.
 bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine) {
-  constexpr std::int64_t fewest_channels = 16, most_phases = 4, largest_window = 512;
+  constexpr std::int64_t fewest_channels = 16, largest_window = 512;
+  constexpr std::int64_t most_phases = 12;  // each half has a map of 128 bytes for each, and a kernel's parameters 4 KB
   if (!machine.warpgroup_products || !is_tiled_convolution(node) || input.dtype != tensor::Dtype::float32 || weights.dtype != tensor::Dtype::float32) return false;
   const std::int64_t groups = node.as<Convolution>().groups;
   if (input.shape[1].values[0] / groups < fewest_channels || node.shape[1].values[0] / groups < fewest_channels) return false;
@@ -344,11 +330,12 @@ bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& w
   std::int64_t phases = 1;
   for (const Windows::Axis& axis : windows.axes) {
     if (!axis.fixed) return false;
+    if (node.transposed()) continue;
     phases *= axis.window.stride;
     for (const std::int64_t value : axis.input.values)
-      if (value < axis.window.stride) return false;
+      if (value < axis.window.stride) return false;  // the last phases would have no input
   }
-  return (node.transposed() || phases <= most_phases) && windows.taps().values[0] <= largest_window && convolution_tile(node, input, windows, 2, machine) && convolution_tile(node, input, windows, 1, machine);
+  return phases <= most_phases && windows.taps().values[0] <= largest_window && convolution_tile(node, input, windows, 2, machine) && convolution_tile(node, input, windows, 1, machine);
 }
 
 void write_warpgroup_convolution(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) { WarpgroupConvolution(region, dag, buffers, file).write(); }

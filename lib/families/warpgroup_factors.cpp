@@ -30,10 +30,8 @@ void split_along(const WarpgroupFactor& factor, const std::string& from, const s
 
 // The same of lines across the depth: their parts are measured first.
 void split_across(const WarpgroupFactor& factor, const std::string& from, const std::string& name, KernelFile& file) {
-  const std::size_t assignments = factor.lines.values.size();
   const tensor::Extent chunks = ceil_div(factor.depth, 128);
-  const std::string measured = file.unique("S");
-  file.scratch(measured, "float32", {factor.batches, chunks, factor.lines, literal(2, assignments)});
+  const std::string measured = file.new_scratch("S", "float32", {factor.batches, chunks, factor.lines, literal(2, factor.lines.values.size())});
   Arguments measuring(file.scalars()), arguments(file.scalars());
   const std::string measured_x = measuring.pointer(from, tensor::Dtype::float32, false), measured_to = measuring.pointer(measured, tensor::Dtype::float32, true);
   const std::string measured_lines = measuring.number(factor.lines), measured_depth = measuring.number(factor.depth);
@@ -113,12 +111,8 @@ WarpgroupFactor warpgroup_factor(const GemmOperands& factors, bool left, int hal
   }
   result.pitch = round_up(result.pitch, aligned_elements);
   const tensor::Extent& rows = result.along ? result.lines : result.depth;
-  for (int half = 0; half < halves; ++half) {
-    result.buffers.push_back(file.unique(half == 0 ? "H" : "L"));
-    file.scratch(result.buffers.back(), "float16", {result.batches, rows, result.pitch});
-  }
-  result.back = file.unique("R");
-  file.scratch(result.back, "float32", {result.batches, result.lines});
+  result.buffers = file.new_scratches(halves, {"H", "L"}, "float16", {result.batches, rows, result.pitch});
+  result.back = file.new_scratch("R", "float32", {result.batches, result.lines});
   const std::string name = file.unique(left ? "split_left" : "split_right");
   if (result.along) split_along(result, operand.buffer, name, file);
   else split_across(result, operand.buffer, name, file);

@@ -70,9 +70,7 @@ class WarpgroupProduct {
         columns_(file.tune("TILE_M", tiling_.columns)),
         left_(warpgroup_factor(factors_, true, halves_, file)),
         right_(warpgroup_factor(factors_, false, halves_, file)) {
-    if (tiling_.parts == 1) return;
-    scratch_ = file.unique("S");
-    file.scratch(scratch_, "float32", {literal(tiling_.parts, region.assignments), factors_.n, factors_.m});
+    if (split()) scratch_ = file.new_scratch("S", "float32", {literal(tiling_.parts, region.assignments), factors_.n, factors_.m});
   }
 
   void write() {
@@ -88,7 +86,6 @@ class WarpgroupProduct {
     write_products();
     if (scaled()) write_fall_back();
     if (split()) write_split_total({name_, scratch_, std::to_string(tiling_.parts), tiling_.parts, factors_.n, factors_.m}, after, total, file_);
-    for (const Instance& instance : region_.instances) file_.include(dag_.at(instance.node).dtype);
     say_techniques();
   }
 

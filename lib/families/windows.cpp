@@ -56,7 +56,19 @@ tensor::Extent Windows::taps() const {
   return constant ? literal(result.values[0], result.values.size()) : result;
 }
 
-constexpr const char* input_names[] = {"d", "h", "w"};
+std::vector<std::string> Windows::result() const {
+  std::vector<std::string> result = {"at_b", "at_o"};
+  for (std::size_t i = 0; i < 3; ++i)
+    if (axes[i].dim >= 0) result.push_back(fmt::format("at_{}", lower_names[i]));
+  return result;
+}
+
+double operations_of(const Node& convolution, const Node& input) {
+  double result = 2 * volume(convolution.shape) * static_cast<double>(input.shape[1].values[0]) / static_cast<double>(convolution.as<Convolution>().groups);
+  for (const Window& window : convolution.windows()) result *= static_cast<double>(window.taps.values[0]);
+  for (const Window& window : convolution.windows()) result /= static_cast<double>(convolution.transposed() ? window.stride : 1);
+  return result;
+}
 
 std::string divisor(const Node& node, const Windows& windows, const std::vector<std::string>& at, std::size_t indent,
                     Arguments& arguments, std::string& before) {
@@ -73,16 +85,16 @@ std::string divisor(const Node& node, const Windows& windows, const std::vector<
       whole = whole && (outputs.values[k] - 1) * stride + taps.values[k] <= axis.input.values[k] + 2 * padding;
     std::string count = arguments.number(taps);
     if (!whole) {
-      const std::string start = fmt::format("start_{}", input_names[i]);
+      const std::string start = fmt::format("start_{}", lower_names[i]);
       const std::string extent = arguments.number(axis.input);
       before +=
           fmt::format("{}const int {} = {} * {} - {};\n", margin, start,
                       at[static_cast<std::size_t>(axis.dim)].empty() ? "0" : at[static_cast<std::size_t>(axis.dim)],
                       stride, padding);
-      before += fmt::format("{5}const int count_{0} = min({1} + {2}, {3}) - {4};\n", input_names[i], start, count,
+      before += fmt::format("{5}const int count_{0} = min({1} + {2}, {3}) - {4};\n", lower_names[i], start, count,
                             include ? fmt::format("{} + {}", extent, padding) : extent,
                             include ? start : fmt::format("max({}, 0)", start), margin);
-      count = fmt::format("count_{}", input_names[i]);
+      count = fmt::format("count_{}", lower_names[i]);
     }
     result += (result.empty() ? "" : " * ") + count;
   }
@@ -113,15 +125,15 @@ std::string tap_loops(const Windows& windows, const std::vector<std::string>& at
     const std::string step = dilation == 1 ? tap_names[i] : fmt::format("{} * {}", tap_names[i], dilation);
     if (!transposed) {
       const std::string start = stride == 1 ? result : fmt::format("{} * {}", result, stride);
-      open += fmt::format("{}const int {} = {}{} + {};\n", margin, input_names[i], start,
+      open += fmt::format("{}const int {} = {}{} + {};\n", margin, lower_names[i], start,
                           padding == 0 ? "" : fmt::format(" - {}", padding), step);
       open += fmt::format("{}if ({}{} >= {}) continue;\n", margin,
-                          padding == 0 ? "" : fmt::format("{} < 0 || ", input_names[i]), input_names[i], extent);
+                          padding == 0 ? "" : fmt::format("{} < 0 || ", lower_names[i]), lower_names[i], extent);
     } else {
-      open += fmt::format("{0}const int from_{1} = {2}{3} - {4}, {1} = from_{1} / {5};\n", margin, input_names[i],
+      open += fmt::format("{0}const int from_{1} = {2}{3} - {4}, {1} = from_{1} / {5};\n", margin, lower_names[i],
                           result, padding == 0 ? "" : fmt::format(" + {}", padding), step, stride);
       open += fmt::format("{0}if (from_{1} < 0 || from_{1} % {2} != 0 || {1} >= {3}) continue;\n", margin,
-                          input_names[i], stride, extent);
+                          lower_names[i], stride, extent);
     }
   }
   for (const std::string& line : body) open += margin + line + "\n";
@@ -214,7 +226,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
   std::vector<std::string> at;
   std::string body = coordinates(node.shape, "index", at, arguments);
   const std::string plane = arguments.number(product_of(input.shape, front, rank, region.assignments));
-  const std::string here = flat(windows, input_names, false, arguments);
+  const std::string here = flat(windows, lower_names, false, arguments);
   body += pool ? pooled(region, node, windows, at, x, plane, here, arguments)
                : convolved(node, input, dag.at(node.operands[1]), windows, at, x, weight, plane, here, arguments);
   const Epilogue after = epilogue(region, dag, at, 2, arguments);
@@ -224,15 +236,7 @@ void write_windows(const Region& region, const Dag& dag, const Buffers& buffers,
       "  if (index >= {}) return;\n{}{}  {}\n}}\n",
       threads, name, arguments.parameters(), index, conversion(index), threads, count, body, after.statements, after.store));
   file.launch(fmt::format("{}<<<ceil_div({}, {}), {}>>>({})", name, total.text, threads, threads, arguments.passed()));
-  double taps = 1;
-  for (const Windows::Axis& axis : windows.axes) taps *= static_cast<double>(axis.window.taps.values[0]);
-  const double results = static_cast<double>(total.values[0]);
-  double operations = pool ? 0
-                           : 2 * taps * results * static_cast<double>(input.shape[1].values[0]) /
-                                 static_cast<double>(node.as<Convolution>().groups);
-  if (transposed)
-    for (const Windows::Axis& axis : windows.axes) operations /= static_cast<double>(axis.window.stride);
-  file.traffic(4 * (volume(input.shape) + results), costs::direct_convolution * operations, pool ? costs::direct_pool : 1);
+  file.traffic(4 * (volume(input.shape) + volume(node.shape)), pool ? 0 : costs::direct_convolution * operations_of(node, input), pool ? costs::direct_pool : 1);
   file.technique(Technique::coalesced_access,
                  fmt::format("Neighbouring threads of `{}` make neighbouring results from neighbouring inputs.", name));
   file.technique(Technique::unrolling,

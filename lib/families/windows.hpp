@@ -13,6 +13,8 @@
 
 namespace cudal1::families {
 
+constexpr const char *lower_names[] = {"d", "h", "w"}, *upper_names[] = {"D", "H", "W"};  // of axes, in kernels
+
 // The windows of a pool or convolution over three axes; those it has not got come first, with extent 1.
 struct Windows {
   struct Axis {
@@ -23,10 +25,12 @@ struct Windows {
   };
   std::vector<Axis> axes;
 
-  tensor::Extent taps() const;  // of one window
+  tensor::Extent taps() const;             // of one window
+  std::vector<std::string> result() const;  // the coordinates of a convolution's result: at_b, at_o, at_h, at_w
 };
 
 bool is_fixed(const tensor::Extent& taps);  // as many at all sizes
+double operations_of(const Node& convolution, const Node& input);  // at the first workload
 Windows windows_of(const Node& node, const Node& input);
 
 // Of a transposed convolution with a stride, the results r, r + stride, … along an axis meet every tap_step-th tap, and from tap to tap

@@ -85,10 +85,8 @@ tl::expected<Written, std::string> Writer::operator()(const Draft& draft) const 
   candidate.source = file->text(fmt::format("{} sha256:{}", task.path.filename().string(), task.digest), candidate.id);
   candidate.techniques = draft.techniques;
   for (const auto& [technique, sentence] : file->techniques()) apply(candidate.techniques, technique, sentence);
-  candidate.bytes = file->bytes();
-  candidate.slowed_bytes = file->slowed_bytes();
-  candidate.operations = file->operations();
   candidate.work = file->work();
+  candidate.total = families::sum(candidate.work);
   candidate.kernels = static_cast<int>(candidate.work.size());
   candidate.simple = draft.variant.simple;
   return Written{std::move(candidate), file->members()};
@@ -186,9 +184,10 @@ std::vector<Candidate> in_order(std::vector<Candidate> list) {
   return sorted;
 }
 
-// What the rules for a user's own kernels make of the task's.
+// What the rules for a user's own kernels make of the task's; a module has none.
 std::vector<Candidate> own_kernel_candidates(const task::Task& task) {
   std::vector<Candidate> result;
+  if (task::is_module(task)) return result;
   for (rewriter::Rewriting& each : rewriter::rewritings(task)) {
     Candidate candidate;
     candidate.id = std::move(each.id);
@@ -255,7 +254,7 @@ double expected_seconds(const Candidate& candidate, const outcome::DeviceFacts& 
 Candidates candidates_for(const task::Task& task, outcome::Precision precision, const outcome::DeviceFacts& device) {
   Candidates result;
   if (!task.torch) {
-    if (!task::is_module(task)) result.list = own_kernel_candidates(task);
+    result.list = own_kernel_candidates(task);
     if (result.list.empty())
       result.refusal = task::is_module(task) ? task.no_oracle_reason
                                              : "without a torch line the playbook only knows the kernel itself, and finds nothing in it that its rules change";
@@ -295,13 +294,13 @@ Candidates candidates_for(const task::Task& task, outcome::Precision precision, 
     }
   }
   if (result.list.empty()) {
-    if (!task::is_module(task)) result.list = own_kernel_candidates(task);
+    result.list = own_kernel_candidates(task);
     return result;
   }
   result.refusal.clear();
   add_cuts(result.list, drafts, seen, write);
   result.list = in_order(std::move(result.list));
-  if (!task::is_module(task)) result.own = own_kernel_candidates(task);
+  result.own = own_kernel_candidates(task);
   return result;
 }
 

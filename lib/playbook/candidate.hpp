@@ -17,9 +17,8 @@ struct Candidate {
   std::string id;                                 // "diagonal/fused": stands in the kernel file too
   std::string source;                             // the kernel file
   std::vector<outcome::AppliedTechnique> techniques;  // labels, each with what it means here
-  double bytes = 0, operations = 0;               // at the first workload
   std::vector<families::Work> work;               // of each kernel
-  double slowed_bytes = 0;                        // bytes, more where too few blocks ask for them
+  families::Work total;                           // of all
   int kernels = 0;                                // launches
   bool simple = false;                            // the plainest form: what a failed answer falls back to
   bool only_repairs = false;                      // not offered before an answer failed

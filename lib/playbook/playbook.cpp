@@ -103,9 +103,9 @@ std::string collapse(const task::Task& task) {
   for (const Candidate& candidate : candidates.list) {
     if (candidate.id.starts_with("strength/")) continue;  // cheaper operations, but as many
     const Candidate*& least = candidate.id.starts_with("as written/") ? written : shortest;
-    if (least == nullptr || candidate.operations < least->operations) least = &candidate;
+    if (least == nullptr || candidate.total.operations < least->total.operations) least = &candidate;
   }
-  if (written == nullptr || shortest == nullptr || shortest->operations > (1 - most) * written->operations) return "";
+  if (written == nullptr || shortest == nullptr || shortest->total.operations > (1 - most) * written->total.operations) return "";
   return fmt::format("algebra does without most of the arithmetic as written: {}", shortest->id.substr(0, shortest->id.find('/')));
 }
 

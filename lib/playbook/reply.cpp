@@ -140,11 +140,11 @@ std::string analysis(const task::Task& task, const Candidate& candidate, const m
       text += fmt::format(": at most {:.2f}x is left to the speed of light", 1 / std::min(1.0, first.share_of_limit));
     text += ".";
   }
-  const double expected = candidate.bytes > 0 && rate > 0 ? 1000 * expected_seconds(candidate, question.device) : 0;
-  if (candidate.bytes > 0) {
-    text += fmt::format("\n\nThis plan moves {} in {} launch{}", amount(candidate.bytes), candidate.kernels,
+  const double expected = candidate.total.moved > 0 && rate > 0 ? 1000 * expected_seconds(candidate, question.device) : 0;
+  if (candidate.total.moved > 0) {
+    text += fmt::format("\n\nThis plan moves {} in {} launch{}", amount(candidate.total.moved), candidate.kernels,
                         candidate.kernels == 1 ? "" : "es");
-    if (candidate.operations > 0) text += fmt::format(" and computes {:.3g} operations in products", candidate.operations);
+    if (candidate.total.operations > 0) text += fmt::format(" and computes {:.3g} operations in products", candidate.total.operations);
     if (expected > 0) text += fmt::format(": about {:.4g} ms expected", expected);
     text += ".";
     if (const Candidate* known = best == nullptr ? nullptr : find(candidates, *best); known != nullptr && expected > 0) {
@@ -167,7 +167,7 @@ std::string analysis(const task::Task& task, const Candidate& candidate, const m
     if (!unused.empty()) text += fmt::format(" Nobody has used {} here yet.", fmt::join(unused, ", "));
   }
   const bool arithmetic = rate > 0 && question.device.fp32_flops > 0 &&
-                          candidate.operations / question.device.fp32_flops > candidate.bytes / rate;
+                          candidate.total.operations / question.device.fp32_flops > candidate.total.moved / rate;
   const std::string bottleneck = best != nullptr && !best->judgement.workloads.front().limited_by.empty()
                                      ? best->judgement.workloads.front().limited_by
                                  : arithmetic ? "arithmetic"

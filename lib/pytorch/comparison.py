@@ -70,7 +70,7 @@ class Comparison:
         self.of_type = rule["types"].get(str(self.dtype).removeprefix("torch."))
         self.raised = []
         self.result = {"exact": False, "right": True, "why": "", "first": None, "worst": None, "relative_l2": 0.0, "max_absolute": 0.0,
-                       "deviation": {"whole": 0.0, "count": float(max(1, got.numel())), "slices": [], "slice": 0.0, "slice_count": 0, "slice_name": "", "element": 0.0, "bias": 0.0}}
+                       "deviation": {"whole": 0.0, "count": float(max(1, got.numel())), "slices": [], "slice": 0.0, "slice_count": 0, "slice_name": "", "element": 0.0, "bias": 0.0, "alike": 0.0}}
 
     def run(self):
         """Measures; `right` is False only for what no bound decides: another pattern of NaN and infinities, other integers."""
@@ -195,6 +195,12 @@ class Comparison:
         usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances) in zip(index, self.shape, slices)]
         return square <= rule["stray_bound"] ** 2 * min(usual)
 
+    def alike(self):
+        """The share of pairs of results, zeros apart, that are the same number."""
+        rounded = self.truth.reshape(-1)[::max(1, self.truth.numel() // rule["looked_at_alike"])].to(self.dtype)
+        times = rounded[torch.isfinite(rounded) & (rounded != 0)].unique(return_counts=True)[1].double()
+        return float(times.square().sum() / times.sum().square()) if times.numel() else 0.0
+
     def measure(self):
         device, deviation = self.got.device, self.result["deviation"]
         most_off = rule["element_bound"] ** 2
@@ -211,7 +217,9 @@ class Comparison:
                 truth, error = finite(truth), finite(error)
             truth_squares += torch.linalg.vector_norm(truth).square()
             if torch.finfo(self.dtype).bits < 32:
-                signed += (error * torch.where(truth < 0, -1.0, 1.0)).sum()
+                rounded = self.truth[part].to(self.dtype).double()   # what is rounded alike is off in one direction by chance
+                off = self.got[part] - rounded
+                signed += ((finite(off) if self.special else off) * torch.where(truth < 0, -1.0, 1.0)).sum()
                 sigmas += variance.sqrt().sum()
             squares = error.square_()
             largest = torch.maximum(largest, squares.max())
@@ -254,6 +262,8 @@ class Comparison:
         if strays and stray_count == len(strays) and all(self.is_near(square, index, slices) for index, square in strays):
             deviation["element"] = math.sqrt(usual_off)
         deviation["bias"] = abs(float(signed)) / float(sigmas) if float(sigmas) > 0 else 0.0
+        if torch.finfo(self.dtype).bits < 32:
+            deviation["alike"] = self.alike()
         rows = [(row_variances, row_ratios, row_ratio_squares, self.got.numel() // self.shape[-1])] if len(self.shape) > 1 else []
         for extent, (errors, variances) in zip(self.shape, slices):
             if extent > 1:

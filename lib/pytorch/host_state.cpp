@@ -71,7 +71,7 @@ const std::pair<reference::Pattern, const char*> patterns[] = {
     {reference::Pattern::bands, "bands"},           {reference::Pattern::magnitudes, "magnitudes"}, {reference::Pattern::tiny, "tiny"},
     {reference::Pattern::infinite, "infinite"},     {reference::Pattern::spotlight, "spotlight"}, {reference::Pattern::constants, "constants"},
     {reference::Pattern::full_width, "full_width"}, {reference::Pattern::mixed, "mixed"},         {reference::Pattern::repeats, "repeats"},
-    {reference::Pattern::meets_zero, "meets_zero"}};
+    {reference::Pattern::meets_zero, "meets_zero"}, {reference::Pattern::lone, "lone"}};
 
 constexpr std::size_t small = std::size_t{4} << 20;    // bytes of a task that the simulator runs under every pattern
 constexpr std::size_t medium = std::size_t{64} << 20;  // and a GPU
@@ -118,6 +118,7 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   if (task_bytes > (simulated ? small : medium)) return result;
   add(Pattern::normal);
   add(Pattern::positive);
+  add(Pattern::lone, 2);
   add(Pattern::bands, 2);
   if (output_rank > 1) result.push_back({Pattern::spotlight, random.next() >> 2, weights, 1});
   if (!half)

@@ -83,6 +83,17 @@ def strays(values):
     return lambda tensor: inside(tensor, change)
 
 
+def lone(turn):
+    """One element, away from the ends, is about 100, or -100: no look at a sample of them meets it."""
+    def change(tensor):
+        flat = tensor.reshape(-1).clone()
+        edge = min(OUTERMOST, flat.numel() // 4)
+        place = edge + torch.randint(0, flat.numel() - 2 * edge, (1,), device=flat.device)
+        flat[place] = (-1 if turn else 1) * (90 + 20 * unit(flat[:1]))
+        return flat.reshape(tensor.shape)
+    return change
+
+
 def stray_values(part):
     kinds = torch.randint(0, 7, part.shape, device=part.device, dtype=torch.uint8)
     return pick(kinds, {1: unit(part) * 2 - 1, 2: unit(part) * 6 - 3, 3: wide(part), 4: sign(part) * (90 + 20 * unit(part)),
@@ -190,6 +201,7 @@ PATTERNS = {
     "normal": lambda turn: normal, "positive": lambda turn: unit, "wide": lambda turn: far_below if turn else wide, "integers": lambda turn: integers,
     "stray": lambda turn: strays(stray_values), "bands": bands, "magnitudes": magnitudes, "tiny": lambda turn: tiny,
     "infinite": lambda turn: strays(infinities), "mixed": lambda turn: strays(mixed_values),
+    "lone": lone,
 }
 
 

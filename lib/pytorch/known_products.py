@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products whose operands are the same numbers in every disturbed run of a module, because nothing before them was disturbed: they are
-taken once. Of a module that is one convolution, that is all the arithmetic that counts."""
+"""Products whose operands are the same numbers in every run of a module, because nothing before them was disturbed: they are taken once.
+Of a module that is one convolution, that is all the arithmetic that counts."""
 
 import torch
 
@@ -22,22 +22,28 @@ def others_among(values):
 
 
 class Product:
-    """One that was taken: `out`, and the sigma of its rounding, which is None where it is exact."""
+    """One that was taken. A module may change its operands later on, in place: then it is not known any more. `out` is nobody else's."""
 
-    def __init__(self, function, args, kwargs, out, sigma):
-        self.function, self.others, self.out, self.sigma = function, (others_among(args), str(kwargs)), out, sigma
-        self.operands = [(each, each._version) for each in tensors_among(args)]
+    def __init__(self, function, args, kwargs, out):
+        self.function, self.others, self.out = function, (others_among(args), str(kwargs)), out
+        self.operands = tensors_among(args)
+        self.versions = self.versions_now()
+        self.has_sigma, self.sigma = False, None   # of its rounding; None as well where it is exact
+
+    def versions_now(self):
+        return [each._version for each in self.operands]
 
     def bytes(self):
-        held = [each for each, _ in self.operands] + [self.out] + ([] if self.sigma is None else [self.sigma])
-        return sum(each.numel() * each.element_size() for each in held)
+        return sum(each.numel() * each.element_size() for each in self.operands + [self.out, self.out])   # sigma is as large
+
+    def has_changed(self):
+        return self.versions_now() != self.versions
 
     def is_of(self, function, args, kwargs):
-        """Of these very numbers. A module may have changed an operand since, in place."""
+        """Of these very numbers."""
         operands = tensors_among(args)
         return (function is self.function and (others_among(args), str(kwargs)) == self.others and len(operands) == len(self.operands)
-                and all(mine._version == version and mine.shape == theirs.shape and mine.dtype == theirs.dtype and torch.equal(mine, theirs)
-                        for (mine, version), theirs in zip(self.operands, operands)))
+                and all(mine.dtype == theirs.dtype and torch.equal(mine, theirs) for mine, theirs in zip(self.operands, operands)))
 
 
 class KnownProducts:
@@ -49,13 +55,19 @@ class KnownProducts:
     def find(self, number, function, args, kwargs):
         """None where it is not known; one that differs once is not looked at again."""
         product = self.products.get(number)
-        if product is None or product.is_of(function, args, kwargs):
+        if product is None:
+            return None
+        if not product.has_changed() and product.is_of(function, args, kwargs):
             return product
         self.bytes -= product.bytes()
-        self.products[number] = None
+        if product.has_changed():
+            del self.products[number]
+        else:
+            self.products[number] = None
         return None
 
     def keep(self, number, product):
         if number not in self.products and self.bytes + product.bytes() <= MOST_BYTES:
             self.products[number] = product
             self.bytes += product.bytes()
+        return product

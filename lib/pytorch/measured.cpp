@@ -18,7 +18,8 @@ std::string rule_numbers() {
     types[std::string(tensor::name(dtype))] = {{"unit", tensor::unit_roundoff(dtype)}, {"least_step", reference::least_step(dtype)}};
   const json numbers = {{"rounding_rms", tensor::rounding_rms},    {"element_bound", reference::element_bound},   {"stray_share", reference::stray_share},
                         {"stray_bound", reference::stray_bound},   {"shortest_slice", reference::shortest_slice}, {"floor_share", reference::floor_share},
-                        {"neighbours", reference::neighbours},     {"enough_runs", reference::enough_runs},       {"types", std::move(types)}};
+                        {"neighbours", reference::neighbours},     {"enough_runs", reference::enough_runs},       {"looked_at_alike", reference::looked_at_alike},
+                        {"types", std::move(types)}};
   return numbers.dump();
 }
 
@@ -35,6 +36,7 @@ reference::Deviation measured_deviation(const std::string& told) {
   result.slice_name = value.at("slice_name");
   result.element = number(value.at("element"));
   result.bias = number(value.at("bias"));
+  result.alike = number(value.at("alike"));
   return result;
 }
 

@@ -27,9 +27,9 @@ using json = nlohmann::json;
 constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
 constexpr const char* sources[] = {"answer_cases.py", "answer_export.py", "answer_gate.py", "answer_host.py", "baselines.py", "comparison.py",
-                                   "device_memory.py", "expansions.py", "global_state.py", "host.py", "input_patterns.py", "known_products.py", "lent_cases.py", "memory_plan.py",
-                                   "precision.py", "protocol.py", "rounding.py", "shut.py", "task_cases.py", "task_gate.py", "task_module.py",
-                                   "task_weight.py", "torch_line.py"};
+                                   "device_memory.py", "expansions.py", "global_state.py", "host.py", "input_patterns.py", "known_products.py",
+                                   "lent_cases.py", "memory_plan.py", "precision.py", "protocol.py", "rounding.py", "rounding_formulas.py", "shut.py",
+                                   "task_cases.py", "task_gate.py", "task_module.py", "task_weight.py", "torch_line.py"};
 
 // Python imports files, so the embedded ones are laid out in a folder named after their content. Whoever could write there
 // once is not believed: at every start each file is compared, and what else lies there, as a compiled file or a module

@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import precision
 from comparison import finite
 from known_products import KnownProducts, Product
+from rounding_formulas import FORMULAS
 
 UNIT = 2.0 ** -24
 RMS = 0.41
@@ -18,8 +19,8 @@ EXACT_BELOW = 2.0 ** 24
 DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
 LOOKS = 1 << 16
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
-SCALED_BELOW = 2.0 ** 16        # logits that may be scaled before the largest is subtracted
 STRETCH = 4                     # sigmas that every second run disturbs by: errors are as large at times, and may cross a threshold there
+QUICK_LEAST, QUICK_MOST = 2.0 ** -100, 2.0 ** 120   # sums of squares that float32 holds: what lies below its own range is nothing beside them
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
 
 EXACT = {"neg", "abs", "sign", "floor", "ceil", "round", "trunc", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "maximum", "minimum",
@@ -112,6 +113,36 @@ def tensors_of(values):
     return [each for value in values for each in tensors_of(value)] if isinstance(values, (list, tuple)) else []
 
 
+def squares_of(function, args, kwargs, out):
+    """The sums of the squared terms of a product that gives `out`. Nothing cancels in them, and sigma needs three digits: float32 will
+    do, and TF32 where a GPU has it, unless one of them leaves its range."""
+    with precision.flags("tf32"):
+        quick = function(*changed(args, lambda tensor: tensor.square().float()), **kwargs)
+    held = ((quick > QUICK_LEAST) & (quick < QUICK_MOST)).logical_or_((quick == 0) & (out == 0))   # not so of NaN
+    return quick.double() if bool(held.all()) else function(*changed(args, torch.square), **kwargs)
+
+
+def is_product(name, kwargs):
+    return name in PRODUCTS and "out" not in kwargs
+
+
+class Noting(TorchDispatchMode):
+    """Disturbs nothing: notes the products of a run in double precision for those that are disturbed."""
+
+    def __init__(self, known):
+        super().__init__()
+        self.known, self.products = known, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        out = function(*args, **kwargs)
+        if is_product(short(function), kwargs):
+            if out.dtype == torch.float64 and out.numel():
+                self.known.keep(self.products, Product(function, args, kwargs, out.clone()))   # a module may change its own, and no version tells
+            self.products += 1
+        return out
+
+
 class Rounding(TorchDispatchMode):
     """Disturbs every double-precision result by its own sigma, up or down at random. `known`: products of earlier runs of the same."""
 
@@ -150,7 +181,7 @@ class Rounding(TorchDispatchMode):
             if made is not None and made.shape == first.shape:
                 return type(direct)((made,) + tuple(direct[1:])) if isinstance(direct, tuple) else made
             return direct
-        if name in PRODUCTS and "out" not in kwargs:
+        if is_product(name, kwargs):
             return self.known_product(function, name, args, kwargs)
         out = function(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or out.dtype != torch.float64 or name in EXACT or out.numel() == 0:
@@ -204,8 +235,9 @@ class Rounding(TorchDispatchMode):
             out = function(*args, **kwargs)
             if out.dtype != torch.float64 or out.numel() == 0:
                 return out
-            product = Product(function, args, kwargs, out, self.of_product(function, name, args, kwargs, out))
-            self.known.keep(number, product)
+            product = self.known.keep(number, Product(function, args, kwargs, out))
+        if not product.has_sigma:
+            product.has_sigma, product.sigma = True, self.of_product(function, name, args, kwargs, product.out)
         return product.out.clone() if product.sigma is None else self.disturbed(product.out, product.sigma.clone())
 
     def of_product(self, function, name, args, kwargs, out):
@@ -224,11 +256,11 @@ class Rounding(TorchDispatchMode):
             sizes = function(*changed(args, torch.abs), **kwargs)
             if float(sizes.max()) < EXACT_BELOW:
                 return None
-        squares = function(*changed(args, torch.square), **squares_kwargs)
+        squares = squares_of(function, args, squares_kwargs, out)
         roundoff = precision.operand_roundoff(function, self.run_class)
         operands = (squares, roundoff) if roundoff > UNIT else None
         if "convolution" in name and math.prod(args[1].shape[2:]) > 1:
-            squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares))
+            squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares, out))
         repeated = math.prod(sameness(each) for each in factors)
         # Where a few terms are far larger than all others, these are rounded to what is left of them beside such a sum.
         apart = factors[-2:] if with_bias else factors[:2]
@@ -237,16 +269,15 @@ class Rounding(TorchDispatchMode):
         variance = self.summed(out, squares, terms, repeated, operands)
         return self.flushed(out, squares, terms, variance).sqrt_()
 
-    def mixed_taps(self, function, args, kwargs, squares):
+    def mixed_taps(self, function, args, kwargs, squares, out):
         """A convolution computed in tiles, as by Winograd, multiplies sums of inputs by sums of a kernel's taps: rounding then
         knows of each input and of the taps' mean square, not of which of them meet."""
         weight, transposed = args[1], args[6]
         axes = list(range(2, weight.dim()))
         if transposed or any(each != 1 for each in list(args[3]) + list(args[5])):
             return squares
-        squared = changed(args, torch.square)
-        taps = squared[1].mean(axes, True).expand_as(weight)
-        return torch.maximum(squares, function(squared[0], taps, *squared[2:], **kwargs))
+        taps = weight.square().mean(axes, True).sqrt_().expand_as(weight)
+        return torch.maximum(squares, squares_of(function, (args[0], taps, *args[2:]), kwargs, out))
 
     def linear(self, function, args, kwargs, out):
         values = args[0]
@@ -310,151 +341,14 @@ SEVERAL = {"_cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "_thnn_fused_lstm_cel
            "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add"}
 
 
-# What other operations are made of, step by step: the least exact of the formulas in common use. Each step is disturbed.
-
-def softmax_parts(values, dim):
-    top = values.amax(dim, True)
-    scaled = (values * 1.4426950408889634 - top * 1.4426950408889634) * 0.6931471805599453
-    # Of larger logits the rounding of a product is an exponent of its own: who computes softmax so gets infinities, and is not sound.
-    powers = torch.exp(torch.where(top.abs() < SCALED_BELOW, scaled, values - top))
-    return top, powers, powers.sum(dim, True)
-
-
-def softmax(values, dim, *_, **__):
-    if values.dim() == 0 or values.numel() == 0:
-        return None
-    _, powers, total = softmax_parts(values, dim)
-    return powers / total
-
-
-def log_softmax(values, dim, *_, **__):
-    if values.dim() == 0 or values.numel() == 0:
-        return None
-    top, _, total = softmax_parts(values, dim)
-    return (values - top) - torch.log(total)
-
-
-def logsumexp(values, dim, keepdim=False):
-    top = values.amax(dim, True)
-    result = top + torch.log(torch.exp(values - top).sum(dim, True))
-    return result if keepdim else result.amax(dim)
-
-
-def spread(values, dims, keepdim=True):
-    """What is centred, and the variance: as exact as one pass about a point two deviations off the mean or about the first
-    element, whichever is farther, and as Welford's."""
-    first = values
-    for dim in dims:
-        first = first.narrow(dim, 0, 1)
-    mean = values.mean(dims, True)
-    mean = mean + (first + (values - first).mean(dims, True) + (-values).mean(dims, True))
-    centred = values - mean
-    shifted = centred + torch.maximum(2 * torch.sqrt((centred * centred).mean(dims, True)), (first - mean).abs())
-    offset = shifted.mean(dims, True)
-    running = 2 * centred.abs().mean(dims, True) * (mean * 1.4426950408889634 * 0.6931471805599453 - mean)
-    result = torch.clamp((shifted * shifted).mean(dims, True) - offset * offset + running, 0)
-    return centred, result if keepdim else result.amax(dims)
-
-
-def normalized(values, dims, eps):
-    centred, own = spread(values, dims)
-    return centred * torch.rsqrt(own + eps)
-
-
-def with_affine(values, weight, bias):
-    if weight is not None:
-        values = values * weight
-    return values if bias is None else values + bias
-
-
-def channels(tensor, like):
-    return None if tensor is None else tensor.reshape([1, -1] + [1] * (like.dim() - 2))
-
-
-def layer_norm(values, shape, weight=None, bias=None, eps=1e-5, *_, **__):
-    return with_affine(normalized(values, list(range(values.dim() - len(shape), values.dim())), eps), weight, bias)
-
-
-def group_norm(values, weight, bias, count, channel_count, length, groups, eps):
-    result = normalized(values.reshape(count, groups, -1), [2], eps).reshape(values.shape)
-    return with_affine(result, channels(weight, values), channels(bias, values))
-
-
-def batch_norm(values, weight, bias, mean, variance, training, _momentum, eps, *_, **__):
-    if training or mean is None:
-        result = normalized(values, [0] + list(range(2, values.dim())), eps)
-    else:
-        result = (values - channels(mean, values)) * torch.rsqrt(channels(variance, values) + eps)
-    return with_affine(result, channels(weight, values), channels(bias, values))
-
-
-def batch_norm_legit(values, weight, bias, mean, variance, training, momentum, eps):
-    return batch_norm(values, weight, bias, mean, variance, training, momentum, eps)
-
-
-def batch_norm_legit_no_stats(values, weight, bias, training, momentum, eps):
-    return batch_norm(values, weight, bias, None, None, True, momentum, eps)
-
-
-def batch_norm_legit_no_training(values, weight, bias, mean, variance, momentum, eps):
-    return batch_norm(values, weight, bias, mean, variance, False, momentum, eps)
-
-
-def variance(values, dim=None, *args, correction=None, unbiased=True, keepdim=False, root=False):
-    if args and isinstance(args[0], bool):
-        unbiased, keepdim = args[0], args[1] if len(args) > 1 else keepdim
-    if isinstance(dim, bool):
-        unbiased, dim = dim, None
-    dims = list(range(values.dim())) if not dim and dim != 0 else [dim] if isinstance(dim, int) else list(dim)
-    count = math.prod(values.shape[each] for each in dims)
-    divisor = count - (correction if correction is not None else 1 if unbiased else 0)
-    if divisor <= 0 or not dims:
-        return None
-    result = spread(values, dims, keepdim)[1] * (count / divisor)
-    return torch.sqrt(result) if root else result
-
-
-def norm(values, p=2, dim=None, keepdim=False, **_):
-    p = 2 if p is None else p
-    dims = list(range(values.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    if not isinstance(p, (int, float)) or not dims:
-        return None
-    if p == 2:
-        return torch.sqrt((values * values).sum(dims, keepdim))
-    if p == 1:
-        return values.abs().sum(dims, keepdim)
-    return None
-
-
-def gelu(values, approximate="none"):
-    if approximate == "tanh":
-        return 0.5 * values * (1 + torch.tanh(0.7978845608028654 * (values + 0.044715 * values * values * values)))
-    return 0.5 * values * (1 + torch.erf(values * 0.7071067811865476))
-
-
-FORMULAS = {
-    "_softmax": softmax, "softmax": softmax, "_log_softmax": log_softmax, "logsumexp": logsumexp, "native_layer_norm": layer_norm,
-    "native_group_norm": group_norm, "native_batch_norm": batch_norm, "cudnn_batch_norm": lambda values, weight, bias, mean, var, training, momentum, eps:
-        batch_norm(values, weight, bias, mean, var, training, momentum, eps),
-    "_native_batch_norm_legit": lambda *args: batch_norm_legit(*args) if len(args) == 8 else batch_norm_legit_no_stats(*args),
-    "_native_batch_norm_legit_no_training": batch_norm_legit_no_training, "_batch_norm_impl_index": batch_norm,
-    "var": variance, "std": lambda *args, **kwargs: variance(*args, **kwargs, root=True), "norm": norm, "linalg_vector_norm": norm, "gelu": gelu,
-    "silu": lambda values: values * torch.sigmoid(values), "mish": lambda values: values * torch.tanh(torch.nn.functional.softplus(values)),
-    "hardsigmoid": lambda values: torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1), "hardswish": lambda values: values * torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1),
-    "log_sigmoid_forward": lambda values: -torch.nn.functional.softplus(-values), "lerp": lambda start, end, weight: start + weight * (end - start),
-    "glu": lambda values, dim=-1: values.chunk(2, dim)[0] * torch.sigmoid(values.chunk(2, dim)[1]),
-    "mse_loss": lambda values, target, reduction=1: [lambda x: x, torch.mean, torch.sum][reduction]((values - target) * (values - target)),
-}
-
-
-def sigma_of(run, truth, runs, seed, run_class, goes_on):
+def sigma_of(run, truth, runs, seed, run_class, goes_on, known=None):
     """The root mean square of what disturbed runs differ by, for each output in double precision, and the number of runs: at
     most `runs`, and no further one once `goes_on(number)` is False. `run()` gives the outputs. Every second run is disturbed by STRETCH
     times as much, and its differences divided by that. The larger of both means counts: beside a threshold only the stretched
-    runs cross it, and where results are bounded these differ by too little."""
+    runs cross it, and where results are bounded these differ by too little. `known`: products that the truth was made of."""
     totals = {stretch: [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth] for stretch in (1, STRETCH)}
     counts = dict.fromkeys(totals, 0)
-    number, known = 0, KnownProducts()
+    number, known = 0, known or KnownProducts()
     while number < runs and goes_on(number):
         stretch = STRETCH if number % 2 else 1
         with Rounding(seed + number, run_class, stretch, known):

@@ -14,7 +14,8 @@ import torch
 
 from comparison import all_finite, pieces
 from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
-from rounding import RMS, UNIT, sigma_of
+from known_products import KnownProducts
+from rounding import RMS, UNIT, Noting, sigma_of
 from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
@@ -252,10 +253,11 @@ class Cases:
         """PyTorch's own answer at its default flags."""
         return self.task.forward(fresh(model), arguments, seed)
 
-    def truth(self, model, arguments):
-        """The outputs in double precision, or in float32 without TF32 where a module insists on its types or memory ends."""
+    def truth(self, model, arguments, known=None):
+        """The outputs in double precision, or in float32 without TF32 where a module insists on its types or memory ends. `known` takes its products."""
         try:
-            outputs = self.in_double(model, arguments)
+            with contextlib.nullcontext() if known is None else Noting(known):
+                outputs = self.in_double(model, arguments)
             self.precision = "PyTorch in float64"
             return outputs
         except Refusal as why:
@@ -275,7 +277,8 @@ class Cases:
     def sound(self, model, arguments, most_runs=MOST_RUNS, run_class=None):
         """The truth, and the standard deviation of a sound computation's error: of each output and element, from `runs` with
         disturbed intermediates, fewer where they take long."""
-        truth = self.truth(model, arguments)
+        known = KnownProducts()
+        truth = self.truth(model, arguments, known)
         if self.precision != "PyTorch in float64":
             return truth, [self.rough_sigma(each) for each in truth]
         self.wait()
@@ -286,7 +289,7 @@ class Cases:
             return number < LEAST_RUNS or time.monotonic() < end
 
         try:
-            sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on)
+            sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known)
         except Refusal:   # the memory of the runs
             sigma, self.runs = [self.rough_sigma(each) for each in truth], 0
         return truth, sigma

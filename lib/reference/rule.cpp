@@ -46,7 +46,8 @@ std::string judge(const Deviation& deviation, double leniency) {
   if (beyond(deviation.whole, whole_bound(deviation.count))) return say("the output as a whole", deviation.whole, whole_bound(deviation.count));
   if (beyond(deviation.slice, slice_bound)) return say(deviation.slice_name, deviation.slice, slice_bound);
   if (beyond(deviation.element, element_bound)) return say("an element", deviation.element, element_bound);
-  const double bias = bias_bound + 4 / std::sqrt(std::max(1.0, deviation.count));
+  const double apart = deviation.alike > 0 ? std::min(deviation.count, 1 / deviation.alike) : deviation.count;
+  const double bias = bias_bound + 4 / std::sqrt(std::max(1.0, apart));
   if (beyond(deviation.bias, bias)) return say("the mean error in one direction", deviation.bias, bias);
   return "";
 }

@@ -18,13 +18,14 @@ struct Deviation {
   std::size_t slice_count = 0;    // elements of that slice
   std::string slice_name;         // "index 12 of axis 0"
   double element = 0;             // largest of one element
-  double bias = 0;                // of results in 16 bits: |mean of error · sign of the truth| over the mean of sigma
+  double bias = 0;                // of results in 16 bits: |mean of what they differ by from the rounded truth · its sign| over the mean of sigma
+  double alike = 0;               // the share of pairs of these results, zeros apart, that are the same number: their errors are no two
 };
 
 // The rule of right, the same for kernel files, PyTorch modules, published answers and comparisons at full size: an
 // output is right if it is off by at most 3 sigma as a whole, 8 sigma in each slice and 32 sigma in each element. Few
 // errors scatter more: of n independent ones the whole may be off by 3 (1 + 4/√n). docs/right.md says where these come from.
-// Results in 16 bits must be rounded, not cut off: their mean error away from or towards 0 is at most 0.75 sigma.
+// Results in 16 bits must be rounded, not cut off: their mean error away from or towards 0 is at most 0.5 sigma.
 // `leniency` multiplies all bounds, for a task's own kernel.
 //
 // Empty when right; else one line with error, bound and ratio.
@@ -48,7 +49,8 @@ double independent_errors(const Slices& slices);
 // Sigma that was sampled may be far too small where a result is just beyond a threshold (a ReLU's) that no run crossed far.
 // One element in 100,000, or one, may therefore be off by more than its own sigma allows, by at most 8 of what is usual in each slice that it lies in.
 inline constexpr double stray_share = 1e-5, stray_bound = 8;
-inline constexpr double slice_bound = 8, element_bound = 32, bias_bound = 0.75;
+inline constexpr std::size_t looked_at_alike = 4096;
+inline constexpr double slice_bound = 8, element_bound = 32, bias_bound = 0.5;
 
 // Sigma that was sampled is raised where it is 0, and anywhere if from few runs, to this share of the mean variance along each
 // axis and of so many neighbours in a row of at least twice as many.

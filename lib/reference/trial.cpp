@@ -229,6 +229,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
       break;
     case Pattern::outliers: canvas.outliers(special); break;
     case Pattern::stray: canvas.fill(), canvas.stray(stray_value); break;
+    case Pattern::lone: canvas.fill(), canvas.one((trial.turn == 1 ? -1 : 1) * (90 + 20 * unit(canvas.words(canvas.count(), 0x10e)[0]))); break;
     case Pattern::bands: canvas.bands(axis, small, !trial.half); break;
     case Pattern::alone: special ? canvas.fill(tensor::Distribution{}) : canvas.fill(); break;
     case Pattern::magnitudes: small ? canvas.magnitudes(axis) : canvas.fill(); break;
@@ -278,6 +279,7 @@ std::string_view name(Pattern pattern) {
     case Pattern::integers: return "integer-valued inputs";
     case Pattern::wide_integers: return "integer-valued inputs of twelve bits";
     case Pattern::stray: return "stray elements";
+    case Pattern::lone: return "one stray element in each input";
     case Pattern::bands: return "another pattern at every index";
     case Pattern::alone: return "one input normal, the others as declared";
     case Pattern::constants: return "constant inputs moved";
@@ -315,6 +317,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
   }
   if (!defended(Defence::patterns)) return result;
   if (every_pattern && is_arithmetic(known)) add(Pattern::full_width);
+  if (every_pattern && (plain > 0 || is_arithmetic(known))) add(Pattern::lone, 3);
   if (repeats(task, inputs)) add(Pattern::repeats, every_pattern ? 2 : 1);
   if (plain == 0) return result;
   add(Pattern::normal);
@@ -359,8 +362,8 @@ std::vector<Bytes> inputs(const task::Task& task, const task::Workload& workload
     if (trial.pattern == Pattern::influence && tensor::is_floating(buffer.dtype)) canvas.move_one();
     if (trial.pattern == Pattern::sibling && inputs.distribution(i).kind == Kind::randint) canvas.fill_inside(~trial.seed);
     if (trial.pattern == Pattern::repeats && inputs.repeatable(i)) canvas.repeats(trial.turn);
-    if (trial.pattern == Pattern::full_width && known.inputs[i].arithmetic)
-      if (const double limit = integer_limit(task, known, workload); limit >= 2) canvas.full_width(limit);
+    if ((trial.pattern == Pattern::full_width || trial.pattern == Pattern::lone) && known.inputs[i].arithmetic)
+      if (const double limit = integer_limit(task, known, workload); limit >= 2) trial.pattern == Pattern::lone ? canvas.one(limit) : canvas.full_width(limit);
     if (std::find(inputs.constants().begin(), inputs.constants().end(), i) == inputs.constants().end()) continue;
     ++next_constant;
     if (trial.pattern == Pattern::constants && (trial.turn == 0 || trial.turn == next_constant)) canvas.move_all();

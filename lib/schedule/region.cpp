@@ -59,10 +59,6 @@ bool merges(const Region& region, std::size_t i) {
 
 }  // namespace
 
-bool is_zero(const tensor::Extent& extent) {
-  return std::all_of(extent.values.begin(), extent.values.end(), [](std::int64_t value) { return value == 0; });
-}
-
 int cast_from_half(const Dag& dag, int factor) {
   if (dag.at(factor).is<Permute>() && dag.at(factor).as<Permute>().swaps_last()) factor = dag.at(factor).operands[0];
   const Node& cast = dag.at(factor);

@@ -57,6 +57,7 @@ struct Region {
   std::size_t assignments = 1, workloads = 1;
 
   const Instance& at(int instance) const { return instances[static_cast<std::size_t>(instance)]; }
+  int count() const { return static_cast<int>(instances.size()); }  // of instances
   tensor::Extent rows() const;     // product of the other dimensions
   tensor::Extent columns() const;  // product of the element dimensions
   int phases() const;               // of the last result
@@ -85,7 +86,6 @@ void collapse(Region& region, const Dag& dag);
 // Makes one of the dimensions from `first` on; false where an access walks them otherwise.
 bool merge_from(Region& region, std::size_t first);
 
-bool is_zero(const tensor::Extent& extent);
 // The tensor of 16 bits that a factor of a product is a cast of, also one whose last two dimensions are swapped; -1: it is none.
 int cast_from_half(const Dag& dag, int factor);
 // Strides of a row-major tensor, 0 where it has extent 1.

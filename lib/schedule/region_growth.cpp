@@ -266,7 +266,7 @@ class Grower {
         return static_cast<int>(i);
     }
     region_.instances.push_back(std::move(instance));
-    return static_cast<int>(region_.instances.size()) - 1;
+    return region_.count() - 1;
   }
 
   // The iteration space may have grown since the other was made.

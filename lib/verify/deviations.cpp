@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -105,12 +106,32 @@ void Deviations::add(const std::vector<Part>& parts, std::vector<std::size_t>& s
     usual_ = std::max(usual_, part.usual);
   }
   deviation_.whole = ratio(whole_.error, whole_.sigma);
-  if (tensor::size_of(expected_.dtype) < 4) deviation_.bias = std::fabs(whole_.signed_error) / whole_.sigmas;
+  if (tensor::size_of(expected_.dtype) < 4) {
+    deviation_.bias = std::fabs(whole_.signed_error) / whole_.sigmas;
+    deviation_.alike = alike();
+  }
   deviation_.count = static_cast<double>(got_.size());
   const std::size_t row = row_length();
   if (expected_.shape.size() <= 1) return;
   limit_count(row_variances, row_ratios, row_squares, static_cast<double>(got_.size() / row));
   if (row >= reference::shortest_slice) note_slice(with_row->row, row, "row " + std::to_string(with_row->row_at));
+}
+
+double Deviations::alike() const {
+  std::map<double, double> times;
+  const std::size_t step = std::max<std::size_t>(1, got_.size() / reference::looked_at_alike);
+  for (std::size_t i = 0; i < got_.size(); i += step)
+    if (const double value = rounded(expected_.truth[i]); std::isfinite(value) && value != 0) ++times[value];
+  double squares = 0, sum = 0;
+  for (const auto& [value, count] : times) squares += count * count, sum += count;
+  return sum > 0 ? squares / sum / sum : 0;
+}
+
+// To the output's type.
+double Deviations::rounded(double value) const {
+  std::byte bytes[8];
+  tensor::store(expected_.dtype, value, bytes);
+  return tensor::load(expected_.dtype, bytes);
 }
 
 void Deviations::compare_slices(const std::vector<Part>& parts, const std::vector<std::size_t>& strays, std::vector<double>& near) {
@@ -195,7 +216,8 @@ Norms Deviations::of(std::size_t i) const {
   const double error = std::fabs(got_[i] - expected_.truth[i]);
   norms.error = error * error;
   norms.truth = std::pow(expected_.truth[i], 2);
-  norms.signed_error = (got_[i] - expected_.truth[i]) * (expected_.truth[i] < 0 ? -1 : 1);
+  // What is rounded alike is off in one direction by chance: a sigmoid's numbers just below 1.
+  if (tensor::size_of(expected_.dtype) < 4) norms.signed_error = (got_[i] - rounded(expected_.truth[i])) * (expected_.truth[i] < 0 ? -1 : 1);
   norms.sigmas = std::sqrt(variance_[i]);
   norms.max_error = error;
   if (declared_) norms.within_bounds = error <= declared_->absolute + declared_->relative * std::fabs(expected_.truth[i]);

@@ -53,6 +53,8 @@ class Deviations {
   void measure_row(std::size_t at, Part& part) const;
   void add(const std::vector<Part>& parts, std::vector<std::size_t>& strays);
   void compare_slices(const std::vector<Part>& parts, const std::vector<std::size_t>& strays, std::vector<double>& near);
+  double alike() const;
+  double rounded(double value) const;
   void limit_count(double variances, double ratios, double squares, double slices);
   void note_slice(double off, std::size_t count, std::string name);
   std::size_t row_length() const { return expected_.shape.empty() ? 1 : std::max<std::size_t>(1, static_cast<std::size_t>(expected_.shape.back())); }

@@ -2,17 +2,21 @@
 """What a language model makes of a Hopper product with and without hopper.cuh in its prompt.
 
   hopper_replies.py prompts CUDAL1 FOLDER [--replies 8]   # FOLDER/with.prompt.md and FOLDER/without.prompt.md, and where replies belong
-  hopper_replies.py judge CUDAL1 FOLDER [--device sim]    # replies lie in FOLDER/with/*.md and FOLDER/without/*.md
+  hopper_replies.py judge CUDAL1 FOLDER [--device sim] [--size 512] [--run-limit 40]
+                                                          # replies lie in FOLDER/with/*.md and FOLDER/without/*.md
 
 The first writes the prompt that a first round sends for FOLDER/task.cu, once as it is and once with its part about this GPU taken out.
 Give each prompt to a model eight times, each time anew, and save each reply as it came. The second judges each as `optimize` would and
 prints one JSON object per reply and a table: how many are a kernel file that compiles, how many are right, and the time of the task's own
-kernel to that of the best. On a GPU it also says the best one's share of cuBLAS (--cublas MILLISECONDS, of hopper_figures.py)."""
+kernel to that of the best. --size gives all three extents of the product another value, as one execution at 4096³ is long on the simulator.
+On a GPU it also says the best one's share of cuBLAS (--cublas MILLISECONDS, of hopper_figures.py). `playbook_candidates --replies TASK REPLY…`
+makes of the same replies what candidate_times.py times beside cuBLAS in one process."""
 import argparse
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 KINDS = ("with", "without")
@@ -37,27 +41,29 @@ def write_prompts(cudal1, folder, replies):
         print(f"{folder / kind}.prompt.md: {len(text)} characters, {text.count('hopper')} times \"hopper\"; {replies} replies belong in {folder / kind}/01.md and on")
 
 
-def judge(cudal1, folder, device, cublas):
+def judged(cudal1, task, reply, options):
+    """One reply a run: a folder with this reply alone."""
+    with tempfile.TemporaryDirectory() as alone:
+        (pathlib.Path(alone) / "r01-s01.md").write_text(reply.read_text())
+        sizes = [word for name in ("N", "M", "K") for word in ("--set", f"{name}={options.size}")] if options.size else []
+        done = subprocess.run([cudal1, "optimize", str(task), "--model", f"replay:{alone}", "--device", options.device, "--json", "--rounds", "1", "--samples", "1", "--out", f"{alone}/run",
+                               "--allow-no-improvement", "--run-limit", str(options.run_limit), *sizes], capture_output=True, text=True)
+    try:
+        first = (json.loads(done.stdout)["variants"] or [{}])[0]
+    except (ValueError, KeyError):
+        return {"verdict": "", "problem": (done.stdout + done.stderr)[-300:]}
+    judgement = first.get("confirmation") or first.get("judgement") or {}
+    workload = (judgement.get("workloads") or [{}])[0]
+    return {"verdict": judgement.get("verdict", "no kernel file"), "ms": workload.get("time_ms"), "speedup": judgement.get("speedup"), "problem": first.get("reason", "")}
+
+
+def judge(cudal1, folder, options):
     rows = []
     for kind in KINDS:
         for reply in sorted((folder / kind).glob("*.md")):
-            # One reply a run: a folder with this reply alone.
-            alone = folder / "alone" / kind / reply.stem
-            alone.mkdir(parents=True, exist_ok=True)
-            (alone / "r01-s01.md").write_text(reply.read_text())
-            done = subprocess.run([cudal1, "optimize", str(folder / "task.cu"), "--model", f"replay:{alone}", "--device", device, "--json", "--rounds", "1", "--samples", "1", "--out", str(alone / "run"), "--allow-no-improvement"], capture_output=True, text=True)
-            try:
-                variants = json.loads(done.stdout)["variants"]
-            except (ValueError, KeyError):
-                rows.append({"kind": kind, "reply": reply.name, "verdict": "", "problem": (done.stdout + done.stderr)[-300:]})
-                print(json.dumps(rows[-1]), flush=True)
-                continue
-            first = variants[0] if variants else {}
-            judgement = first.get("confirmation") or first.get("judgement") or {}
-            workload = (judgement.get("workloads") or [{}])[0]
-            rows.append({"kind": kind, "reply": reply.name, "verdict": judgement.get("verdict", "no kernel file"), "ms": workload.get("time_ms"),
-                         "speedup": judgement.get("speedup"), "problem": first.get("reason", "")})
+            rows.append({"kind": kind, "reply": reply.name, **judged(cudal1, folder / "task.cu", reply, options)})
             print(json.dumps(rows[-1]), flush=True)
+    cublas = options.cublas
     print("| header | replies | compile | right | best, ms | share of cuBLAS |\n| --- | ---: | ---: | ---: | ---: | ---: |", file=sys.stderr)
     broken = ("", "no kernel file", "COMPILE_FAILED", "FORBIDDEN_CODE", "INVALID_PLAN")
     for kind in KINDS:
@@ -75,11 +81,13 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--replies", type=int, default=8)
     parser.add_argument("--device", default="sim")
+    parser.add_argument("--size", type=int, metavar="N")
+    parser.add_argument("--run-limit", type=int, default=10, metavar="SECONDS")
     parser.add_argument("--cublas", type=float, metavar="MILLISECONDS")
     options = parser.parse_args()
     if options.what == "prompts":
         return write_prompts(options.cudal1, options.folder, options.replies)
-    return judge(options.cudal1, options.folder, options.device, options.cublas)
+    return judge(options.cudal1, options.folder, options)
 
 
 if __name__ == "__main__":

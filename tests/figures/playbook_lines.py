@@ -16,7 +16,7 @@ SINCE = {
         cuda_code/device/round_inputs.cuh cuda_code/device/split_across.cuh cuda_code/device/split_along.cuh cuda_code/device/split_halves.cuh
         cuda_code/device/split_inputs.cuh cuda_code/device/split_weights.cuh cuda_code/device/straight_left.cuh cuda_code/device/straight_product.cuh
         cuda_code/device/tf32_rounding.cuh cuda_code/device/warpgroup_attention.cuh cuda_code/device/warpgroup_convolution.cuh
-        cuda_code/device/warpgroup_product.cuh""",
+        cuda_code/device/warpgroup_product.cuh cuda_code/device/warpgroup_results.cuh""",
     "products of 16 bits as they are": "cuda_code/device/half_tiles.cuh",
     "whole networks": "families/shared_kernels.cpp families/shared_kernels.hpp",
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// playbook_sources GPU,GPU… FOLDER TASK…: every kernel file that the playbook offers for the tasks, as it is made for each GPU in
-// each class of precision, with what the choice between them is made from: FOLDER/GPU/PRECISION/TASK.txt. What a restructuring
+// playbook_sources GPU,GPU… FOLDER TASK…: every kernel file that the playbook offers for the tasks, rewritten kernels of theirs included,
+// as it is made for each GPU in each class of precision, with what the choice between them is made from: FOLDER/GPU/PRECISION/TASK.txt. What a restructuring
 // may not change: diff -r says whether it did.
 #include "base/file.hpp"
 #include "playbook/candidate.hpp"
@@ -22,13 +22,14 @@ namespace {
 std::string sources(const task::Task& task, outcome::Precision precision, const outcome::DeviceFacts& gpu) {
   const playbook::Candidates candidates = playbook::candidates_for(task, precision, gpu);
   std::string text = candidates.refusal.empty() ? "" : fmt::format("refusal: {}\n", candidates.refusal);
-  for (const playbook::Candidate& candidate : candidates.list) {
-    text += fmt::format("==== {}: {} bytes, {} slowed, {} operations, {} kernels, simple {}, {} s\n", candidate.id, candidate.bytes,
-                        candidate.slowed_bytes, candidate.operations, candidate.kernels, candidate.simple,
-                        playbook::expected_seconds(candidate, gpu));
-    for (const outcome::AppliedTechnique& each : candidate.techniques) text += fmt::format("---- {}: {}\n", name(each.technique), each.sentence);
-    text += candidate.source;
-  }
+  for (const auto* list : {&candidates.list, &candidates.own})
+    for (const playbook::Candidate& candidate : *list) {
+      text += fmt::format("==== {}: {} bytes, {} slowed, {} operations, {} kernels, simple {}, {} s\n", candidate.id, candidate.total.moved,
+                          candidate.total.bytes, candidate.total.operations, candidate.kernels, candidate.simple,
+                          playbook::expected_seconds(candidate, gpu));
+      for (const outcome::AppliedTechnique& each : candidate.techniques) text += fmt::format("---- {}: {}\n", name(each.technique), each.sentence);
+      text += candidate.source;
+    }
   return text;
 }
 

@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 from elements import ELEMENTS
+from halves import HALVES
 from rows import ROWS
 from products import PRODUCTS
 from windows import WINDOWS
@@ -26,7 +27,7 @@ HEADER = "// SPDX-License-Identifier: Apache-2.0\n"
 
 
 def operations():
-    for family in (ELEMENTS, ROWS, PRODUCTS, WINDOWS):
+    for family in (ELEMENTS, ROWS, PRODUCTS, WINDOWS, HALVES):
         yield from family
 
 

@@ -172,6 +172,38 @@ class InexactTest(unittest.TestCase):
                 self.assertEqual(counted.runs["convolution"] + counted.runs["mm"], 8 * own)
                 self.assertTrue(torch.equal(sigma[0], anew[0]))
 
+    def test_a_product_of_the_truth_is_not_taken_again(self):
+        torch.manual_seed(4)
+        x, w = torch.rand(2, 8, 12, 12, dtype=torch.float64) - 0.5, torch.rand(8, 8, 3, 3, dtype=torch.float64)
+
+        def split_in_place(y):
+            """No version tells of this change, as in a recurrent layer."""
+            torch.unsafe_split(y, 2, 1)[0].add_(1)
+            return y
+
+        for name, change in (("kept", torch.nn.Softplus()), ("in place", torch.nn.ReLU(inplace=True)), ("in place in a part", split_in_place)):
+            with self.subTest(name):
+                def run():
+                    return [change(torch.nn.functional.conv2d(x, w))]
+                known = rounding.KnownProducts()
+                with rounding.Noting(known):
+                    truth = run()
+                with Counted() as counted:
+                    sigma, _ = rounding.sigma_of(run, truth, 4, 5, "fp32", lambda number: True, known)
+                self.assertEqual(counted.runs["convolution"], 2)
+                self.assertTrue(torch.equal(sigma[0], rounding.sigma_of(run, truth, 4, 5, "fp32", lambda number: True)[0][0]))
+
+    def test_squares_that_float32_does_not_hold_are_added_up_in_double_precision(self):
+        torch.manual_seed(4)
+        x, w = torch.rand(16, 24, dtype=torch.float64) + 0.5, torch.rand(24, 8, dtype=torch.float64) + 0.5
+        x[3] *= 2.0 ** -60
+        x[5], x[7] = 0, x[7] * 2.0 ** 70
+        squares = rounding.squares_of(torch.ops.aten.mm.default, (x, w), {}, x @ w)
+        self.assertTrue(torch.allclose(squares, x.square() @ w.square(), rtol=1e-12, atol=0))
+        x[3] = x[7] = 1
+        squares = rounding.squares_of(torch.ops.aten.mm.default, (x, w), {}, x @ w)
+        self.assertTrue(torch.allclose(squares, x.square() @ w.square(), rtol=2e-3, atol=0))
+
     def test_sums_beside_very_large_terms_lose_their_small_ones(self):
         torch.manual_seed(3)
         A, B = torch.rand(24, 8192), torch.rand(20, 8192)

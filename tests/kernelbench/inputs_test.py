@@ -35,7 +35,7 @@ class PatternTest(unittest.TestCase):
                 self.assertEqual(set(value.flatten().tolist()), {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0})
 
     def test_the_modules_own_structure_stays(self):
-        for pattern in ("normal", "wide", "stray", "bands", "magnitudes", "tiny", "positive"):
+        for pattern in ("normal", "wide", "stray", "lone", "bands", "magnitudes", "tiny", "positive"):
             triangle, share = task("return [torch.rand(30, 30).tril(), torch.softmax(torch.rand(30, 30), dim=1)]").make_inputs(3, pattern)
             self.assertTrue(torch.equal(triangle, triangle.tril()), pattern)
             self.assertTrue(torch.allclose(share.sum(1), torch.ones(30)), pattern)
@@ -50,7 +50,7 @@ class PatternTest(unittest.TestCase):
     def test_where_patterns_are_mixed_the_ends_are_as_declared(self):
         one = task("return [torch.rand(40, 50)]")
         declared = one.make_inputs(3)[0].flatten()
-        for pattern in ("stray", "bands", "tiny", "infinite"):
+        for pattern in ("stray", "lone", "bands", "tiny", "infinite"):
             mixed = one.make_inputs(3, pattern)[0].flatten()
             self.assertTrue(torch.equal(mixed[:64], declared[:64]) and torch.equal(mixed[-64:], declared[-64:]), pattern)
             self.assertFalse(torch.equal(mixed, declared), pattern)

@@ -29,7 +29,7 @@ json compared(const json& asked) {
   const reference::Deviation& deviation = found.deviation;
   return {{"why", found.why},
           {"deviation", {{"whole", deviation.whole}, {"count", deviation.count}, {"slice", deviation.slice}, {"slice_name", deviation.slice_name},
-                         {"element", deviation.element}, {"bias", deviation.bias}}}};
+                         {"element", deviation.element}, {"bias", deviation.bias}, {"alike", deviation.alike}}}};
 }
 
 }  // namespace

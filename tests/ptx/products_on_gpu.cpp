@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of wgmma on a GPU beside the simulator's, bit for bit: all numbers of columns, all floating types, A from shared memory and from
 // registers, six kinds of numbers; and the products of hopper.cuh in tests/ptx/hopper/products.cu.
-//   products_on_gpu [--tiles N] [--only TEXT] [--write FILE | --read FILE]
-// Each of the 654 kinds of product computes N tiles. --only takes those whose name holds TEXT. --write keeps what the GPU computed, --read
-// takes that in place of a GPU (with the same tiles and names).
+//   products_on_gpu [--tiles N | --products N] [--only TEXT] [--write FILE | --read FILE]
+// Each of the 654 kinds of product computes N tiles; with --products all kinds together compute at least N, with about as many sums of
+// each number of columns. --only takes those whose name holds TEXT. --write keeps what the GPU computed, --read takes that in place of a
+// GPU (with the same tiles and names).
 #include "product_kernel.hpp"
 
 #include "cuda/cuda.hpp"
@@ -24,7 +25,7 @@ using namespace cudal1::sim::test;
 namespace {
 
 struct Options {
-  std::size_t tiles = 12;
+  std::size_t tiles = 12, products = 0;
   std::string only;
   std::ifstream kept;
   std::ofstream keeps;
@@ -64,6 +65,16 @@ void compare(const ProductCase& one, const Simulated& expected, const std::vecto
   count.products += got.size() / size, count.sums += got.size();
 }
 
+// How many tiles each case computes.
+std::vector<std::size_t> tiles_of(const std::vector<ProductCase>& cases, const Options& options) {
+  double shares = 0;
+  for (const ProductCase& one : cases) shares += 1.0 / static_cast<double>(one.columns);
+  std::vector<std::size_t> tiles;
+  for (const ProductCase& one : cases)
+    tiles.push_back(options.products ? static_cast<std::size_t>(std::ceil(static_cast<double>(options.products) / shares / static_cast<double>(one.columns))) : options.tiles);
+  return tiles;
+}
+
 // Null, with the reason on the output, where there is no GPU that has wgmma.
 std::unique_ptr<device::Device> hopper() {
   const auto present = cuda::inventory();
@@ -81,21 +92,23 @@ int run(Options options) {
     for (const ProductCase& one : list)
       if (one.kernel.find(options.only) != std::string::npos) cases.push_back(one);
   if (cases.empty()) return fmt::print("no kind of product has \"{}\" in its name\n", options.only), 1;
+  const std::vector<std::size_t> tiles = tiles_of(cases, options);
   // The simulator is ahead of the GPU by as many cases as there are threads.
   std::deque<std::future<Simulated>> ahead;
   std::size_t next = 0;
   const auto begin_next = [&] {
-    if (next < cases.size()) ahead.push_back(std::async(std::launch::async, simulate, cases[next], options.tiles)), ++next;
+    if (next < cases.size()) ahead.push_back(std::async(std::launch::async, simulate, cases[next], tiles[next])), ++next;
   };
   for (unsigned i = 0; i < std::max(2u, std::thread::hardware_concurrency()); ++i) begin_next();
   std::map<std::string, Count> counts;
-  for (const ProductCase& one : cases) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const ProductCase& one = cases[i];
     const Simulated expected = ahead.front().get();
     ahead.pop_front();
     begin_next();
     std::string problem = expected.problem;
     std::vector<float> got(expected.tiles.c.size());
-    if (gpu) got = run_products(*gpu, ptx_of(one), one, expected.tiles, options.tiles, problem);
+    if (gpu) got = run_products(*gpu, ptx_of(one), one, expected.tiles, tiles[i], problem);
     else if (!options.kept.read(reinterpret_cast<char*>(got.data()), static_cast<std::streamsize>(4 * got.size()))) problem = "is not in the file that --read names";
     options.keeps.write(reinterpret_cast<const char*>(got.data()), static_cast<std::streamsize>(4 * got.size()));
     Count& count = counts[one.kernel.substr(0, one.kernel.rfind('_'))];
@@ -121,6 +134,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
     if (option == "--tiles") options.tiles = std::stoull(argv[i + 1]);
+    if (option == "--products") options.products = std::stoull(argv[i + 1]);
     if (option == "--only") options.only = argv[i + 1];
     if (option == "--read") options.kept.open(argv[i + 1], std::ios::binary);
     if (option == "--write") options.keeps.open(argv[i + 1], std::ios::binary);

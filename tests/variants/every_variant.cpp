@@ -7,6 +7,7 @@
 //
 //   --only NAME           the line of this name
 //   --label TEXT          variants whose id ends so
+//   --holds TEXT          variants whose source has this text
 //   --multiprocessors N   written for a GPU with so few that blocks have several tiles even of small sizes
 //   --part I/N            every Nth of the variants; parts 1 to N together are all of them
 //   --at-least N          so many kernels are expected
@@ -15,6 +16,7 @@
 //   --known FILE          the kernels in this list are left out
 //   --again N             but every Nth variant is executed whatever the lists say
 //   --times               also which variants took longest
+//   --verbose             also which variants are right
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
@@ -45,9 +47,9 @@ struct Options {
   std::string only, done, known;
   variants::Wanted wanted;
   std::size_t part = 1, of = 1, at_least = 1, again = 0;
-  bool times = false;
+  bool times = false, verbose = false;
 
-  bool everything() const { return only.empty() && wanted.label.empty() && wanted.multiprocessors == 0 && of == 1; }
+  bool everything() const { return only.empty() && wanted.label.empty() && wanted.holds.empty() && wanted.multiprocessors == 0 && of == 1; }
 };
 
 std::optional<Options> options_from(int argc, char** argv) {
@@ -58,12 +60,16 @@ std::optional<Options> options_from(int argc, char** argv) {
       options.files.emplace_back(option);
     } else if (option == "--times") {
       options.times = true;
+    } else if (option == "--verbose") {
+      options.verbose = true;
     } else if (++i == argc) {
       return std::nullopt;
     } else if (option == "--only") {
       options.only = argv[i];
     } else if (option == "--label") {
       options.wanted.label = argv[i];
+    } else if (option == "--holds") {
+      options.wanted.holds = argv[i];
     } else if (option == "--multiprocessors") {
       options.wanted.multiprocessors = std::stoi(argv[i]);
     } else if (option == "--at-least") {
@@ -111,11 +117,16 @@ std::optional<std::string> fault_of(const WrittenVariant& variant, variants::Bui
 // What the threads tell.
 class Report {
  public:
+  explicit Report(bool verbose) : verbose_(verbose) {}
   void wrong(const std::string& name, const std::string& what) {
     const std::lock_guard lock(mutex_);
     fmt::print("WRONG: {}: {}\n", name, what);
     std::fflush(stdout);
     ++wrong_;
+  }
+  void right(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (verbose_) fmt::print("RIGHT: {}\n", name);
   }
   void took(double seconds, const std::string& name) {
     const std::lock_guard lock(mutex_);
@@ -128,6 +139,7 @@ class Report {
   }
 
  private:
+  const bool verbose_;
   std::mutex mutex_;
   std::size_t wrong_ = 0;
   std::vector<std::pair<double, std::string>> times_;
@@ -177,8 +189,12 @@ void execute(std::vector<WrittenVariant>& all, const std::vector<std::size_t>& p
     const WrittenVariant variant = std::move(all[places[i]]);  // what is right for a line is dropped with the line's last variant
     const double begun = now();
     try {
-      if (const auto fault = fault_of(variant, builder)) report.wrong(variant.name, *fault);
-      else done.add(variant.kernels);
+      if (const auto fault = fault_of(variant, builder)) {
+        report.wrong(variant.name, *fault);
+      } else {
+        report.right(variant.name);
+        done.add(variant.kernels);
+      }
     } catch (const std::exception& problem) {
       report.wrong(variant.name, problem.what());
     }
@@ -187,7 +203,7 @@ void execute(std::vector<WrittenVariant>& all, const std::vector<std::size_t>& p
 }
 
 int run(const Options& options) {
-  Report report;
+  Report report(options.verbose);
   const auto lines = wanted_lines(options);
   auto all = all_variants(lines, options.wanted, report);
   variants::KernelList done(options.done);
@@ -215,8 +231,8 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "compile") return compile::worker_main();
   const auto options = options_from(argc, argv);
   if (!options) {
-    fmt::print(stderr, "usage: every_variant [--only NAME] [--label TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--done FILE] [--known FILE] "
-                       "[--again N] [--times] NAIVE.cuh LINES.cu...\n");
+    fmt::print(stderr, "usage: every_variant [--only NAME] [--label TEXT] [--holds TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--done FILE] [--known FILE] "
+                       "[--again N] [--times] [--verbose] NAIVE.cuh LINES.cu...\n");
     return 2;
   }
   if (compile::find_nvrtc().library.empty()) {

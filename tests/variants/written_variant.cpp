@@ -36,7 +36,7 @@ std::vector<WrittenVariant> written_variants(const std::shared_ptr<TorchLine>& l
     const playbook::Candidates candidates = playbook::candidates_for(task, precision, facts);
     if (candidates.list.empty()) throw base::Error(base::Fault::bad_input, fmt::format("{}: {}", task.name(), candidates.refusal));
     for (const playbook::Candidate& candidate : candidates.list) {
-      if (!candidate.id.ends_with(wanted.label)) continue;
+      if (!candidate.id.ends_with(wanted.label) || candidate.source.find(wanted.holds) == std::string::npos) continue;
       const auto file = std::make_shared<const kernel::File>(kernel::bind(task.file, kernel::parse(candidate.source, "answer.cu").value()).value());
       const KernelUnits units(*file);
       auto members = kernel::family(*file).value();

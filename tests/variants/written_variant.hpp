@@ -27,7 +27,8 @@ struct WrittenVariant {
 
 // The variants that are asked for.
 struct Wanted {
-  std::string label;       // what their ids end with
+  std::string label;        // what their ids end with
+  std::string holds;        // a text in their source
   int multiprocessors = 0;  // of the GPU that they are written for; 0: an H200's
 };
 

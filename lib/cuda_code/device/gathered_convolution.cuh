@@ -13,20 +13,7 @@ $part$
   const int depth = $channels$ * TD * TH * TW, positions = $batch$ * QD * QH * QW;
   if (int(blockIdx.x) * $tile_p$ >= positions) return;
   const int o_start = blockIdx.y * $tile_o$;
-  const auto tap = [&](int k) {
-    if (k >= depth) return Tap{0, -1, 0, 0, NOWHERE};
-    const int channel = k / (TD * TH * TW), d = k / (TH * TW) % TD, h = k / TW % TH, w = k % TW;
-    return Tap{((channel * $D$ + d * $step_d$) * $H$ + h * $step_h$) * $W$ + w * $step_w$,
-               channel * $weight_channel$ + ((first_d + d * $jump_d$) * $KH$ + first_h + h * $jump_h$) * $KW$ + first_w + w * $jump_w$,
-               d * $step_d$, h * $step_h$, w * $step_w$};
-  };
-  // The position that this thread gathers for; beyond the last one its results are dropped.
-  const int own = threadIdx.x % $tile_p$, position = min(int(blockIdx.x) * $tile_p$ + own, positions - 1);
-  const int d0 = position / (QH * QW) % QD * $times_d$ + add_d, h0 = position / QW % QH * $times_h$ + add_h;
-  const int w0 = position % QW * $times_w$ + add_w;
-  const float* x = $X$ + (size_t(position / (QD * QH * QW)) * $all_channels$ + group * $channels$) * $plane$;
-  const int base = (d0 * $H$ + h0) * $W$ + w0;
-  const float* kernel = $K$ + size_t(group) * $weight_group$;
+//$ with gathered_position.cuh; block = int(blockIdx.x)
   // The taps of a step are in their table one step before its copies start.
   const auto tabulate = [&](int step) {
     if (threadIdx.x < STEP) taps[step % 2][threadIdx.x] = tap(step * STEP + threadIdx.x);
@@ -67,14 +54,6 @@ $window$
     const int at = blockIdx.x * $tile_p$ + warp % 2 * ($tile_p$ / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2;
     if (at >= positions) continue;
     const int at_b = at / (QD * QH * QW), at_d = $result_d$, at_h = $result_h$, at_w = $result_w$;
-#pragma unroll
-    for (int i = 0; i < $tile_o$ / 16; ++i) {
-      const int o = o_start + warp / 2 * ($tile_o$ / 2) + i * 8 + lane / 4;
-      if (o >= $O$) continue;
-      const int at_o = group * $O$ + o;
-      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
-$epilogue$
-      $store$
-    }
+//$ with store_channels.cuh
   }
 }

@@ -65,22 +65,7 @@ __device__ __forceinline__ void half_tile(float (&sum)[ROWS / 32][COLUMNS / 16][
   $element$* const tiles = reinterpret_cast<$element$*>(half_tiles);
   constexpr int LEFT = $kind$_tile_elements<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + $kind$_tile_elements<RIGHT_ALONG, COLUMNS, STEP>;
   const int row = threadIdx.x / 64 * (ROWS / 2), column = threadIdx.x / 32 % 2 * (COLUMNS / 2);
-  const auto copy = [&](int stage, int k) {
-    if (k < end) {
-      copy_half_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
-      copy_half_tile<WHOLE, RIGHT_ALONG, COLUMNS, STEP>(tiles + stage * BOTH + LEFT, right, column_start, columns, k, depth);
-    }
-    asm volatile("cp.async.commit_group;");
-  };
-#pragma unroll
-  for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage, begin + stage * STEP);
-  int now = 0;
-  for (int start = begin; start < end; start += STEP) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-    __syncthreads();
-    copy((now + STAGES - 1) % STAGES, start + (STAGES - 1) * STEP);
-    const $element$* left_tile = tiles + now * BOTH;
-    now = (now + 1) % STAGES;
+//$ with tile_stages.cuh; copy_tile = copy_half_tile
 #pragma unroll
     for (int k = 0; k < STEP; k += 16) {
       unsigned b[COLUMNS / 32][4];

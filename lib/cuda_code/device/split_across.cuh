@@ -5,14 +5,7 @@
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_measure_body($measure_parameters$, float2 (&by_warp)[8][128]) {
-  const int line = blockIdx.x * 128 + threadIdx.x % 32 * 4, warp = threadIdx.x / 32;
-  const float* __restrict__ from = $measure_X$ + size_t(blockIdx.z) * $measure_depth$ * $measure_lines$;
-  float4 held[16];
-#pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    const int k = blockIdx.y * 128 + warp * 16 + i;
-    held[i] = four_of<WHOLE>(from + size_t(k) * $measure_lines$ + line, k < $measure_depth$ ? $measure_lines$ - line : 0);
-  }
+//$ with lines_across.cuh; X = $measure_X$; depth = $measure_depth$; lines = $measure_lines$
   Range four[4];
   float4 most = make_float4(0, 0, 0, 0), sum = most;
 #pragma unroll
@@ -41,14 +34,7 @@ __global__ void __launch_bounds__(256) $name$_measure($measure_parameters$) {
 
 template <bool WHOLE>
 __device__ __forceinline__ void $name$_body($parameters$, float2 (&by_group)[2][128], float4 (&scales)[32]) {
-  const int line = blockIdx.x * 128 + threadIdx.x % 32 * 4, warp = threadIdx.x / 32;
-  const float* __restrict__ from = $X$ + size_t(blockIdx.z) * $depth$ * $lines$;
-  float4 held[16];
-#pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    const int k = blockIdx.y * 128 + warp * 16 + i;
-    held[i] = four_of<WHOLE>(from + size_t(k) * $lines$ + line, k < $depth$ ? $lines$ - line : 0);
-  }
+//$ with lines_across.cuh
   const int own = threadIdx.x % 128, group = threadIdx.x / 128;
   Range all;
   if (blockIdx.x * 128 + own < $lines$)

@@ -112,14 +112,6 @@ $inside$
     const Position at = places[warp % 2 * ($tile_p$ / 2) + j / 2 * 8 + lane % 4 * 2 + j % 2];
     if (at.b < 0) continue;
     const int at_b = at.b, at_d = at.d, at_h = at.h, at_w = at.w;
-#pragma unroll
-    for (int i = 0; i < $tile_o$ / 16; ++i) {
-      const int o = o_start + warp / 2 * ($tile_o$ / 2) + i * 8 + lane / 4;
-      if (o >= $O$) continue;
-      const int at_o = group * $O$ + o;
-      const float produced = sum[i / 2][j / 2][i % 2 * 2 + j % 2];
-$epilogue$
-      $store$
-    }
+//$ with store_channels.cuh
   }
 }

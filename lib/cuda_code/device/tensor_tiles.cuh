@@ -100,22 +100,7 @@ __device__ __forceinline__ void tensor_tile(float (&sum)[ROWS / 32][COLUMNS / 16
                                             int row_start, int column_start, int rows, int columns, int depth, int begin, int end) {
   extern __shared__ __align__(16) float tiles[];
   constexpr int LEFT = tile_floats<LEFT_ALONG, ROWS, STEP>, BOTH = LEFT + tile_floats<RIGHT_ALONG, COLUMNS, STEP>;
-  const auto copy = [&](int stage, int k) {
-    if (k < end) {
-      copy_tile<WHOLE, LEFT_ALONG, ROWS, STEP>(tiles + stage * BOTH, left, row_start, rows, k, depth);
-      copy_tile<WHOLE, RIGHT_ALONG, COLUMNS, STEP>(tiles + stage * BOTH + LEFT, right, column_start, columns, k, depth);
-    }
-    asm volatile("cp.async.commit_group;");
-  };
-#pragma unroll
-  for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage, begin + stage * STEP);
-  int now = 0;
-  for (int start = begin; start < end; start += STEP) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
-    __syncthreads();
-    copy((now + STAGES - 1) % STAGES, start + (STAGES - 1) * STEP);
-    const float* left_tile = tiles + now * BOTH;
-    now = (now + 1) % STAGES;
+//$ with tile_stages.cuh; copy_tile = copy_tile; element = float
     multiply_tiles<LEFT_ALONG, RIGHT_ALONG, ROWS, COLUMNS, STEP>(sum, left_tile, left_tile + LEFT);
   }
 }

@@ -79,23 +79,7 @@ $coordinates$
 #pragma unroll
         for (int i = 0; i < OWN / 2; ++i) sum[i] += corrections[i] * 0x1p-11f;
       }
-      hold(sum);
-#pragma unroll
-      for (int j = 0; j < OWN / 32; ++j) {
-#pragma unroll
-        for (int i = 0; i < 16; i += 2)
-          *reinterpret_cast<float2*>(staged + (lane / 4 + i / 2 % 2 * 8) * 40 + i / 4 * 8 + lane % 4 * 2) = make_float2(sum[16 * j + i], sum[16 * j + i + 1]);
-        __syncwarp();
-        const int column = column_start + own_column + 32 * j + lane;
-#pragma unroll 4
-        for (int i = 0; i < 16; ++i) {
-          const int row = row_start + own_row + 16 * warp + i;
-          if (row >= $N$ || column >= $M$) continue;
-          const float held = staged[i * 40 + lane];
-$store$
-        }
-        __syncwarp();
-      }
+//$ with warpgroup_results.cuh; first_column = column_start + own_column; place =; outside = row >= $N$ || column >= $M$
     }
   }
 }

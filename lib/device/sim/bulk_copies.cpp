@@ -66,13 +66,13 @@ std::byte* global_run(Warp& w, const Instruction& i, int lane, u64 address, u32 
   }
   Site& site = w.worker->sites[i.site];
   site.sectors += ((address + bytes - 1) >> 5) - (address >> 5) + 1;
+  site.lane_accesses += bytes;
   return allocation->host + offset;
 }
 
 void count(Warp& w, const Instruction& i, u64 address, u64 step, u32 lines, u32 bytes) {
   Site& site = w.worker->sites[i.site];
   ++site.requests;
-  ++site.lane_accesses;
   if (w.block->recording) record_lines(w, i, address, step, lines, bytes);
 }
 
@@ -330,7 +330,7 @@ void tensor(Warp& w, const Instruction& i) {
     if (stores && !take_shared(w, i, lane, base, bytes, *group)) continue;
     const Element element = i.extra == 0 ? map.element : bits_where_needed(map.element, i.extra - 1);
     Site& site = w.worker->sites[i.site];
-    ++site.requests, ++site.lane_accesses;
+    ++site.requests;
     const u32 row_bytes = static_cast<u32>(map.box[0]) * map.element_bytes;
     each_row(map, coordinates, [&](u32 offset, u32 before, u32 inside, u64 address) {
       std::byte buffer[256 * 8] = {};

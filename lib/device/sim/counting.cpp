@@ -61,8 +61,9 @@ void add_site(outcome::Counters& into, SiteFacts::Kind kind, const Site& site, d
   }
 }
 
-// Bytes of one lane's access, from its opcode: "ld.global.v4.f32" → 16.
+// Bytes of one lane's access, from its opcode: "ld.global.v4.f32" → 16. A bulk copy counts each of its bytes.
 double access_bytes(const std::string& opcode) {
+  if (opcode.find("async.bulk") != std::string::npos) return 1;
   double lanes = 1, bytes = 4;
   std::size_t start = 0;
   while (start < opcode.size()) {

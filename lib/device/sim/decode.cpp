@@ -199,12 +199,18 @@ void Decoder::sleep() {
   end_segment(Segment::End::pause);
 }
 
-// Lanes may have to wait in front of it for others that its mask names, too. Tensor operations, which name none, are run by the
-// lanes that are there.
-bool Decoder::begins_warp_operation(const Opcode& opcode) const {
+// A warp operation with a mask: lanes may have to wait in front of it for others that the mask names.
+bool Decoder::names_lanes(const Opcode& opcode) const {
   const std::string& m = opcode.mnemonic();
-  return lanes_may_wait_ && !statement_->operands.empty() &&
-         (m == "redux" || (m == "bar" && opcode.has("warp")) || ((m == "shfl" || m == "vote" || m == "match") && opcode.has("sync")));
+  return !statement_->operands.empty() &&
+         (m == "redux" || m == "elect" || (m == "bar" && opcode.has("warp")) || ((m == "shfl" || m == "vote" || m == "match") && opcode.has("sync")));
+}
+
+// All lanes of the warp run it together, as tensor operations and the arrival at a cluster's barrier. Lanes that went ahead of one that waits
+// alone meet the others here. In front of a block's barrier they do so by its segment's end.
+bool Decoder::needs_whole_warp(const Opcode& opcode) const {
+  const bool barrier = opcode.mnemonic() == "bar" || opcode.mnemonic() == "barrier";
+  return opcode.has("aligned") && (barrier ? opcode.has("cluster") && opcode.has("arrive") : opcode.has("sync"));
 }
 
 bool Decoder::control(const Opcode& opcode) {
@@ -254,9 +260,10 @@ void Decoder::body(FunctionState& state) {
     classify(facts);
     statement_index_ = static_cast<std::uint32_t>(program_.statements.size());
     const Opcode opcode = split_opcode(statement.opcode);
-    const bool warp_operation = begins_warp_operation(opcode);
-    if (split || !open_ || warp_operation || leaders.contains(index)) begin_segment();
-    if (warp_operation) program_.segments.back().members = source(statement.operands.back(), 4);
+    const bool by_mask = lanes_may_wait_ && names_lanes(opcode), by_all = lanes_may_wait_ && statement.guard < 0 && needs_whole_warp(opcode);
+    if (split || !open_ || by_mask || by_all || leaders.contains(index)) begin_segment();
+    if (by_mask) program_.segments.back().members = source(statement.operands.back(), 4);
+    if (by_all) program_.segments.back().whole_warp = true;
     split = false;
     state.segment_of[index] = static_cast<std::uint32_t>(program_.segments.size() - 1);
     facts.segment = state.segment_of[index];

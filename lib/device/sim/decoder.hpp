@@ -59,7 +59,8 @@ class Decoder {
   void note_registers(const Statement& statement, StatementFacts& facts) const;
   void begin_segment();
   void end_segment(Segment::End end);
-  bool begins_warp_operation(const Opcode& opcode) const;
+  bool names_lanes(const Opcode& opcode) const;
+  bool needs_whole_warp(const Opcode& opcode) const;
   bool control(const Opcode& opcode);   // false: not a control instruction
   void branch(const Opcode& opcode);
   void call();

@@ -54,11 +54,11 @@ void diverge(Warp& w, const Segment& segment, std::uint32_t next, std::uint32_t 
   side(segment.target, taken);
 }
 
-// A barrier waits for all lanes of the warp, an operation across its lanes for those that its mask names.
+// A barrier and an aligned instruction wait for all lanes of the warp, an operation across its lanes for those that its mask names.
 bool waits(Warp& w, const Segment& segment, std::uint32_t lanes) {
   const std::uint32_t absent = w.live & ~lanes;
   if (absent == 0) return false;
-  if (segment.end == Segment::End::barrier) return true;
+  if (segment.whole_warp || segment.end == Segment::End::barrier) return true;
   return segment.members != nowhere && (row<const std::uint32_t>(w, segment.members)[std::countr_zero(lanes)] & absent) != 0;
 }
 

@@ -41,6 +41,7 @@ struct Segment {
   std::uint32_t weight = 0;            // PTX instructions it stands for, its end included
   End end = End::fall;
   bool negated = false;                // branch: taken where the predicate is false
+  bool whole_warp = false;             // begins with an instruction that all running lanes of the warp run together
   bool spins = false;                  // jump, branch: back to the start of a loop that asks for what others may write
   std::uint32_t predicate = 0;         // branch: slab offset
   std::uint32_t target = nowhere;      // jump, branch, call

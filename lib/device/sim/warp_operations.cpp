@@ -146,6 +146,7 @@ void warp_barrier(Warp& w, const Instruction& i) {
 
 void elect(Warp& w, const Instruction& i) {
   if (!w.mask) return;
+  check_members(w, i, row<const u32>(w, i.a));
   const int leader = first_lane(w.mask);
   if (i.d != nowhere) fill(w, i.d, static_cast<u32>(leader));
   if (i.list != nowhere) {

@@ -32,7 +32,8 @@ using s64 = std::int64_t;
 using Kind = outcome::Finding::Kind;
 
 constexpr int most_depth = 32, most_columns = 256, fraction_bits = 25, few_fraction_bits = 13, zero_exponent = -1000;  // a zero takes no part in the alignment
-constexpr s32 least_alignment = -133;
+// Exponents of the smallest normal sum, of halves and of floats; sums are aligned to one that is at most seven smaller (H200).
+constexpr s32 least_half = -14, least_float = -126, below_least = 7;
 
 // One warp's share: 16 rows of A, all columns of B.
 struct Share {
@@ -100,7 +101,7 @@ inline float cut_sum(s64 sum, s32 unit) {
 template <int bits>
 inline float cell_sum(const Share& share, int row, int column, int depth, bool half_result) {
   double plain = share.c[row][column];
-  s32 largest = exponent_of(share.c[row][column], half_result ? -14 : -126);
+  s32 largest = exponent_of(share.c[row][column], half_result ? least_half : least_float);
   for (int k = 0; k < depth; ++k) {
     plain += static_cast<double>(share.a[row][k]) * share.b[k][column];
     largest = std::max(largest, share.a_exponent[row][k] + share.b_exponent[k][column]);
@@ -108,7 +109,7 @@ inline float cell_sum(const Share& share, int row, int column, int depth, bool h
   if (std::isnan(plain)) return std::bit_cast<float>(0x7fffffffu);
   if (std::isinf(plain)) return static_cast<float>(plain);
   if (largest < zero_exponent / 2) return 0;
-  largest = std::max(largest, least_alignment);
+  largest = std::max(largest, (half_result ? least_half : least_float) - below_least);
   s64 sum = static_cast<s64>(std::ldexp(static_cast<double>(share.c[row][column]), bits - largest));
   for (int k = 0; k < depth; ++k)
     sum += static_cast<s64>(std::ldexp(static_cast<double>(share.a[row][k]) * share.b[k][column], bits - largest));

@@ -145,6 +145,22 @@ __global__ void conv_transpose(const float* x, const float* w, const float* b, f
 }
 // Strides, paddings and dilations of each axis; taps.
 template <int SD, int SH, int SW, int PD, int PH, int PW, int DD, int DH, int DW, int KD, int KH, int KW, int GROUPS>
+__global__ void convolved(const float* x, const float* w, float* y, int batch, int in, int out, int D, int H, int W, int OD, int OH, int OW) {
+  RESULT(i, 1ll * batch * out * OD * OH * OW);
+  const int ow = i % OW, oh = i / OW % OH, od = i / OW / OH % OD, o = i / OW / OH / OD % out, n = i / OW / OH / OD / out;
+  const int each = in / GROUPS, first = o / (out / GROUPS) * each;
+  float sum = 0;
+  for (int c = 0; c < each; ++c)
+    for (int kd = 0; kd < KD; ++kd)
+      for (int kh = 0; kh < KH; ++kh)
+        for (int kw = 0; kw < KW; ++kw) {
+          const int d = od * SD - PD + kd * DD, h = oh * SH - PH + kh * DH, v = ow * SW - PW + kw * DW;
+          if (d < 0 || d >= D || h < 0 || h >= H || v < 0 || v >= W) continue;
+          sum += x[(((1ll * n * in + first + c) * D + d) * H + h) * W + v] * w[(((1ll * o * each + c) * KD + kd) * KH + kh) * KW + kw];
+        }
+  y[i] = sum;
+}
+template <int SD, int SH, int SW, int PD, int PH, int PW, int DD, int DH, int DW, int KD, int KH, int KW, int GROUPS>
 __global__ void transposed(const float* x, const float* w, float* y, int batch, int in, int out, int D, int H, int W, int OD, int OH, int OW) {
   RESULT(i, 1ll * batch * out * OD * OH * OW);
   const int ow = i % OW, oh = i / OW % OH, od = i / OW / OH % OD, o = i / OW / OH / OD % out, n = i / OW / OH / OD / out;

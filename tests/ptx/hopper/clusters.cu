@@ -135,6 +135,24 @@ KERNEL(divergent_barrier_one_warp_is_absent_ok) {
   cluster_sync();
   MINE(s[T]);
 }
+KERNEL(divergent_barrier_part_of_a_warp_bad) {
+  SHARED
+  s[T] = x[T];
+  if (T != 1) cluster_arrive();  // FAULT
+  else __syncthreads();  // FAULT
+  cluster_wait();
+  MINE(s[T]);
+}
+KERNEL(divergent_barrier_part_of_a_warp_ok) {
+  SHARED
+  if (T == 0) barrier_init(full, 1), barrier_init_done();
+  s[T] = x[T];
+  __syncthreads();
+  if (T == 96) arrive(full);
+  if (T == 0) wait(full, 0);   // alone, while its warp goes ahead
+  cluster_sync();
+  MINE(s[T]);
+}
 KERNEL(out_of_bounds_no_such_rank_bad) {
   SHARED
   s[T] = x[T];

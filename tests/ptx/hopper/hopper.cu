@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of asynchronous code and their twins, for tests/unit/sim/hopper.cpp; a marked line is where the finding belongs.
 // hopper.ptx is made of it:
-//   mkdir -p /tmp/h && cp lib/compile/headers/hopper.cuh /tmp/h && nvcc -I/tmp/h -arch=compute_90a -lineinfo -ptx -o tests/ptx/hopper/hopper.ptx tests/ptx/hopper/hopper.cu
+//   mkdir -p /tmp/h && cp lib/compile/headers/hopper*.cuh /tmp/h && nvcc -I/tmp/h -arch=compute_90a -lineinfo -ptx -o tests/ptx/hopper/hopper.ptx tests/ptx/hopper/hopper.cu
 // and the folders in its .file lines are taken out.
 // 128 threads, one block; x holds 2048 halves.
 #include "hopper.cuh"
@@ -474,4 +474,47 @@ KERNEL(out_of_bounds_bulk_ok) {
   __syncthreads();
   if (T == 0) arrive_expect(bar, 256), bulk_load(shared_address(s.b), x + 1920, 256, bar), wait(bar, 0);
   out[T] = 1;
+}
+// One lane waits alone, while the others of its warp go ahead to what all of them run together.
+KERNEL(bad_warp_mask_product_of_some_bad) {
+  SHARED
+  float d[4] = {};
+  fill(s, x);
+  fence_stores();
+  __syncthreads();
+  if (T % 32 > 0) {
+    product_fence();
+    product(d, s, 0);  // FAULT
+    product_commit();
+    product_wait<0>();
+    hold(d);
+  }
+  result(d, out);
+}
+KERNEL(bad_warp_mask_product_of_some_ok) {
+  SHARED
+  float d[4] = {};
+  if (T == 0) barrier_init(bar, 1), barrier_init_done();
+  fill(s, x);
+  fence_stores();
+  __syncthreads();
+  if (T == 96) arrive(bar);
+  if (T == 0) wait(bar, 0);
+  product_fence();
+  product(d, s, 0);
+  product_commit();
+  product_wait<0>();
+  hold(d);
+  result(d, out);
+}
+KERNEL(bad_warp_mask_elected_of_some_bad) {
+  if (T % 32 > 0) out[T] = elected();  // FAULT
+}
+KERNEL(bad_warp_mask_elected_of_some_ok) {
+  SHARED
+  if (T == 0) barrier_init(bar, 1), barrier_init_done();
+  __syncthreads();
+  if (T == 96) arrive(bar);
+  if (T == 0) wait(bar, 0);
+  out[T] = elected();
 }

@@ -46,6 +46,14 @@ TEST_CASE("the head of a file of device code says what it needs, and is in no ge
   CHECK(cuda_code::device_file("powers.cuh").needs == std::vector<std::string>{"parts.cuh"});
 }
 
+TEST_CASE("what several kernels have in common stands in one file, some of whose holes each of them fills") {
+  const auto file = cuda_code::read_device_file("void f() {\n//$ with warpgroup_results.cuh; place =; outside = row >= $N$ || late;first_column=start\n}\n");
+  CHECK(file.code.find("if (row >= $N$ || late) continue;") != std::string::npos);
+  CHECK(file.code.find("const int column = start + 32 * j + lane;\n#pragma unroll 4\n") != std::string::npos);  // no line is left of a hole that is empty
+  CHECK(cuda_code::holes_of(file.code) == std::vector<std::string>{"N", "store"});
+  CHECK_THROWS_AS(cuda_code::read_device_file("void f() {\n//$ with no such file.cuh\n}\n"), std::logic_error);
+}
+
 TEST_CASE("a hole with a line to itself stands for whole lines or for none") {
   CHECK(cuda_code::fill("{\n$body$\n}\n", {{"body", "  x;\n  y;\n"}}) == "{\n  x;\n  y;\n}\n");
   CHECK(cuda_code::fill("{\n$body$\n}\n", {{"body", ""}}) == "{\n}\n");

@@ -102,7 +102,7 @@ TEST_CASE("a smaller device is kept busy by fewer blocks, which the expected tim
     const auto candidates = candidates_for(task, outcome::Precision::fp32, facts);
     const playbook::Candidate* plain = playbook::find(candidates, "as written/plain");
     REQUIRE(plain != nullptr);
-    return plain->bytes / plain->slowed_bytes;
+    return plain->total.moved / plain->total.bytes;
   };
   CHECK(share(rtx_3090) > share(a100));
   CHECK(share(a100) > share(h200));

@@ -260,7 +260,8 @@ TEST_CASE("a prompt that is too long gives way in order and says so") {
 }
 
 TEST_CASE("the signatures of hopper.cuh are shown for the GPUs that have its instructions, all of them, and for no others") {
-  const std::string header = base::read_file(std::filesystem::path(CUDAL1_SOURCE_DIR) / "lib/compile/headers/hopper.cuh");
+  const std::filesystem::path headers = std::filesystem::path(CUDAL1_SOURCE_DIR) / "lib/compile/headers";
+  const std::string header = base::read_file(headers / "hopper.cuh") + base::read_file(headers / "hopper_multiply.cuh");
   Scene scene;
   scene.setting.device.major = 9, scene.setting.device.minor = 0;
   const std::string shown = prompt::render(scene.templates, scene.setting, scene.contrast()).user;

@@ -42,7 +42,7 @@ TEST_CASE("trials hold every pattern that says something of the task, and differ
   };
   for (const auto pattern : {Pattern::sibling, Pattern::influence, Pattern::normal, Pattern::positive, Pattern::wide, Pattern::outliers,
                              Pattern::near_one, Pattern::integers, Pattern::wide_integers, Pattern::stray, Pattern::bands,
-                             Pattern::magnitudes, Pattern::tiny, Pattern::not_a_number})
+                             Pattern::magnitudes, Pattern::tiny, Pattern::not_a_number, Pattern::lone})
     CHECK(number(trials, pattern) >= 1);
   CHECK(number(trials, Pattern::bands) == 2);        // its axes
   CHECK(number(trials, Pattern::infinite) == 0);     // Kahan's sum of an infinity is NaN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous code of Hopper: every fault is found, with the right kind and line; its healthy twin gives no finding.
 #include "fault_pairs.hpp"
-#include "product_case.hpp"
+#include "product_kernel.hpp"
 #include "catch.hpp"
 
 using namespace cudal1;
@@ -66,6 +66,32 @@ float described(const std::vector<float>& a, const std::vector<float>& b, float 
 }
 
 }  // namespace
+
+TEST_CASE("a bulk copy counts all bytes that it reads, so that it is not taken for scattered loads") {
+  auto device = sim::open({.gpu = "H200", .threads = 1});
+  const auto counters = run(*device, text_of("tests/ptx/hopper/hopper.ptx"), "misaligned_bulk_ok").counters;
+  CHECK(counters.global_load_requests == 1);
+  CHECK(counters.global_load_bytes == 256);
+}
+
+// Products of 2^-25 and of something smaller, which says whether a half is nearer to 0 or to its smallest number, 2^-24.
+TEST_CASE("a sum of wgmma that becomes a half is aligned to 2^-21 or more") {
+  const sim::test::ProductCase one{"f16_f16_f16_shared_8", "f16", 8, "f16", false, true};
+  const auto half = [&](int exponent) { return sim::test::product_element("f16", std::ldexp(1.0f, exponent)); };
+  const auto sum = [&](int exponent, int other) {
+    sim::test::ProductTiles tiles{std::vector<std::uint32_t>(64 * 8), std::vector<std::uint32_t>(8 * 8), std::vector<float>(64 * 8)};
+    tiles.a[0] = half(-12) | half(exponent) << 16;
+    tiles.b[0] = half(-13) | half(other) << 16;
+    std::string problem;
+    const auto device = sim::open({.gpu = "H200", .threads = 1});
+    const auto sums = sim::test::run_products(*device, sim::test::product_kernel(one), one, tiles, 1, problem);
+    INFO(problem);
+    REQUIRE(sums.size() == 64 * 8);
+    return sums[0];
+  };
+  CHECK(sum(-24, -24) == 0.0f);        // cut off below 2^-46, so that the sum lies in the middle, and the even one is 0
+  CHECK(sum(-24, -21) == 0x1p-24f);
+}
 
 TEST_CASE("wgmma cuts its sums as Hopper does, whichever way they are computed") {
   auto device = sim::open({.gpu = "H200", .threads = 2});

@@ -261,6 +261,23 @@ TEST_CASE("results in 16 bits are rounded, not cut off") {
   const auto comparison = verify::compare(expected, cut, std::nullopt);
   CHECK_FALSE(comparison.right);
   CHECK(comparison.why.find("one direction") != std::string::npos);
+  auto some = rounded;
+  for (std::size_t i = 0; i < 4096; ++i)
+    if (i * 2654435761U % 4096 < 4096 * 3 / 5) some[i] = cut[i];
+  CHECK_FALSE(verify::compare(expected, some, std::nullopt).right);
+}
+
+TEST_CASE("results in 16 bits that are all rounded up alike are right") {
+  reference::Expected expected;
+  expected.output = "C";
+  expected.dtype = tensor::Dtype::bfloat16;
+  expected.shape = {64, 64};
+  for (std::size_t i = 0; i < 4096; ++i) expected.truth.push_back(1 + 0.6 * 0x1p-7 + 1e-7 * static_cast<double>(i % 7));
+  expected.sigma.assign(4096, 0.6 * 0x1p-7);
+  const std::vector<double> rounded(4096, 1 + 0x1p-7);
+  CHECK(verify::compare(expected, rounded, std::nullopt).right);
+  const std::vector<double> other(4096, 1);    // one step off in each element, as may come of rounding after each of two functions
+  CHECK(verify::compare(expected, other, std::nullopt).right);
 }
 
 TEST_CASE("a column of a slightly wrong size is named by its axis") {

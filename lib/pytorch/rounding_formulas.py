@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operations are made of, step by step: the least exact of the formulas in common use. rounding.py disturbs each step."""
+
+import math
+
+import torch
+
+SCALED_BELOW = 2.0 ** 16        # logits that may be scaled before the largest is subtracted
+
+
+def softmax_parts(values, dim):
+    top = values.amax(dim, True)
+    scaled = (values * 1.4426950408889634 - top * 1.4426950408889634) * 0.6931471805599453
+    # Of larger logits the rounding of a product is an exponent of its own: who computes softmax so gets infinities, and is not sound.
+    powers = torch.exp(torch.where(top.abs() < SCALED_BELOW, scaled, values - top))
+    return top, powers, powers.sum(dim, True)
+
+
+def softmax(values, dim, *_, **__):
+    if values.dim() == 0 or values.numel() == 0:
+        return None
+    _, powers, total = softmax_parts(values, dim)
+    return powers / total
+
+
+def log_softmax(values, dim, *_, **__):
+    if values.dim() == 0 or values.numel() == 0:
+        return None
+    top, _, total = softmax_parts(values, dim)
+    return (values - top) - torch.log(total)
+
+
+def logsumexp(values, dim, keepdim=False):
+    top = values.amax(dim, True)
+    result = top + torch.log(torch.exp(values - top).sum(dim, True))
+    return result if keepdim else result.amax(dim)
+
+
+def spread(values, dims, keepdim=True):
+    """What is centred, and the variance: as exact as one pass about a point two deviations off the mean or about the first
+    element, whichever is farther, and as Welford's."""
+    first = values
+    for dim in dims:
+        first = first.narrow(dim, 0, 1)
+    mean = values.mean(dims, True)
+    mean = mean + (first + (values - first).mean(dims, True) + (-values).mean(dims, True))
+    centred = values - mean
+    shifted = centred + torch.maximum(2 * torch.sqrt((centred * centred).mean(dims, True)), (first - mean).abs())
+    offset = shifted.mean(dims, True)
+    running = 2 * centred.abs().mean(dims, True) * (mean * 1.4426950408889634 * 0.6931471805599453 - mean)
+    result = torch.clamp((shifted * shifted).mean(dims, True) - offset * offset + running, 0)
+    return centred, result if keepdim else result.amax(dims)
+
+
+def normalized(values, dims, eps):
+    centred, own = spread(values, dims)
+    return centred * torch.rsqrt(own + eps)
+
+
+def with_affine(values, weight, bias):
+    if weight is not None:
+        values = values * weight
+    return values if bias is None else values + bias
+
+
+def channels(tensor, like):
+    return None if tensor is None else tensor.reshape([1, -1] + [1] * (like.dim() - 2))
+
+
+def layer_norm(values, shape, weight=None, bias=None, eps=1e-5, *_, **__):
+    return with_affine(normalized(values, list(range(values.dim() - len(shape), values.dim())), eps), weight, bias)
+
+
+def group_norm(values, weight, bias, count, channel_count, length, groups, eps):
+    result = normalized(values.reshape(count, groups, -1), [2], eps).reshape(values.shape)
+    return with_affine(result, channels(weight, values), channels(bias, values))
+
+
+def batch_norm(values, weight, bias, mean, variance, training, _momentum, eps, *_, **__):
+    if training or mean is None:
+        result = normalized(values, [0] + list(range(2, values.dim())), eps)
+    else:
+        result = (values - channels(mean, values)) * torch.rsqrt(channels(variance, values) + eps)
+    return with_affine(result, channels(weight, values), channels(bias, values))
+
+
+def batch_norm_legit(values, weight, bias, mean, variance, training, momentum, eps):
+    return batch_norm(values, weight, bias, mean, variance, training, momentum, eps)
+
+
+def batch_norm_legit_no_stats(values, weight, bias, training, momentum, eps):
+    return batch_norm(values, weight, bias, None, None, True, momentum, eps)
+
+
+def batch_norm_legit_no_training(values, weight, bias, mean, variance, momentum, eps):
+    return batch_norm(values, weight, bias, mean, variance, False, momentum, eps)
+
+
+def variance(values, dim=None, *args, correction=None, unbiased=True, keepdim=False, root=False):
+    if args and isinstance(args[0], bool):
+        unbiased, keepdim = args[0], args[1] if len(args) > 1 else keepdim
+    if isinstance(dim, bool):
+        unbiased, dim = dim, None
+    dims = list(range(values.dim())) if not dim and dim != 0 else [dim] if isinstance(dim, int) else list(dim)
+    count = math.prod(values.shape[each] for each in dims)
+    divisor = count - (correction if correction is not None else 1 if unbiased else 0)
+    if divisor <= 0 or not dims:
+        return None
+    result = spread(values, dims, keepdim)[1] * (count / divisor)
+    return torch.sqrt(result) if root else result
+
+
+def norm(values, p=2, dim=None, keepdim=False, **_):
+    p = 2 if p is None else p
+    dims = list(range(values.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if not isinstance(p, (int, float)) or not dims:
+        return None
+    if p == 2:
+        return torch.sqrt((values * values).sum(dims, keepdim))
+    if p == 1:
+        return values.abs().sum(dims, keepdim)
+    return None
+
+
+def gelu(values, approximate="none"):
+    if approximate == "tanh":
+        return 0.5 * values * (1 + torch.tanh(0.7978845608028654 * (values + 0.044715 * values * values * values)))
+    return 0.5 * values * (1 + torch.erf(values * 0.7071067811865476))
+
+
+FORMULAS = {
+    "_softmax": softmax, "softmax": softmax, "_log_softmax": log_softmax, "logsumexp": logsumexp, "native_layer_norm": layer_norm,
+    "native_group_norm": group_norm, "native_batch_norm": batch_norm, "cudnn_batch_norm": lambda values, weight, bias, mean, var, training, momentum, eps:
+        batch_norm(values, weight, bias, mean, var, training, momentum, eps),
+    "_native_batch_norm_legit": lambda *args: batch_norm_legit(*args) if len(args) == 8 else batch_norm_legit_no_stats(*args),
+    "_native_batch_norm_legit_no_training": batch_norm_legit_no_training, "_batch_norm_impl_index": batch_norm,
+    "var": variance, "std": lambda *args, **kwargs: variance(*args, **kwargs, root=True), "norm": norm, "linalg_vector_norm": norm, "gelu": gelu,
+    "silu": lambda values: values * torch.sigmoid(values), "mish": lambda values: values * torch.tanh(torch.nn.functional.softplus(values)),
+    "hardsigmoid": lambda values: torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1), "hardswish": lambda values: values * torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1),
+    "log_sigmoid_forward": lambda values: -torch.nn.functional.softplus(-values), "lerp": lambda start, end, weight: start + weight * (end - start),
+    "glu": lambda values, dim=-1: values.chunk(2, dim)[0] * torch.sigmoid(values.chunk(2, dim)[1]),
+    "mse_loss": lambda values, target, reduction=1: [lambda x: x, torch.mean, torch.sum][reduction]((values - target) * (values - target)),
+}
