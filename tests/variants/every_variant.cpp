@@ -1,320 +1,243 @@
 // SPDX-License-Identifier: Apache-2.0
-// every_variant [--only NAME] [--label TEXT] [--holds TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--times] [--done FILE] NAIVE.cuh LINES.cu…
-// Every kernel that the built-in model can write for these torch lines, with every value of its tunables, executed at the
+// every_variant [OPTION]... NAIVE.cuh LINES.cu...
+// Every kernel that the built-in model can write for these torch lines, with every value of its tunables, is executed at the
 // lines' check sizes on the simulator: against the line in double precision by the rule of `verify`, races and stray
-// accesses looked for. A variant whose kernels were all executed in others of its line is left out. Prints what is wrong,
-// and fails when something is, or when there were fewer than N kernels. --times: also what took longest. --part: every Nth of
-// a line's variants, of neighbouring lines others, so that parts 1 to N together are all of them. --label: those whose id ends so. --holds: those whose source has this text.
-// --multiprocessors: written for a GPU with so few that blocks have several tiles even of small sizes. --done: a line for each variant
-// that was executed and is right; what stands in it already is left out, so that a run that was cut off goes on.
+// accesses looked for. A variant whose kernels are all executed in others is left out. Prints what is wrong, and fails when
+// something is, or when there are too few kernels.
+//
+//   --only NAME           the line of this name
+//   --label TEXT          variants whose id ends so
+//   --holds TEXT          variants whose source has this text
+//   --multiprocessors N   written for a GPU with so few that blocks have several tiles even of small sizes
+//   --part I/N            every Nth of the variants; parts 1 to N together are all of them
+//   --at-least N          so many kernels are expected
+//   --done FILE           the kernels in this list are left out, and those that turn out right are added to it, so that a run that
+//                         was cut off goes on. A run over everything leaves only present kernels in the list
+//   --known FILE          the kernels in this list are left out
+//   --again N             but every Nth variant is executed whatever the lists say
+//   --times               also which variants took longest
+//   --verbose             also which variants are right
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/parallel.hpp"
-#include "base/text.hpp"
-#include "compile/compiler.hpp"
-#include "kernel/plan.hpp"
-#include "kernel_units.hpp"
-#include "playbook/candidate.hpp"
+#include "kernel_list.hpp"
+#include "outcome/verdict.hpp"
 #include "sim/sim.hpp"
 #include "verify/check.hpp"
+#include "written_variant.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 using namespace cudal1;
+using variants::WrittenVariant;
 
 namespace {
 
-struct Line {
-  std::string name, source;
+struct Options {
+  std::vector<std::string> files;
+  std::string only, done, known;
+  variants::Wanted wanted;
+  std::size_t part = 1, of = 1, at_least = 1, again = 0;
+  bool times = false, verbose = false;
+
+  bool everything() const { return only.empty() && wanted.label.empty() && wanted.holds.empty() && wanted.multiprocessors == 0 && of == 1; }
 };
 
-// The tasks of a file of lines: each begins with its `//@ task`, and all share the functions of NAIVE.cuh.
-std::vector<Line> lines_of(const std::string& path, const std::string& naive) {
-  std::vector<Line> lines;
-  std::string head, code;
-  const auto close = [&] {
-    if (!lines.empty()) lines.back().source = head + naive + code;
-    head.clear();
-    code.clear();
-  };
-  for (const std::string& text : base::split_lines(base::read_file(path))) {
-    if (text.starts_with("//@ task ")) {
-      close();
-      lines.push_back({std::string(base::trim(text.substr(9))), ""});
+std::optional<Options> options_from(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    if (!option.starts_with("--")) {
+      options.files.emplace_back(option);
+    } else if (option == "--times") {
+      options.times = true;
+    } else if (option == "--verbose") {
+      options.verbose = true;
+    } else if (++i == argc) {
+      return std::nullopt;
+    } else if (option == "--only") {
+      options.only = argv[i];
+    } else if (option == "--label") {
+      options.wanted.label = argv[i];
+    } else if (option == "--holds") {
+      options.wanted.holds = argv[i];
+    } else if (option == "--multiprocessors") {
+      options.wanted.multiprocessors = std::stoi(argv[i]);
+    } else if (option == "--at-least") {
+      options.at_least = std::stoul(argv[i]);
+    } else if (option == "--done") {
+      options.done = argv[i];
+    } else if (option == "--known") {
+      options.known = argv[i];
+    } else if (option == "--again") {
+      options.again = std::stoul(argv[i]);
+    } else if (option != "--part" || std::sscanf(argv[i], "%zu/%zu", &options.part, &options.of) != 2 || options.of == 0) {
+      return std::nullopt;
     }
-    (text.starts_with("//@") ? head : code) += text + "\n";
   }
-  close();
+  return options.files.size() < 2 ? std::nullopt : std::optional(options);
+}
+
+std::vector<variants::TaskText> wanted_lines(const Options& options) {
+  const std::string naive = base::read_file(options.files[0]);
+  std::vector<variants::TaskText> lines;
+  for (std::size_t i = 1; i < options.files.size(); ++i)
+    for (variants::TaskText& text : variants::task_texts(options.files[i], naive))
+      if (options.only.empty() || text.name == options.only) lines.push_back(std::move(text));
   return lines;
 }
 
-struct Tally {
-  std::size_t variants = 0, executed = 0;  // of variants
-  std::size_t kernels = 0;
-  std::vector<std::string> wrong;
-  double compiling = 0, running = 0;       // seconds, over all threads
-  std::vector<std::pair<double, std::string>> times;
-
-  void add(Tally other) {
-    variants += other.variants;
-    executed += other.executed;
-    kernels += other.kernels;
-    wrong.insert(wrong.end(), other.wrong.begin(), other.wrong.end());
-    compiling += other.compiling;
-    running += other.running;
-    times.insert(times.end(), other.times.begin(), other.times.end());
+// What is wrong with a variant; nothing where it is right.
+std::optional<std::string> fault_of(const WrittenVariant& variant, variants::Builder& builder) {
+  const auto program = builder.build(variant.line->task(), *variant.file, variant.tunables);
+  if (!program) return program.error();
+  const auto simulator = sim::open({.gpu = "H200", .threads = 1});
+  const auto module = simulator->load(program->binary);
+  if (!module) return module.error().message;
+  const auto& cases = variant.line->cases(variant.precision, builder);
+  base::Random random(3);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    reference::Buffers buffers(*simulator, program->plans[i], random);
+    const auto evidence = verify::check(*simulator, variant.line->task().file, {module->get(), &program->plans[i]}, cases[i], buffers, false);
+    if (evidence.fault) return fmt::format("{}: {}", outcome::name(*evidence.fault), evidence.message);
+    if (!evidence.findings.empty()) return evidence.findings.front().message;
   }
-};
+  return std::nullopt;
+}
 
-class Clock {
+// What the threads tell.
+class Report {
  public:
-  explicit Clock(double& total) : total_(total), begun_(std::chrono::steady_clock::now()) {}
-  ~Clock() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count(); }
-
- private:
-  double& total_;
-  std::chrono::steady_clock::time_point begun_;
-};
-
-// Every `of`th variant, when its turn comes.
-struct Part {
-  std::size_t turn = 0, of = 1;
-};
-
-// What was executed and is right, in a file that outlives the run.
-class Done {
- public:
-  explicit Done(const std::string& path) {
-    if (path.empty()) return;
-    if (std::filesystem::exists(path))
-      for (const std::string& line : base::split_lines(base::read_file(path))) earlier_.insert(line);
-    file_.open(path, std::ios::app);
-  }
-
-  bool has(const std::string& variant) const { return earlier_.contains(variant); }
-
-  void add(const std::string& variant) {
+  explicit Report(bool verbose) : verbose_(verbose) {}
+  void wrong(const std::string& name, const std::string& what) {
     const std::lock_guard lock(mutex_);
-    if (file_.is_open()) file_ << variant << '\n' << std::flush;
+    fmt::print("WRONG: {}: {}\n", name, what);
+    std::fflush(stdout);
+    ++wrong_;
+  }
+  void right(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (verbose_) fmt::print("RIGHT: {}\n", name);
+  }
+  void took(double seconds, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    times_.emplace_back(seconds, name);
+  }
+  std::size_t wrong_count() const { return wrong_; }
+  void print_times() {
+    std::sort(times_.rbegin(), times_.rend());
+    for (std::size_t i = 0; i < std::min<std::size_t>(times_.size(), 40); ++i) fmt::print("{:.2f} s {}\n", times_[i].first, times_[i].second);
   }
 
  private:
-  std::set<std::string> earlier_;
-  std::ofstream file_;
+  const bool verbose_;
   std::mutex mutex_;
+  std::size_t wrong_ = 0;
+  std::vector<std::pair<double, std::string>> times_;
 };
 
-// The variants that are asked for.
-struct Wanted {
-  Part part;
-  std::string label, holds;
-  int multiprocessors = 0;  // 0: the GPU's own
-};
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-class Examination {
- public:
-  Examination(const Line& line, compile::Compiler& compiler, const Wanted& wanted, Done& done)
-      : task_(task::from_source(line.source, line.name + ".cu")), compiler_(compiler),
-        simulator_(sim::open({.gpu = "H200", .threads = 1})), part_(wanted.part), wanted_(wanted), done_(done) {}
+double processor_seconds(int who) {
+  rusage usage{};
+  ::getrusage(who, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
 
-  Tally run() {
+std::vector<WrittenVariant> all_variants(const std::vector<variants::TaskText>& lines, const variants::Wanted& wanted, Report& report) {
+  std::vector<std::vector<WrittenVariant>> of_line(lines.size());
+  base::in_parallel(lines.size(), [&](std::size_t i) {
     try {
-      for (const auto precision : {outcome::Precision::fp32, outcome::Precision::tf32}) all_at(precision);
+      of_line[i] = variants::written_variants(std::make_shared<variants::TorchLine>(lines[i]), wanted);
     } catch (const std::exception& problem) {
-      complain("the line", problem.what());
+      report.wrong(lines[i].name, problem.what());
     }
-    return std::move(tally_);
-  }
+  });
+  std::vector<WrittenVariant> all;
+  for (auto& each : of_line) std::move(each.begin(), each.end(), std::back_inserter(all));
+  return all;
+}
 
- private:
-  void all_at(outcome::Precision precision) {
-    cases_.clear();
-    outcome::DeviceFacts facts = simulator_->facts();
-    if (wanted_.multiprocessors > 0) facts.sm_count = wanted_.multiprocessors;
-    const playbook::Candidates candidates = playbook::candidates_for(task_, precision, facts);
-    if (candidates.list.empty()) complain("the line", candidates.refusal);
-    for (const playbook::Candidate& candidate : candidates.list) {
-      if (!candidate.id.ends_with(wanted_.label) || candidate.source.find(wanted_.holds) == std::string::npos) continue;
-      const auto file = kernel::bind(task_.file, kernel::parse(candidate.source, "answer.cu").value()).value();
-      const variants::KernelUnits units(file);
-      const auto members = kernel::family(file).value();
-      for (const kernel::Environment& member : members) {
-        ++tally_.variants;
-        const std::size_t before = executed_.size();
-        executed_.merge(units.of(member));
-        if (executed_.size() == before || ++part_.turn % part_.of != 0) continue;
-        tally_.kernels += executed_.size() - before;
-        ++tally_.executed;
-        const auto begun = std::chrono::steady_clock::now();
-        const std::string name = candidate.id + " " + text(member);
-        const std::string entry = fmt::format("{} {}: {}", task_.name(), precision == outcome::Precision::fp32 ? "fp32" : "tf32", name);
-        if (done_.has(entry)) continue;
-        const std::size_t complaints = tally_.wrong.size();
-        examine(name, file, member, precision);
-        if (tally_.wrong.size() == complaints) done_.add(entry);
-        tally_.times.emplace_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), task_.name() + ": " + name);
+// The places of those to execute.
+std::vector<std::size_t> chosen(const std::vector<WrittenVariant>& all, const Options& options, const variants::KernelList& done) {
+  std::unordered_set<std::string> left_out = variants::KernelList(options.known).earlier();
+  left_out.insert(done.earlier().begin(), done.earlier().end());
+  std::vector<std::size_t> places = variants::with_every_kernel(all, std::move(left_out));
+  if (options.again > 0) {
+    const std::vector<std::size_t> every = variants::with_every_kernel(all, {});
+    for (std::size_t i = 0; i < every.size(); i += options.again) places.push_back(every[i]);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+  }
+  std::size_t turn = options.of - options.part;
+  std::erase_if(places, [&](std::size_t) { return turn++ % options.of != 0; });
+  return places;
+}
+
+void execute(std::vector<WrittenVariant>& all, const std::vector<std::size_t>& places, variants::KernelList& done, Report& report) {
+  variants::Builder builder;
+  base::in_parallel(places.size(), [&](std::size_t i) {
+    const WrittenVariant variant = std::move(all[places[i]]);  // what is right for a line is dropped with the line's last variant
+    const double begun = now();
+    try {
+      if (const auto fault = fault_of(variant, builder)) {
+        report.wrong(variant.name, *fault);
+      } else {
+        report.right(variant.name);
+        done.add(variant.kernels);
       }
+    } catch (const std::exception& problem) {
+      report.wrong(variant.name, problem.what());
     }
-  }
+    report.took(now() - begun, variant.name);
+  });
+}
 
-  void examine(const std::string& name, const kernel::File& file, const kernel::Environment& member, outcome::Precision precision) {
-    std::vector<kernel::Plan> plans;
-    const auto binary = built(name, file, member, plans);
-    if (!binary) return;
-    const auto module = simulator_->load(*binary);
-    if (!module) return complain(name, module.error().message);
-    const auto& cases = cases_at(precision);
-    const Clock clock(tally_.running);
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      reference::Buffers buffers(*simulator_, plans[i], random_);
-      const auto evidence = verify::check(*simulator_, task_.file, {module->get(), &plans[i]}, cases[i], buffers, false);
-      if (evidence.fault) return complain(name, fmt::format("{}: {}", outcome::name(*evidence.fault), evidence.message));
-      if (!evidence.findings.empty()) return complain(name, evidence.findings.front().message);
-    }
-  }
+int run(const Options& options) {
+  Report report(options.verbose);
+  const auto lines = wanted_lines(options);
+  auto all = all_variants(lines, options.wanted, report);
+  variants::KernelList done(options.done);
+  const auto places = chosen(all, options, done);
+  std::unordered_set<std::string> every, executed;
+  for (const WrittenVariant& variant : all) every.insert(variant.kernels.begin(), variant.kernels.end());
+  for (const std::size_t i : places) executed.insert(all[i].kernels.begin(), all[i].kernels.end());
+  const std::size_t written = all.size();
+  const double writing = processor_seconds(RUSAGE_SELF);
+  execute(all, places, done, report);
+  if (options.everything()) done.keep(every);
 
-  std::optional<outcome::Binary> built(const std::string& name, const kernel::File& file, const kernel::Environment& member,
-                                       std::vector<kernel::Plan>& plans) {
-    const Clock clock(tally_.compiling);
-    std::set<std::string> kernels;
-    for (const task::Workload& check : task_.checks) {
-      kernel::Environment environment = check.environment;
-      environment.insert(member.begin(), member.end());
-      auto plan = kernel::resolve(file, environment);
-      if (!plan) return complain(name, plan.error().message), std::nullopt;
-      for (std::string& kernel : plan->kernels()) kernels.insert(std::move(kernel));
-      plans.push_back(*std::move(plan));
-    }
-    compile::Request request;
-    request.source = file.source;
-    request.name = "answer.cu";
-    request.prelude = kernel::tunable_prelude(member);
-    request.kernels.assign(kernels.begin(), kernels.end());
-    request.arch = "sm_90";
-    request.options = task_.file.options;
-    request.cubin = false;  // the simulator reads PTX
-    auto compiled = compiler_.compile(request);
-    if (!compiled) return complain(name, compiled.error().message), std::nullopt;
-    return std::move(compiled->binary);
-  }
-
-  // What is right at each check size, once for all variants; the line's own kernel is run for it, too.
-  const std::vector<verify::Case>& cases_at(outcome::Precision precision) {
-    if (!cases_.empty()) return cases_;
-    std::vector<kernel::Plan> plans;
-    const auto binary = built("the line's own kernel", task_.file, {}, plans);
-    if (!binary) throw base::Error(base::Fault::bad_input, "the line's own kernel does not compile");
-    const auto module = simulator_->load(*binary);
-    const Clock clock(tally_.running);
-    for (std::size_t i = 0; i < task_.checks.size(); ++i) {
-      verify::CaseOptions options;
-      options.assignment = task_.workloads.size() + i;
-      options.precision = precision;
-      auto subject = verify::make_case(*simulator_, task_, task_.checks[i], {reference::Pattern::declared, 11},
-                                       {module->get(), &plans[i]}, random_, options);
-      if (!subject) throw base::Error(base::Fault::bad_input, subject.error());
-      if (!subject->oracle) throw base::Error(base::Fault::bad_input, "the line has no oracle");
-      cases_.push_back(*std::move(subject));
-    }
-    return cases_;
-  }
-
-  static std::string text(const kernel::Environment& member) {
-    std::string result;
-    for (const auto& [name, value] : member) result += fmt::format("{}={} ", name, std::get<std::int64_t>(value));
-    return result;
-  }
-
-  void complain(const std::string& name, const std::string& what) {
-    tally_.wrong.push_back(fmt::format("{}: {}: {}", task_.name(), name, what));
-  }
-
-  const task::Task task_;
-  compile::Compiler& compiler_;
-  std::unique_ptr<device::Device> simulator_;
-  base::Random random_{3};
-  std::vector<verify::Case> cases_;
-  std::set<std::string> executed_;  // kernels; or left to another part
-  Part part_;
-  const Wanted& wanted_;
-  Done& done_;
-  Tally tally_;
-};
+  if (options.times) report.print_times();
+  fmt::print("{} of {} kernels of {} lines were executed, in {} of {} variants; {} of these are wrong "
+             "(processor time: {:.0f} s writing, {:.0f} s compiling, {:.0f} s running)\n",
+             executed.size(), every.size(), lines.size(), places.size(), written, report.wrong_count(), writing, processor_seconds(RUSAGE_CHILDREN),
+             processor_seconds(RUSAGE_SELF) - writing);
+  if (executed.size() < options.at_least) fmt::print("at least {} kernels were expected\n", options.at_least);
+  return report.wrong_count() == 0 && executed.size() >= options.at_least ? 0 : 1;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "compile") return compile::worker_main();
-  std::vector<std::string> files;
-  std::string only, done_path;
-  std::size_t at_least = 1;
-  Wanted wanted;
-  Part& part = wanted.part;
-  bool times = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view option = argv[i];
-    if (option == "--only" && i + 1 < argc) only = argv[++i];
-    else if (option == "--at-least" && i + 1 < argc) at_least = std::stoul(argv[++i]);
-    else if (option == "--label" && i + 1 < argc) wanted.label = argv[++i];
-    else if (option == "--holds" && i + 1 < argc) wanted.holds = argv[++i];
-    else if (option == "--done" && i + 1 < argc) done_path = argv[++i];
-    else if (option == "--multiprocessors" && i + 1 < argc) wanted.multiprocessors = std::stoi(argv[++i]);
-    else if (option == "--times") times = true;
-    else if (option == "--part" && i + 1 < argc && std::sscanf(argv[++i], "%zu/%zu", &part.turn, &part.of) != 2) return 2;
-    else if (option == "--part") continue;
-    else files.emplace_back(option);
+  const auto options = options_from(argc, argv);
+  if (!options) {
+    fmt::print(stderr, "usage: every_variant [--only NAME] [--label TEXT] [--holds TEXT] [--multiprocessors N] [--part I/N] [--at-least N] [--done FILE] [--known FILE] "
+                       "[--again N] [--times] [--verbose] NAIVE.cuh LINES.cu...\n");
+    return 2;
   }
   if (compile::find_nvrtc().library.empty()) {
     fmt::print("skipped: NVRTC is not installed\n");
     return 77;
   }
-  compile::CompilerOptions options;
-  options.worker = {"/proc/self/exe", {"compile"}};
-  options.sandbox = compile::sandbox_state().available;
-  options.limits.time = base::Seconds(600);  // a busy machine is no fault of a kernel
-  compile::Compiler compiler(options);
-
-  const std::string naive = base::read_file(files.at(0));
-  std::vector<Line> lines;
-  for (std::size_t i = 1; i < files.size(); ++i)
-    for (Line& line : lines_of(files[i], naive))
-      if (only.empty() || line.name == only) lines.push_back(std::move(line));
-
-  // Long lines have most variants: they come first, so that no core waits for another at the end.
-  const auto length = [](const Line& line) { return line.source.substr(line.source.find("//@ torch"), 400).find('\n'); };
-  std::stable_sort(lines.begin(), lines.end(), [&](const Line& a, const Line& b) { return length(a) > length(b); });
-
-  Done done(done_path);
-  Tally all;
-  std::mutex mutex;
-  base::in_parallel(lines.size(), [&](std::size_t i) {
-    Tally tally;
-    try {
-      Wanted own = wanted;
-      own.part.turn += i;
-      tally = Examination(lines[i], compiler, own, done).run();
-    } catch (const std::exception& problem) {
-      tally.wrong.push_back(lines[i].name + ": " + problem.what());
-    }
-    const std::lock_guard lock(mutex);
-    for (const std::string& wrong : tally.wrong) fmt::print("WRONG: {}\n", wrong);
-    std::fflush(stdout);
-    all.add(std::move(tally));
-  });
-  std::sort(all.times.rbegin(), all.times.rend());
-  for (std::size_t i = 0; times && i < std::min<std::size_t>(all.times.size(), 40); ++i) fmt::print("{:.2f} s {}\n", all.times[i].first, all.times[i].second);
-  fmt::print("{} kernels of {} lines were executed, in {} of {} variants; {} of these are wrong ({:.0f} s compiling, {:.0f} s running)\n", all.kernels,
-             lines.size(), all.executed, all.variants, all.wrong.size(), all.compiling, all.running);
-  if (all.kernels < at_least) fmt::print("at least {} kernels were expected\n", at_least);
-  return all.wrong.empty() && all.kernels >= at_least ? 0 : 1;
+  return run(*options);
 }

@@ -75,6 +75,32 @@ void watch_for_races(const std::vector<Allocation*>& buffers, bool on, bool by_b
   }
 }
 
+// The only launch that is given an output, some of whose blocks can stand for all: what it leaves out, no other launch misses in an output. None
+// if several are, and if an output is filled, because then nobody can tell what blocks wrote.
+const kernel::Launch* only_writer(const kernel::Plan& plan) {
+  const auto is_output = [&](std::size_t buffer) {
+    return std::any_of(plan.buffers.begin(), plan.buffers.end(), [&](const kernel::PlanBuffer& other) {
+      const auto index = static_cast<std::size_t>(&other - plan.buffers.data());
+      return (other.role == kernel::PlanBuffer::Role::output || other.role == kernel::PlanBuffer::Role::inout) &&
+             kernel::memory_of(plan.buffers, index) == kernel::memory_of(plan.buffers, buffer);
+    });
+  };
+  const auto is_given_one = [&](const kernel::Argument& argument) {
+    if (const auto* buffer = std::get_if<kernel::BufferArgument>(&argument)) return is_output(buffer->buffer);
+    const auto* map = std::get_if<kernel::TensorMapArgument>(&argument);
+    return map != nullptr && is_output(map->buffer);
+  };
+  const kernel::Launch* found = nullptr;
+  for (const kernel::PlanStep& step : plan.steps) {
+    if (const auto* fill = std::get_if<kernel::Memset>(&step); fill != nullptr && is_output(fill->buffer)) return nullptr;
+    const auto* launch = std::get_if<kernel::Launch>(&step);
+    if (launch == nullptr || std::none_of(launch->arguments.begin(), launch->arguments.end(), is_given_one)) continue;
+    if (found != nullptr) return nullptr;
+    found = launch;
+  }
+  return found;
+}
+
 }  // namespace
 
 // The plan's, or what the kernel was compiled for; the driver refuses the same.
@@ -305,17 +331,12 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
   const auto* module = dynamic_cast<const LoadedModule*>(plan.module);
   initialise_scratch(plan);
   guard_inputs(plan, true);
-  const auto launches = std::count_if(plan.plan->steps.begin(), plan.plan->steps.end(), [](const auto& step) { return std::holds_alternative<kernel::Launch>(step); });
-  device::RunOptions allowed = options;
-  const bool filled = std::any_of(plan.plan->steps.begin(), plan.plan->steps.end(), [&](const auto& step) {
-    const auto* fill = std::get_if<kernel::Memset>(&step);
-    return fill != nullptr && plan.plan->buffers[fill->buffer].role == kernel::PlanBuffer::Role::output;
-  });
-  // What one launch leaves out the next one misses; and of an output that is filled nobody can tell what blocks wrote.
-  if (launches != 1 || filled) allowed.sampled_instructions = 0;
+  const kernel::Launch* const drawn = options.sampled_instructions > 0 ? only_writer(*plan.plan) : nullptr;
+  device::RunOptions whole = options;
+  whole.sampled_instructions = 0;
   const Written written = written_by(plan);
   // What some blocks write is counted by what is marked as written, and of an inout everything is.
-  const bool notes = allowed.sampled_instructions > 0 || options.notes_writes;
+  const bool notes = drawn != nullptr || options.notes_writes;
   if (notes) forget_writes(written.outputs);
   for (const kernel::PlanStep& step : plan.plan->steps) {
     if (const auto* fill = std::get_if<kernel::Memset>(&step)) {
@@ -339,7 +360,7 @@ device::RunResult SimDevice::run(const device::BoundPlan& plan, const device::Ru
     launch.file = module->file;
     launch.report_unwritten = !notes && shadows_ == nullptr;
     shadow(launch, kernel->program);
-    if (execute(wanted, *kernel, launch, written, allowed, result)) continue;
+    if (execute(wanted, *kernel, launch, written, &wanted == drawn ? options : whole, result)) continue;
     if (result.status != Status::ok) return result;
     break;
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -595,6 +596,42 @@ TEST_CASE("one idle block in twenty is found, whatever the grid's form") {
   CHECK(missed(20, {128, 128, 1}, 60) == 0);
   CHECK(missed(20, {2, 8'000, 1}, 60) == 0);
   CHECK(missed(1'000'000'000, {128, 128, 1}, 20) == 20);
+}
+
+TEST_CASE("blocks are drawn of the only launch that is given an output; all others run whole") {
+  const kernel::Dim3 grid{128, 128, 1};
+  const std::string mark = ".visible .entry mark(.param .u64 out)\n{\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], 7;\nret;\n}\n";
+  const std::string nothing = ".visible .entry nothing()\n{\nret;\n}\n";
+  const auto share = [&](const std::vector<std::string>& order) {
+    auto device = sim::open({.gpu = "H200", .threads = 1, .seed = 3});
+    Bench bench(*device);
+    bench.load(scattered + mark + nothing);
+    bench.output(static_cast<std::size_t>(grid[0]) * grid[1] * 16 * 4);
+    bench.output(4);
+    bench.plan.buffers[0].role = kernel::PlanBuffer::Role::output;
+    bench.plan.buffers[1].role = kernel::PlanBuffer::Role::scratch;
+    bench.scalar(1'000'000'000);
+    const std::vector<kernel::Argument>& given = bench.launch.arguments;
+    const std::map<std::string, kernel::Launch> launches = {
+        {"scattered", {"scattered", grid, {16, 1, 1}, {}, 0, false, {given[0], given[2]}}},
+        {"mark", {"mark", {1, 1, 1}, {1, 1, 1}, {}, 0, false, {given[1]}}},
+        {"mark an output", {"mark", {1, 1, 1}, {1, 1, 1}, {}, 0, false, {given[0]}}},
+        {"nothing", {"nothing", {1, 1, 1}, {1, 1, 1}, {}, 0, false, {}}}};
+    for (const std::string& name : order) bench.plan.steps.emplace_back(launches.at(name));
+    device::RunOptions options;
+    options.sampled_instructions = 1;
+    const device::RunResult result = device->run(bench.bound(), options);
+    CHECK(result.status == device::RunResult::Status::ok);
+    CHECK(result.covered > 0.99);
+    const bool marks = std::find(order.begin(), order.end(), "mark") != order.end();
+    CHECK((bench.read<std::uint32_t>(1).front() == 7) == marks);
+    return result.executed_share;
+  };
+  CHECK(share({"scattered"}) < 0.3);
+  CHECK(share({"scattered", "nothing"}) < 0.3);
+  CHECK(share({"mark", "scattered"}) < 0.3);
+  CHECK(share({"scattered", "mark"}) < 0.3);
+  CHECK(share({"scattered", "mark an output"}) == 1);
 }
 
 TEST_CASE("a kernel that writes to its own parameters fails, as on a GPU") {
