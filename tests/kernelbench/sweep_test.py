@@ -30,7 +30,7 @@ QUICK = ("--device", "sim", "--rounds", "1", "--samples", "1")
 DEFECTS = {"level1/5_ReLU.py": "range identity", "level1/20_Constant.py": "zero", "level2/5_Linear_dropout.py": "unstable",
            "level2/7_Conv3d_GroupNorm_mean.py": "zero", "level3/4_Kept_state.py": "stateful"}
 # The built-in model answers what has a torch line of functions that it knows.
-UNANSWERED = {"level3/3_GRU.py": "torch.gru is not known"}
+UNANSWERED = {"level3/3_LSTM_projections.py": "torch.lstm is not known"}
 
 
 def outcome(row):
@@ -263,7 +263,7 @@ class SweepTest(TaskTest):
     def test_the_replies_of_a_sweep_are_given_again(self):
         for name, body in (("1_doubles", "x * 2"), ("2_sums", "x.sum(1)")):
             self.module(f"class Model(nn.Module):\n    def forward(self, x):\n        return {body}", name=f"tasks/level1/{name}.py")
-        shutil.copy(HERE / "level3" / "3_GRU.py", self.work / "tasks" / "level1")
+        shutil.copy(HERE / "level3" / "3_LSTM_projections.py", self.work / "tasks" / "level1")
         first = self.sweep("tasks", *QUICK, "--out", "first")
         again = self.sweep("tasks", *QUICK, "--out", "again", "--model", "replay:first")
         self.assertEqual([row["status"] for row in first["tasks"]], ["verified", "verified", "nothing right"])
