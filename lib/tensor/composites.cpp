@@ -160,7 +160,7 @@ const Composite table[] = {
    "reduced_loss(clamp(margin + norm(anchor - positive + eps, p, -1) - (minimum(norm(anchor - negative + eps, p, -1), norm(positive - negative + eps, p, -1)) "
    "if swap else norm(anchor - negative + eps, p, -1)), 0), reduction)"},
   {"cosine_similarity(x1, x2, dim: int = 1, eps: number = 0.00000001)", "F torch",
-   "sum(x1 / clamp(norm(x1, 2, dim, True), eps) * (x2 / clamp(norm(x2, 2, dim, True), eps)), dim)"},
+   "sum(x1 * x2, dim) / (clamp(norm(x1, 2, dim), eps) * clamp(norm(x2, 2, dim), eps))"},
   {"cosine_embedding_loss(input1, input2, target, margin: number = 0, reduction: word = 'mean')", "F",
    "reduced_loss(where(target == 1, 1 - embedded_cosine(input1, input2), 0.0) + where(target == -1, clamp(embedded_cosine(input1, input2) - margin, 0), 0.0), reduction)"},
   {"embedded_cosine(x1, x2)", "", "sum(x1 * x2, -1) / sqrt((sum(x1 * x1, -1) + 0.000000000001) * (sum(x2 * x2, -1) + 0.000000000001))"},

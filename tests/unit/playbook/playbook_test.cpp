@@ -173,6 +173,11 @@ TEST_CASE("what should be fastest is offered first") {
   CHECK(first("spelt_attention.before.cu") == "as written/fused");
 }
 TEST_CASE("a scan of rows carries on from piece to piece") { becomes("scan", "as written/fused"); }
+TEST_CASE("a recurrent layer is walked by a cluster that keeps its weights in shared memory") {
+  outcome::DeviceFacts hopper;
+  hopper.major = 9;
+  becomes("lstm", "as written/fused", hopper);
+}
 TEST_CASE("integers are scanned as integers") { becomes("integer_scan", "as written/fused"); }
 TEST_CASE("a scan of columns gives every thread one") { becomes("scan_of_columns", "as written/fused"); }
 TEST_CASE("a scan computes what it scans when it loads it") { becomes("masked_scan", "as written/fused"); }

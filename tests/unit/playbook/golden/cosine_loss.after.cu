@@ -84,7 +84,7 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
   const float* Z_2_line = Z + size_t(line) * M;
   float acc4 = 0;
   float acc6 = 0;
-  float acc8 = 0;
+  float acc11 = 0;
   Pack<float, VEC> X_1_kept[ITEMS];
   Pack<float, VEC> Z_2_kept[ITEMS];
   #pragma unroll
@@ -102,11 +102,11 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       const float v2 = Z_2_kept[item].at[i];
       const float v3 = v1 * v2;
       const float v5 = v1 * v1;
-      const float v7 = v2 * v2;
+      const float v10 = v2 * v2;
       if (column + (WHOLE ? 0 : i) < M) {
         acc4 += v3;
         acc6 += v5;
-        acc8 += v7;
+        acc11 += v10;
       }
     }
   }
@@ -121,23 +121,25 @@ __device__ __forceinline__ void rows_body(const float* __restrict__ X, const flo
       const float v2 = Z_2_pack.at[i];
       const float v3 = v1 * v2;
       const float v5 = v1 * v1;
-      const float v7 = v2 * v2;
+      const float v10 = v2 * v2;
       if (column + (WHOLE ? 0 : i) < M) {
         acc4 += v3;
         acc6 += v5;
-        acc8 += v7;
+        acc11 += v10;
       }
     }
   }
   const float v4 = reduce_row<THREADS, ROWS>(acc4, Sum());
   const float v6 = reduce_row<THREADS, ROWS>(acc6, Sum());
-  const float v8 = reduce_row<THREADS, ROWS>(acc8, Sum());
-  const float v9 = v6 * v8;
-  const float v11 = v9 > 1.0000000000000001e-16f || v9 != v9 ? v9 : 1.0000000000000001e-16f;
+  const float v11 = reduce_row<THREADS, ROWS>(acc11, Sum());
+  const float v7 = sqrt(v6);
+  const float v9 = v7 > 1e-08f || v7 != v7 ? v7 : 1e-08f;
   const float v12 = sqrt(v11);
-  const float v13 = v4 / v12;
-  const float v14 = 1.0f - v13;
-  if (live && threadIdx.x == 0) S[line] = v14;
+  const float v13 = v12 > 1e-08f || v12 != v12 ? v12 : 1e-08f;
+  const float v14 = v9 * v13;
+  const float v15 = v4 / v14;
+  const float v16 = 1.0f - v15;
+  if (live && threadIdx.x == 0) S[line] = v16;
 }
 
 __global__ void __launch_bounds__((THREADS < 256 ? 256 : THREADS)) rows(const float* __restrict__ X, const float* __restrict__ Z, float* __restrict__ S, int M, int N) {
