@@ -13,38 +13,46 @@ def along(tensor, dim, count):
     """0, 1, 2, … along a dimension."""
     shape = [1] * tensor.dim()
     shape[dim] = count
-    return torch.arange(count).reshape(shape)
+    return torch.arange(count, device=tensor.device).reshape(shape)
 
 
-def gather(data, dim, index, sparse_grad=False):
+def gather(input, dim, index, sparse_grad=False):
     """One element each of all of them in a row."""
-    if data.dim() == 0:
+    if input.dim() == 0:
         return NotImplemented
-    dim = dim % data.dim()
+    dim = dim % input.dim()
     place = 0
-    for each in range(data.dim()):
-        place = place * data.shape[each] + (index if each == dim else along(data, each, index.shape[each]))
-    return F.embedding(place, data.reshape(-1, 1)).reshape(index.shape)
+    for each in range(input.dim()):
+        place = place * input.shape[each] + (index if each == dim else along(input, each, index.shape[each]))
+    return F.embedding(place, input.reshape(-1, 1)).reshape(index.shape)
 
 
-def item(data, index):
+def item(input, index):
     """Of elements, or rows, that several tensors name together."""
-    if not isinstance(index, tuple) or len(index) < 2 or not all(isinstance(each, torch.Tensor) and not each.is_floating_point() and each.dtype != torch.bool for each in index):
+    if not isinstance(index, tuple) or not 2 <= len(index) <= input.dim() or not all(isinstance(each, torch.Tensor) and each.dtype in (torch.int32, torch.int64) for each in index):
         return NotImplemented
-    place = index[0]
-    for extent, each in zip(data.shape[1:], index[1:]):
-        place = place * extent + each
-    rest = data.shape[len(index):]
-    return F.embedding(place, data.reshape(math.prod(data.shape[:len(index)]), math.prod(rest))).reshape(*place.shape, *rest)
+    place = 0
+    for extent, each in zip(input.shape, index):
+        place = place * extent + torch.where(each < 0, each + extent, each)
+    rest = input.shape[len(index):]
+    return F.embedding(place, input.reshape(math.prod(input.shape[:len(index)]), math.prod(rest))).reshape(*place.shape, *rest)
 
 
-def take_along_dim(data, indices, dim=None):
-    return gather(data, dim, indices) if dim is not None else NotImplemented
+def take_along_dim(input, indices, dim=None):
+    """Of which both are broadcast in all other dimensions."""
+    if dim is None or input.dim() == 0 or input.dim() != indices.dim():
+        return NotImplemented
+    dim = dim % input.dim()
+    extents = [theirs if ours == 1 else ours for ours, theirs in zip(input.shape, indices.shape)]
+    if any(theirs not in (1, extent) for i, (theirs, extent) in enumerate(zip(indices.shape, extents)) if i != dim):
+        return NotImplemented
+    input, indices = (each.expand(*extents[:dim], each.shape[dim], *extents[dim + 1:]) for each in (input, indices))
+    return gather(input, dim, indices)
 
 
 def hits(index, dim, count):
     """Whether an index names a place, the places in a last dimension."""
-    return index.unsqueeze(-1) == torch.arange(count)
+    return index.unsqueeze(-1) == torch.arange(count, device=index.device)
 
 
 def placed(values, dim):
@@ -52,53 +60,62 @@ def placed(values, dim):
     return values.movedim(-1, dim) if dim != values.dim() - 1 else values
 
 
-def scatter(data, dim, index, src=None, *, value=None, reduce=None):
+def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """Of several for one place the last one counts."""
-    if reduce is not None or data.dim() == 0:
+    if reduce is not None or input.dim() == 0:
         return NotImplemented
-    dim = dim % data.dim()
+    dim = dim % input.dim()
     src = value if src is None else src
-    if any(data.shape[i] != index.shape[i] for i in range(data.dim()) if i != dim):
+    if any(input.shape[i] != index.shape[i] for i in range(input.dim()) if i != dim):
         return NotImplemented
-    named = hits(index, dim, data.shape[dim])
+    named = hits(index, dim, input.shape[dim])
     last = placed(torch.where(named, along(index, dim, index.shape[dim]).unsqueeze(-1), -1).amax(dim), dim)
     values = src if not isinstance(src, torch.Tensor) or src.dim() == 0 else gather(src, dim, last.clamp(min=0))
-    return torch.where(last >= 0, values, data)
+    return torch.where(last >= 0, values, input)
 
 
-def scatter_add(data, dim, index, src):
-    dim = dim % data.dim()
-    if any(data.shape[i] != index.shape[i] for i in range(data.dim()) if i != dim) or index.shape != src.shape:
+def scatter_add(input, dim, index, src):
+    if input.dim() == 0 or input.dtype == torch.bool:
         return NotImplemented
-    return data + placed(torch.where(hits(index, dim, data.shape[dim]), src.unsqueeze(-1), 0.0).sum(dim), dim)
+    dim = dim % input.dim()
+    if any(input.shape[i] != index.shape[i] for i in range(input.dim()) if i != dim) or index.shape != src.shape:
+        return NotImplemented
+    named = torch.where(hits(index, dim, input.shape[dim]), src.unsqueeze(-1), 0.0 if src.is_floating_point() else 0)
+    return (input + placed(named.sum(dim), dim)).to(input.dtype)
 
 
-def index_add(data, dim, index, source, alpha=1):
-    shape = [1] * data.dim()
+def index_add(input, dim, index, source, alpha=1):
+    shape = [1] * input.dim()
     shape[dim] = -1
-    return scatter_add(data, dim, index.reshape(shape).expand(source.shape), source * alpha if alpha != 1 else source)
+    return scatter_add(input, dim, index.reshape(shape).expand(source.shape), source * alpha if alpha != 1 else source)
 
 
-def ranks(data, descending):
-    """Where each element of a last dimension stands in its order; equals keep theirs."""
-    count = data.shape[-1]
-    one, other = data.unsqueeze(-1), data.unsqueeze(-2)
-    before = other > one if descending else other < one
-    earlier = torch.arange(count) < torch.arange(count).reshape(count, 1)
-    return torch.where(before | ((other == one) & earlier), 1, 0).sum(-1)
+def ranks(input, descending):
+    """Where each element of a last dimension stands in its order; equals keep theirs, and NaN is greater than all."""
+    count = input.shape[-1]
+    one, other = input.unsqueeze(-1), input.unsqueeze(-2)
+    before, same = other > one if descending else other < one, other == one
+    if input.is_floating_point():
+        lost = torch.isnan(input)
+        one_lost, other_lost = lost.unsqueeze(-1), lost.unsqueeze(-2)
+        before = before | ((other_lost & (one == one)) if descending else (one_lost & (other == other)))
+        same = same | (one_lost & other_lost)
+    places = torch.arange(count, device=input.device)
+    return torch.where(before | (same & (places < places.reshape(count, 1))), 1, 0).sum(-1)
 
 
-def in_order(data, dim, descending, first, count):
-    """`count` elements of an ordered line from `first` on, and where they were."""
-    dim = dim % data.dim()
-    line = data if dim == data.dim() - 1 else data.movedim(dim, -1)
+def in_order(input, dim, descending, first, count):
+    """`count` elements of an ordered line from `first` on, which may be a tensor for the lines, and where they were."""
+    dim = dim % input.dim()
+    line = input if dim == input.dim() - 1 else input.movedim(dim, -1)
     length = line.shape[-1]
     if length > LONGEST:
         return NotImplemented
-    is_it = ranks(line, descending).unsqueeze(-2) == (torch.arange(count) + first).reshape(count, 1)
-    values = torch.where(is_it, line.unsqueeze(-2), 0.0 if line.is_floating_point() else 0).sum(-1)
-    places = torch.where(is_it, torch.arange(length), 0).sum(-1)
-    return tuple(each if dim == data.dim() - 1 else each.movedim(-1, dim) for each in (values, places))
+    wanted = torch.arange(count, device=input.device) + (first.unsqueeze(-1) if isinstance(first, torch.Tensor) else first)
+    is_it = ranks(line, descending).unsqueeze(-2) == wanted.unsqueeze(-1)
+    values = torch.where(is_it, line.unsqueeze(-2), 0.0 if line.is_floating_point() else 0).sum(-1).to(input.dtype)
+    places = torch.where(is_it, torch.arange(length, device=input.device), 0).sum(-1)
+    return tuple(each if dim == input.dim() - 1 else each.movedim(-1, dim) for each in (values, places))
 
 
 class Ordered(tuple):
@@ -111,114 +128,126 @@ def pair(found):
     return found if found is NotImplemented else Ordered(found)
 
 
-def sort(data, dim=-1, descending=False, stable=False):
-    return pair(in_order(data, dim, descending, 0, data.shape[dim])) if data.dim() else NotImplemented
+def sort(input, dim=-1, descending=False, stable=False):
+    return pair(in_order(input, dim, descending, 0, input.shape[dim])) if input.dim() else NotImplemented
 
 
-def argsort(data, dim=-1, descending=False, stable=False):
-    found = sort(data, dim, descending)
+def argsort(input, dim=-1, descending=False, stable=False):
+    found = sort(input, dim, descending)
     return found if found is NotImplemented else found[1]
 
 
-def msort(data):
-    found = sort(data, 0)
+def msort(input):
+    found = sort(input, 0)
     return found if found is NotImplemented else found[0]
 
 
-def topk(data, k, dim=-1, largest=True, sorted=True):
-    return pair(in_order(data, dim, largest, 0, k)) if data.dim() else NotImplemented
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    return pair(in_order(input, dim, largest, 0, k)) if input.dim() else NotImplemented
 
 
-def kthvalue(data, k, dim=-1, keepdim=False):
-    found = in_order(data, dim, False, k - 1, 1)
+def kthvalue(input, k, dim=-1, keepdim=False):
+    found = in_order(input, dim, False, k - 1, 1)
     return found if found is NotImplemented else Ordered(each if keepdim else each.squeeze(dim) for each in found)
 
 
-def median(data, dim=None, keepdim=False):
-    """The lower one of two in the middle."""
+def median(input, dim=None, keepdim=False):
+    """The lower one of two in the middle, or the first NaN."""
     if dim is None:
-        found = kthvalue(data.reshape(-1), (data.numel() + 1) // 2, 0)
+        found = median(input.reshape(-1), 0)
         return found if found is NotImplemented else found[0]
-    return kthvalue(data, (data.shape[dim] + 1) // 2, dim, keepdim)
+    count, middle = input.shape[dim], (input.shape[dim] - 1) // 2
+    if input.is_floating_point():
+        lost = torch.where(torch.isnan(input), 1, 0).sum(dim)
+        middle = torch.where(lost > 0, count - lost, middle)
+    found = in_order(input, dim, False, middle, 1)
+    return found if found is NotImplemented else Ordered(each if keepdim else each.squeeze(dim) for each in found)
 
 
-def so_far(data, dim):
+def so_far(input, dim):
     """Lines in a last dimension, each beside all others, and which of them have passed."""
-    line = data.movedim(dim, -1) if dim % data.dim() != data.dim() - 1 else data
+    line = input.movedim(dim, -1) if dim % input.dim() != input.dim() - 1 else input
     count = line.shape[-1]
-    return line.unsqueeze(-2), torch.arange(count) <= torch.arange(count).reshape(count, 1)
+    places = torch.arange(count, device=input.device)
+    return line.unsqueeze(-2), places <= places.reshape(count, 1)
 
 
 def running(largest):
-    def expanded(data, dim):
-        if not data.is_floating_point() or data.shape[dim] > LONGEST:
+    def expanded(input, dim):
+        if not input.is_floating_point() or input.shape[dim] > LONGEST:
             return NotImplemented
-        dim = dim % data.dim()
-        line, passed = so_far(data, dim)
+        dim = dim % input.dim()
+        line, passed = so_far(input, dim)
         seen = torch.where(passed, line, -math.inf if largest else math.inf)
         found = seen.amax(-1) if largest else seen.amin(-1)
-        places = torch.where((line == found.unsqueeze(-1)) & passed, torch.arange(line.shape[-1]), 0).amax(-1)
-        return Ordered(each if dim == data.dim() - 1 else each.movedim(-1, dim) for each in (found, places))
+        places = torch.where(((line == found.unsqueeze(-1)) | torch.isnan(line)) & passed, torch.arange(line.shape[-1], device=input.device), 0).amax(-1)
+        return Ordered(each if dim == input.dim() - 1 else each.movedim(-1, dim) for each in (found, places))
     return expanded
 
 
-def logcumsumexp(data, dim):
-    dim = dim % data.dim()
-    if data.shape[dim] > LONGEST:
+def logcumsumexp(input, dim):
+    dim = dim % input.dim()
+    if input.shape[dim] > LONGEST:
         return NotImplemented
-    line, passed = so_far(data, dim)
+    line, passed = so_far(input, dim)
     result = torch.where(passed, line, -math.inf).logsumexp(-1)
-    return result if dim == data.dim() - 1 else result.movedim(-1, dim)
+    return result if dim == input.dim() - 1 else result.movedim(-1, dim)
 
 
-def embedding_bag(indices, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None,
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None,
                   include_last_offset=False, padding_idx=None):
-    if indices.dim() != 2 or max_norm is not None or padding_idx is not None:
+    if input.dim() != 2 or max_norm is not None or padding_idx is not None:
         return NotImplemented
-    rows = F.embedding(indices, weight)
+    rows = F.embedding(input, weight)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(-1)
     return {"sum": rows.sum, "mean": rows.mean, "max": rows.amax}[mode](1)
 
 
-def movedim(data, source, destination):
+def movedim(input, source, destination):
     if not isinstance(source, int):
         return NotImplemented
-    order = [i for i in range(data.dim()) if i != source % data.dim()]
-    order.insert(destination % data.dim(), source % data.dim())
-    return data.permute(order)
+    order = [i for i in range(input.dim()) if i != source % input.dim()]
+    order.insert(destination % input.dim(), source % input.dim())
+    return input.permute(order)
 
 
-def split(data, sizes, dim=0):
+def split(tensor, split_size_or_sections, dim=0):
+    sizes = split_size_or_sections
     if isinstance(sizes, int):
         return NotImplemented
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
-    return tuple(data.narrow(dim, start, size) for start, size in zip(starts, sizes))
+    return tuple(tensor.narrow(dim, start, size) for start, size in zip(starts, sizes))
 
 
-def tile(data, *dims):
+def tile(input, *counts, dims=None):
+    dims = counts if dims is None else dims
     dims = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    return data.repeat(*([1] * (data.dim() - len(dims)) + list(dims)))
+    return input.repeat(*([1] * (input.dim() - len(dims)) + list(dims)))
 
 
-def roll(data, shifts, dims=None):
+def fill(input, value):
+    return torch.full_like(input, value)
+
+
+def roll(input, shifts, dims=None):
     if dims is not None and dims != ():
         return NotImplemented
-    return torch.roll(data.reshape(-1), shifts, 0).reshape(data.shape)
+    return torch.roll(input.reshape(-1), shifts, 0).reshape(input.shape)
 
 
-def pad(data, pad, mode="constant", value=None):
+def pad(input, pad, mode="constant", value=None):
     """Negative sides take elements away."""
     if mode != "constant" or all(each >= 0 for each in pad):
         return NotImplemented
     for i in range(len(pad) // 2):
-        dim = data.dim() - 1 - i
+        dim = input.dim() - 1 - i
         before, after = (max(0, -each) for each in pad[2 * i:2 * i + 2])
-        data = data.narrow(dim, before, data.shape[dim] - before - after)
-    return F.pad(data, [max(0, each) for each in pad], mode, value)
+        input = input.narrow(dim, before, input.shape[dim] - before - after)
+    return F.pad(input, [max(0, each) for each in pad], mode, value)
 
 
-INDICES = {"__getitem__": item, "fill": torch.full_like, "zero": torch.zeros_like, "movedim": movedim, "moveaxis": movedim, "split": split, "split_with_sizes": split, "tile": tile, "roll": roll, "pad": pad, "_pad": pad,
+INDICES = {"__getitem__": item, "fill": fill, "zero": torch.zeros_like, "movedim": movedim, "moveaxis": movedim, "split": split, "split_with_sizes": split, "tile": tile, "roll": roll, "pad": pad, "_pad": pad,
            "gather": gather, "take_along_dim": take_along_dim, "scatter": scatter, "scatter_add": scatter_add, "index_add": index_add, "sort": sort, "argsort": argsort,
            "msort": msort, "topk": topk, "kthvalue": kthvalue, "median": median, "cummax": running(True), "cummin": running(False), "logcumsumexp": logcumsumexp,
            "embedding_bag": embedding_bag}

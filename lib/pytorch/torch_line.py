@@ -48,8 +48,7 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         expansion = EXPANSIONS.get(function) or EXPANSIONS.get(getattr(function, "__name__", ""))
         if expansion is not None:
-            with self:
-                result = expansion(*args, **kwargs)
+            result = self.expanded(expansion, args, kwargs)
             if result is not NotImplemented:
                 return result
         if self.problem is None and self.overwritten(function, args, kwargs):
@@ -62,14 +61,26 @@ class Recorder(TorchFunctionMode):
                 self.problem = str(why)
         return result
 
+    def expanded(self, expansion, args, kwargs):
+        """What an expansion gives; of one that does not cover the call, or fails, nothing stays in the record."""
+        statements, kept, names, problem = len(self.statements), len(self.kept), dict(self.names), self.problem
+        try:
+            with self:
+                result = expansion(*args, **kwargs)
+        except Exception:   # PyTorch makes the call, or says what is wrong with it
+            result = NotImplemented
+        if result is NotImplemented:
+            del self.statements[statements:], self.kept[kept:]
+            self.names, self.problem = names, problem
+        return result
+
     def overwritten(self, function, args, kwargs):
         """Whether an operation in place is one of those that are recorded as simpler ones; then it is done."""
         name = getattr(function, "__name__", "")
         expansion = EXPANSIONS.get(name[:-1]) if name.endswith("_") and not name.endswith("__") else None
-        if expansion is None or not self.is_whole(args[0]):
+        if expansion is None or not args or not self.is_whole(args[0]):
             return False
-        with self:
-            result = expansion(*args, **kwargs)
+        result = self.expanded(expansion, args, kwargs)
         if result is NotImplemented or id(result) not in self.names or result.dtype != args[0].dtype:
             return False
         function(*args, **kwargs)
