@@ -39,6 +39,7 @@ void write_recurrence(const Region& region, const Dag& dag, const Buffers& buffe
   const bool shared = file.machine().warpgroup_products && !file.variant().simple && most(units) >= units_worth_sharing;
   const int parts = shared ? most_parts : 1;
   const auto bytes_with = [&](bool keeps) { return 4 * (2 * most(units) + ceil_div(most(units), parts) * (1 + gates + (keeps ? gates * most(units) : 0))); };
+  if (bytes_with(false) > file.machine().shared_bytes_of_block) throw NotCovered{"a recurrent layer whose states do not fit into a block's shared memory"};
   const bool keeps = bytes_with(true) <= file.machine().shared_bytes_of_block;
   const std::string name = file.unique("recurrence");
   const std::string threads = file.tune("THREADS", {256, 512, 128});

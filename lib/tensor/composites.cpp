@@ -30,11 +30,12 @@ const Composite table[] = {
   {"dropout(input, p: number = 0.5, training = True)", "torch F F.dropout1d F.dropout2d F.dropout3d F.alpha_dropout F.feature_dropout",
    "input if not training or p == 0 else refuse('dropout with training=True')"},
 
-  {"asinh(input)", "torch . torch.arcsinh", "sign(input) * log1p(abs(input) + square(input) / (1 + sqrt(square(input) + 1)))"},
+  {"asinh(input)", "torch . torch.arcsinh", "where(abs(input) > 1000000000.0, sign(input) * (log(abs(input)) + 0.6931471805599453), "
+   "sign(input) * log1p(abs(input) + square(input) / (1 + sqrt(square(input) + 1))))"},
   {"acosh(input)", "torch . torch.arccosh", "log(input + sqrt(square(input) - 1))"},
   {"atanh(input)", "torch . torch.arctanh", "0.5 * (log1p(input) - log1p(-input))"},
   {"xlogy(input, other)", "torch . .special_xlogy", "where(input == 0, 0.0, input * log(other))"},
-  {"logaddexp(input, other)", "torch .", "maximum(input, other) + log1p(exp(-abs(input - other)))"},
+  {"logaddexp(input, other)", "torch .", "where(input == other, input + 0.6931471805599453, maximum(input, other) + log1p(exp(-abs(input - other))))"},
   {"logit(input, eps = None)", "torch . .special_logit", "log(input / (1 - input)) if eps is None else torch.logit(torch.clamp(input, eps, 1 - eps))"},
   {"nan_to_num(input, nan = None, posinf = None, neginf = None)", "torch .",
    "where(isnan(input), 0.0 if nan is None else nan, where(input == float('inf'), 3.4028234663852886e38 if posinf is None else posinf, "
@@ -59,7 +60,7 @@ const Composite table[] = {
   {"addbmm(input, batch1, batch2, beta: number = 1, alpha: number = 1)", "torch .", "scaled(input, beta) + scaled(sum(matmul(batch1, batch2), 0), alpha)"},
   {"addr(input, vec1, vec2, beta: number = 1, alpha: number = 1)", "torch .", "scaled(input, beta) + scaled(unsqueeze(vec1, 1) * unsqueeze(vec2, 0), alpha)"},
   {"vdot(input, other)", "torch .", "sum(input * other)"},
-  {"inner(input, other)", "torch .", "matmul(input, transpose(other, -2, -1))"},
+  {"inner(input, other)", "torch .", "matmul(input, permute(other, (1, 0)))"},
 
   // Extremes with their places.
   {"max(input, dim = None, keepdim = False)", "torch .",

@@ -26,6 +26,10 @@ Cell cell_of(const Call& call) {
   return found->second;
 }
 
+bool same_values(const Shape& a, const Shape& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Extent& one, const Extent& other) { return one.values == other.values; });
+}
+
 Type recurrence_type(const Call& call) {
   const Cell cell = cell_of(call);
   const Shape &gates = call.type(0).shape, &weight = call.type(1).shape, &hidden = call.type(2).shape;
@@ -36,7 +40,12 @@ Type recurrence_type(const Call& call) {
     if (weight[0].values[i] != wide || gates[2].values[i] != wide || hidden[1].values[i] != weight[1].values[i] || hidden[0].values[i] != gates[1].values[i])
       throw Refusal(fmt::format("gates {}, weights {} and hidden state {} do not fit each other", to_string(gates), to_string(weight), to_string(hidden)));
   }
-  if ((call.index("cell") >= 0) != (cell.states == 2)) throw Refusal("'lstm' has a cell, and nothing else has one");
+  const int first_cell = call.index("cell"), bias = call.index("bias");
+  if ((first_cell >= 0) != (cell.states == 2)) throw Refusal("'lstm' has a cell, and nothing else has one");
+  if (first_cell >= 0 && !same_values(call.type(first_cell).shape, hidden))
+    throw Refusal(fmt::format("the cell {} has not the shape of the hidden state {}", to_string(call.type(first_cell).shape), to_string(hidden)));
+  if (bias >= 0 && !same_values(call.type(bias).shape, {weight[0]}))
+    throw Refusal(fmt::format("the bias {} has not one element for each row of the weights {}", to_string(call.type(bias).shape), to_string(weight)));
   Type type{promoted(call, {0, 1}), gates};
   type.shape[2] = weight[1];
   if (cell.states == 2) {

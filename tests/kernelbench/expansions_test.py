@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
 sys.path.insert(0, str(HERE / "breadth"))
+from expand_indices import item  # noqa: E402
 from task_module import tensors_in  # noqa: E402
 from torch_line import Recorder  # noqa: E402
 import write_tasks  # noqa: E402
@@ -97,7 +98,11 @@ class CallsTest(unittest.TestCase):
         self.assertEqual([each.text for each in recorder.statements], ["torch.relu(x)"])
 
     def test_indices_wrap_and_are_broadcast(self):
-        self.same("x[v, v]", "x[v - 1, v, v]", "x[v.unsqueeze(1), v]", "x.take_along_dim(v.abs().reshape(1, 3, 1), 2)", "x.take_along_dim(v.abs().reshape(1, 3, 1), -1)",
+        x, v = self.DATA["x"], self.DATA["v"]
+        for index in ((v, v), (v - 1, v, v), (v.unsqueeze(1), v)):   # PyTorch 1.13 does not show an index to a mode
+            self.assertTrue(torch.equal(item(x, index), x[index]))
+        self.assertIs(item(x, (v, v, v, v)), NotImplemented)
+        self.same("x.take_along_dim(v.abs().reshape(1, 3, 1), 2)", "x.take_along_dim(v.abs().reshape(1, 3, 1), -1)",
                   "torch.take_along_dim(n[:1], torch.tensor([[1, 2], [3, 0]]), 1)")
 
     def test_nan_is_greater_than_all(self):

@@ -92,6 +92,7 @@ for _ in range(ROUNDS):
     case("torch.addcmul(X, X, X, value=0.5) + torch.addcdiv(X, X, P, value=2)", {"X": X, "P": P})
     case("F.dropout(X, 0.5, training=False)", one)
     case("torch.asinh(X) + torch.acosh(P + 1) + torch.atanh(X.tanh() * 0.5) + torch.xlogy(P, P) + torch.logaddexp(X, P)", {"X": X, "P": P})
+    case("torch.asinh(X * 1e12) + torch.logaddexp(X, X)", one)
     case("torch.logit(U) + torch.logit(U * 3, 0.01) + torch.deg2rad(U) + torch.rad2deg(U) + torch.positive(U)", {"U": U})
     case("torch.nan_to_num(X / 0.0, 1.0, 2.0, -2.0) + torch.fmax(X, -X) + torch.fmin(X, X / 2)", one)
     # Reductions.

@@ -169,8 +169,35 @@ TEST_CASE("shapes that do not fit are a diagnostic at the operation") {
   refuse("C = torch.cat([A, B])", {"N", "M"}, {"N", "D"});
   refuse("C = F.conv2d(A, B)", {"N", "3", "2", "2"}, {"M", "3", "3", "3"});
   refuse("C = A[10] + B", {"N"}, {"N"});
+  refuse("C = torch.inner(A, B)", {"N", "M"}, {"D", "N", "M"});
+  refuse("C = torch.inner(A, B)", {"N", "M"}, {"M"});
   // Equal at one assignment is not equal.
   refuse("C = A + B", {"H"}, {"5"});
+}
+
+TEST_CASE("a recurrent layer's cell and bias fit its hidden state and weights") {
+  const auto complaint_of = [](const char* text, const std::vector<const char*>& cell, const std::vector<const char*>& bias) {
+    const auto graph = tensor::parse(text, {"G", "W", "h", "c", "v"}, {}, {"C"}).value();
+    const auto types = tensor::infer(graph, {{"G", type_of({"N", "B", "12"})}, {"W", type_of({"12", "3"})}, {"h", type_of({"B", "3"})}, {"c", type_of(cell)}, {"v", type_of(bias)}},
+                                     {sizes_a(), sizes_b()});
+    return types.has_value() ? "" : types.error().message;
+  };
+  const char* lstm = "C = torch.recurrence(G, W, h, c, v, 'lstm')";
+  CHECK(complaint_of(lstm, {"B", "3"}, {"12"}) == "");
+  CHECK(complaint_of(lstm, {"B", "4"}, {"12"}).find("has not the shape of the hidden state") != std::string::npos);
+  CHECK(complaint_of(lstm, {"3"}, {"12"}).find("has not the shape of the hidden state") != std::string::npos);
+  CHECK(complaint_of(lstm, {"B", "3"}, {"3"}).find("has not one element for each row of the weights") != std::string::npos);
+  CHECK(complaint_of(lstm, {"B", "3"}, {"1", "12"}).find("has not one element for each row of the weights") != std::string::npos);
+}
+
+TEST_CASE("elements at the ends of their range") {
+  const Array x = array({4}, {INFINITY, -INFINITY, 1e30, -1e30});
+  CHECK(value("C = torch.logaddexp(X, X)", {{"X", array({3}, {INFINITY, -INFINITY, 0})}}) == std::vector<double>{INFINITY, -INFINITY, std::log(2.0)});
+  const std::vector<double> inverse = value("C = torch.asinh(X)", {{"X", x}});
+  CHECK(inverse[0] == INFINITY);
+  CHECK(inverse[1] == -INFINITY);
+  CHECK(inverse[2] == Approx(std::asinh(1e30)));
+  CHECK(inverse[3] == Approx(std::asinh(-1e30)));
 }
 
 TEST_CASE("values follow PyTorch's rules for integers and truth values") {
