@@ -35,7 +35,7 @@ const Composite table[] = {
   {"acosh(input)", "torch . torch.arccosh", "log(input + sqrt(square(input) - 1))"},
   {"atanh(input)", "torch . torch.arctanh", "0.5 * (log1p(input) - log1p(-input))"},
   {"xlogy(input, other)", "torch . .special_xlogy", "where(input == 0, 0.0, input * log(other))"},
-  {"logaddexp(input, other)", "torch .", "where(input == other, input + 0.6931471805599453, maximum(input, other) + log1p(exp(-abs(input - other))))"},
+  {"logaddexp(input, other)", "torch .", "maximum(input, other) + log1p(exp(-where(input == other, 0.0, abs(input - other))))"},
   {"logit(input, eps = None)", "torch . .special_logit", "log(input / (1 - input)) if eps is None else torch.logit(torch.clamp(input, eps, 1 - eps))"},
   {"nan_to_num(input, nan = None, posinf = None, neginf = None)", "torch .",
    "where(isnan(input), 0.0 if nan is None else nan, where(input == float('inf'), 3.4028234663852886e38 if posinf is None else posinf, "
