@@ -68,6 +68,7 @@ struct RunResult {
   double executed_share = 1;                // of the blocks: less where only some were wanted
   double covered = 1, covered_error = 0;    // where only some ran: the share of the outputs' bytes that all of them write, estimated
   std::string printed;                      // simulator only: what the kernels said with printf, cut at a limit
+  double warp_instructions = 0;             // of all blocks, estimated where only some ran
 };
 
 // A predicted time (simulator only).

@@ -167,7 +167,7 @@ void Session::check_simulated(const Executable& executable, const device::Module
     share = result.executed_share;
     covered = result.covered;
     error = result.covered_error;
-    whole = result.counters.warp_instructions / std::max(share, 1e-12);
+    whole = result.warp_instructions;
     if (share >= 1) note_executed(executable, workload, result.counters.warp_instructions);
     if (result.status == Status::timeout) return false;
     seen.fault = verify::fault(result);

@@ -197,7 +197,7 @@ class Comparison:
 
     def alike(self):
         """The share of pairs of results, zeros apart, that are the same number."""
-        rounded = self.truth.reshape(-1)[::max(1, self.truth.numel() // rule["looked_at_alike"])].to(self.dtype)
+        rounded = self.truth.reshape(-1)[::self.truth.numel() // rule["looked_at_alike"] | 1].to(self.dtype)
         times = rounded[torch.isfinite(rounded) & (rounded != 0)].unique(return_counts=True)[1].double()
         return float(times.square().sum() / times.sum().square()) if times.numel() else 0.0
 

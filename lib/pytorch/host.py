@@ -167,7 +167,8 @@ class Host:
     def detach(self, request):
         if self.lent is not None:
             self.make_room()
-            self.lent.forget() if request["forget"] else self.lent.detach()
+            # What is expected of a large task may lie in the memory that was lent, and takes what deciding needs.
+            self.lent.forget() if request["forget"] or not self.lent.small else self.lent.detach()
         return {}
 
     def make_room(self):

@@ -118,7 +118,7 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   if (task_bytes > (simulated ? small : medium)) return result;
   add(Pattern::normal);
   add(Pattern::positive);
-  add(Pattern::lone, 2);
+  add(Pattern::lone, 3);
   add(Pattern::bands, 2);
   if (output_rank > 1) result.push_back({Pattern::spotlight, random.next() >> 2, weights, 1});
   if (!half)

@@ -31,13 +31,13 @@ class Product:
         self.has_sigma, self.sigma = False, None   # of its rounding; None as well where it is exact
 
     def versions_now(self):
-        return [each._version for each in self.operands]
+        return [None if each.is_inference() else each._version for each in self.operands]   # PyTorch does not count changes of inference tensors
 
     def bytes(self):
         return sum(each.numel() * each.element_size() for each in self.operands + [self.out, self.out])   # sigma is as large
 
     def has_changed(self):
-        return self.versions_now() != self.versions
+        return None in self.versions or self.versions_now() != self.versions
 
     def is_of(self, function, args, kwargs):
         """Of these very numbers."""

@@ -43,6 +43,8 @@ FUNCTIONS = {"sqrt": (1, 0), "reciprocal": (1, 0), "expm1": (1, 0), "log": (1, 0
              "atan": (2, 0), "hypot": (3, 0), "atan2": (3, 0), "cosh": (3, 0), "tan": (4, 0), "erfc": (4, 0), "pow": (4, 0), "pow_": (4, 0),
              "sigmoid": (2, 0.5), "sigmoid_": (2, 0.5), "tanh": (2, 1), "tanh_": (2, 1), "sinh": (2, 1), "softplus": (3, 1), "elu": (3, 2), "elu_": (3, 2)}
 PRODUCTS = {"mm", "bmm", "mv", "dot", "convolution", "_convolution", "addmm", "baddbmm", "addmv"}
+# What they say is another number or another place wherever a constant is not the very same.
+CHOOSING = {"eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"}
 MEANS = {"sum", "mean", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool3d",
          "adaptive_avg_pool1d", "upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d", "upsample_nearest2d"}
 
@@ -181,7 +183,7 @@ class Rounding(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         name = short(function)
-        if tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:   # a kernel in float32 has its constants so
+        if name not in CHOOSING and tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:   # a kernel in float32 has its constants so
             args, kwargs = tuple(rounded(each) for each in args), {key: rounded(each) for key, each in kwargs.items()}
         formula = FORMULAS.get(name)
         if name in SCALED and kwargs.get("alpha", 1) == 1:

@@ -19,6 +19,9 @@ namespace cudal1::reference {
 
 namespace {
 
+// `drawn`: from [0, 1). The last is where exponentials of the others are faint beside its own, but still count.
+double lone_element(std::size_t turn, double drawn) { return turn == 0 ? 90 + 20 * drawn : turn == 1 ? -90 - 20 * drawn : 14 + 4 * drawn; }
+
 using Kind = tensor::Distribution::Kind;
 using Role = kernel::Buffer::Role;
 using Shape = std::vector<std::int64_t>;
@@ -229,7 +232,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
       break;
     case Pattern::outliers: canvas.outliers(special); break;
     case Pattern::stray: canvas.fill(), canvas.stray(stray_value); break;
-    case Pattern::lone: canvas.fill(), canvas.one((trial.turn == 1 ? -1 : 1) * (90 + 20 * unit(canvas.words(canvas.count(), 0x10e)[0]))); break;
+    case Pattern::lone: canvas.fill(), canvas.one(lone_element(trial.turn, unit(canvas.words(canvas.count(), 0x10e)[0]))); break;
     case Pattern::bands: canvas.bands(axis, small, !trial.half); break;
     case Pattern::alone: special ? canvas.fill(tensor::Distribution{}) : canvas.fill(); break;
     case Pattern::magnitudes: small ? canvas.magnitudes(axis) : canvas.fill(); break;

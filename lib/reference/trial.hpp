@@ -27,7 +27,7 @@ enum class Pattern {
   integers,       // small integers: sums and products of them are exact, so dropped or doubled work shows
   wide_integers,  // 1 mod 4 in 2049 … 4093 in one input, 0 or 1 in the others: exact, unless operands lose bits
   stray,          // as `declared`, but about one element in 24 is 0, wide, or as large as 1000
-  lone,           // as `declared`, but one element of every plain input is about 100, or -100, and of integers as large as in `full_width`:
+  lone,           // as `declared`, but one element of every plain input is about 100, -100 or 16, and of integers as large as in `full_width`:
                   // no look at a sample of them meets it
   bands,          // along one axis every index has a pattern of its own: as declared, normal, positive, wide, outliers, zeros
   alone,          // one plain input normal, the others as declared

@@ -296,6 +296,7 @@ bool SimDevice::execute(const kernel::Launch& wanted, const LoadedModule::Kernel
   Tally tally = count(launch, workers, blocks);
   tally.finish();
   result.counters += tally.total;
+  result.warp_instructions += tally.total.warp_instructions / std::max(options.sampled_instructions > 0 ? result.executed_share : 1, 1e-12);
   for (const auto& [line, counters] : tally.lines) result.lines[line] += counters;
   for (auto& finding : collect(workers))
     if (result.findings.size() < most_findings) result.findings.push_back(std::move(finding));

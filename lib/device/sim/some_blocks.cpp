@@ -28,6 +28,7 @@ constexpr double telling_blocks = 135;
 constexpr double probes = 8;                       // blocks that show how much one does: a single one may be idle
 constexpr double affordable = 0.5;                 // of the launch's budget: the last group may go beyond
 constexpr double complete = 0.999, suspicious = 0.99, certain = 4;   // of the outputs, and standard errors
+constexpr double presumed_error = 0.05;            // of an estimate by so few groups that they do not say how much they differ
 
 struct Estimate {
   double mean = 0, error = 0;
@@ -39,7 +40,7 @@ Estimate estimate_of(const std::vector<double>& groups) {
   Estimate estimate{std::accumulate(groups.begin(), groups.end(), 0.0) / count, 0};
   double squares = 0;
   for (const double each : groups) squares += (each - estimate.mean) * (each - estimate.mean);
-  estimate.error = groups.size() < fewest_groups ? 1 : std::sqrt(squares / (count - 1) / count);
+  estimate.error = groups.size() < fewest_groups ? presumed_error : std::sqrt(squares / (count - 1) / count);
   return estimate;
 }
 
@@ -197,7 +198,8 @@ std::vector<std::unique_ptr<Worker>> SimDevice::run_some(Launch& launch, const s
     drawing.run_others();
     return drawing.take_workers();
   }
-  while (!launch.aborted && drawing.wants_more() && static_cast<double>(drawing.executed()) < most) drawing.draw(wanted / few_groups);
+  // Whole clusters run, so that all blocks may have run before enough of the common kind were drawn.
+  while (!launch.aborted && drawing.wants_more() && static_cast<double>(drawing.executed()) < std::min(most, static_cast<double>(blocks))) drawing.draw(wanted / few_groups);
   const Estimate least = drawing.least();
   result.covered = least.mean;
   result.covered_error = least.error;

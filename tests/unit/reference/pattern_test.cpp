@@ -73,16 +73,17 @@ TEST_CASE("bands give every index of an axis a pattern of its own") {
   CHECK(kinds.size() == 5);   // zeros, 2^-20, positive, wide or with outliers, ordinary
 }
 
-TEST_CASE("a lone element strays, of either sign") {
+TEST_CASE("a lone element strays, of either sign, far or less far") {
   const auto task = make_task("C = A @ B", product_interface, "N = 64, K = 48, M = 24");
   const auto plain = input(task, {Pattern::declared, 5});
-  for (const std::size_t turn : {0, 1}) {
+  for (const std::size_t turn : {0, 1, 2}) {
     const auto lone = input(task, {Pattern::lone, 5, turn});
     std::size_t changed = 0;
     for (std::size_t i = 0; i < lone.size(); ++i) {
       if (lone[i] == plain[i]) continue;
       ++changed;
-      CHECK((turn == 0 ? lone[i] : -lone[i]) >= 90);
+      CHECK((turn == 1 ? -lone[i] : lone[i]) >= (turn == 2 ? 14 : 90));
+      CHECK(std::fabs(lone[i]) <= (turn == 2 ? 18 : 110));
     }
     CHECK(changed == 1);
   }
