@@ -634,6 +634,27 @@ TEST_CASE("blocks are drawn of the only launch that is given an output; all othe
   CHECK(share({"scattered", "mark an output"}) == 1);
 }
 
+TEST_CASE("drawing ends where all clusters have run, and few blocks show that half of them are idle") {
+  const auto drawn = [](unsigned rare, kernel::Dim3 grid, kernel::Dim3 cluster, std::uint64_t budget) {
+    auto device = sim::open({.gpu = "H200", .threads = 1, .seed = 3});
+    Bench bench(*device);
+    bench.load(scattered);
+    bench.output(static_cast<std::size_t>(grid[0]) * grid[1] * 16 * 4);
+    bench.plan.buffers.front().role = kernel::PlanBuffer::Role::output;
+    bench.scalar(static_cast<int>(rare));
+    bench.launch.cluster = cluster;
+    device::RunOptions options;
+    options.sampled_instructions = 1;
+    options.instruction_budget = budget;
+    return bench.run("scattered", grid, {16, 1, 1}, options);
+  };
+  CHECK(drawn(1'000'000'000, {136, 1, 1}, {8, 1, 1}, 0).executed_share == 1);
+  const device::RunResult few = drawn(2, {128, 128, 1}, {0, 0, 0}, 900);
+  REQUIRE(few.status == device::RunResult::Status::ok);
+  CHECK(few.executed_share < 0.01);
+  CHECK(few.covered + 4 * few.covered_error < 0.99);
+}
+
 TEST_CASE("a kernel that writes to its own parameters fails, as on a GPU") {
   auto device = sim::open({.gpu = "H200", .threads = 1});
   Bench bench(*device);
