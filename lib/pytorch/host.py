@@ -191,6 +191,10 @@ class Host:
         self.heed_weights(request)
         return self.with_room(lambda: self.lent.look_closer(request["set"], request["trial"], request["output"]))
 
+    def look_again(self, request):
+        self.heed_weights(request)
+        return self.with_room(lambda: self.lent.look_again(request["set"], request["trial"], request["output"], request["rows"]))
+
     def heed_weights(self, request):
         """An answer constructs its own weights, from the same seed, unless it is asked to take those that are moved."""
         if self.lent.shared:

@@ -7,9 +7,9 @@ import time
 
 import torch
 
-from comparison import Comparison, kernelbench_tolerance, rounded_to_16_bits, same_choice
+from comparison import Comparison, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice
 from device_memory import Mappings
-from task_cases import bytes_of, says_something, shape_of
+from task_cases import MANY_RUNS, MOST_RUNS, bytes_of, says_something, shape_of
 from task_module import Refusal, mapped, tensors_in
 
 WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs; of larger tasks the truth is taken on secret slices
@@ -143,10 +143,7 @@ class LentCases:
         if found is not None:
             found.used = self.attachments
             return found
-        arguments = self.lent_arguments(number) if self.tight() else None
-        if arguments is None:
-            arguments = self.cases.arguments(trial)
-        model = self.cases.model(trial)
+        arguments, model = self.arguments_of(number, trial), self.cases.model(trial)
         declared = trial["pattern"] == "declared"
         found = self.whole(model, arguments, declared) if self.small and not self.dear else self.in_slices(model, arguments, declared)
         self.keep(key, found)
@@ -185,12 +182,15 @@ class LentCases:
                         "elsewhere PyTorch in float32 without TF32", self.cases.runs, rows, everywhere,
                         is_finite=says_something(truth, [each[rows] for each in everywhere]))
 
-    def of_rows(self, number, trial, rows):
-        """Truth, sigma and number of runs of other indices of the first axis."""
+    def arguments_of(self, number, trial):
         arguments = self.lent_arguments(number) if self.tight() else None
-        if arguments is None:
-            arguments = self.cases.arguments(trial)
-        return (*self.cases.sound(self.cases.model(trial), self.taken(arguments, rows)), self.cases.runs)
+        return self.cases.arguments(trial) if arguments is None else arguments
+
+    def of_rows(self, number, trial, rows, runs=MOST_RUNS):
+        """Truth, sigma and number of runs of other indices of the first axis, or of all."""
+        arguments = self.arguments_of(number, trial)
+        taken = arguments if rows is None else self.taken(arguments, rows)
+        return (*self.cases.sound(self.cases.model(trial), taken, runs), self.cases.runs)
 
     def room_for(self, more, kept):
         """Whether expected outputs are kept, beside others of `kept` bytes."""
@@ -263,23 +263,38 @@ class LentCases:
             if not result["right"] and got.dtype == torch.int64 and same_choice(got, right, [each for each in self.own_inputs(number, trial) if each.dim() > 0]):
                 result.update(right=True, why="", first=None, worst=None)
             return [result]
-        sigma = expected.sigma[index]
+        exactly = self.against_sampled(got, truth, expected.sigma[index], expected.runs, rows, index)
         if rows is None:
-            return [Comparison(got, truth, sigma, expected.runs if sigma.dim() > 0 else 0).run()]
-        exactly = self.at_rows(Comparison(got[rows], truth, sigma, expected.runs if sigma.dim() > 0 else 0).run(), rows)
+            return [exactly]
         spread, scale = expected.spread(index)
         return [exactly, dict(Comparison(got, everywhere, spread, scale=scale).run(), doubted=index)]
 
+    def against_sampled(self, got, truth, sigma, runs, rows, index):
+        """`rows`: those that truth and sigma are of; None: all. What few runs decided may be asked for again, of more."""
+        sampled = runs > 0 and sigma.dim() > 0
+        result = Comparison(got if rows is None else got[rows], truth, sigma, runs if sampled else 0).run()
+        if sampled and runs < MANY_RUNS:
+            result["sampled"] = {"index": index, "rows": rows}
+        return result if rows is None else self.at_rows(result, rows)
+
     def look_closer(self, number, trial, index):
         """PyTorch's own error is in what was measured elsewhere. Of the rows that differ most the truth is taken as well, and decides."""
-        expected = self.expectation(trial, number)
-        got = self.sets[number][len(self.task.inputs + self.task.state) + index]
+        expected, got = self.expectation(trial, number), self.output(number, index)
         spread, scale = expected.spread(index)
         most = Comparison(got, expected.everywhere[index], spread, scale=scale).furthest_rows(SLICES)
         truths, sigmas, runs = self.of_rows(number, trial, most)
-        result = self.at_rows(Comparison(got[most], truths[index], sigmas[index], runs if sigmas[index].dim() > 0 else 0).run(), most)
+        result = self.against_sampled(got, truths[index], sigmas[index], runs, most, index)
         result.update(name=self.task.outputs[index]["name"], reference_relative_l2=self.reference_error(expected, index))
         return {"output": as_text(result)}
+
+    def look_again(self, number, trial, index, rows):
+        """Few runs may disturb two numbers alike whose difference counts, and move few results across a threshold. Before something is
+        refused by them, sigma is taken from many."""
+        truths, sigmas, runs = self.of_rows(number, trial, rows, MANY_RUNS)
+        return {"output": as_text(self.against_sampled(self.output(number, index), truths[index], sigmas[index], runs, rows, index))}
+
+    def output(self, number, index):
+        return self.sets[number][len(self.task.inputs + self.task.state) + index]
 
     @staticmethod
     def at_rows(result, rows):

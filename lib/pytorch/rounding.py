@@ -21,6 +21,7 @@ DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have 
 LOOKS = 1 << 16
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
 STRETCH = 4                     # sigmas that every second run disturbs by: errors are as large at times, and may cross a threshold there
+LARGEST_STRETCH = 8             # of 10^9 errors the largest is about 6 sigmas
 LARGEST = 2.0 ** 127
 QUICK_LEAST, QUICK_MOST = 2.0 ** -100, 2.0 ** 120   # sums of squares that float32 holds: what lies below its own range is nothing beside them
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
@@ -358,16 +359,16 @@ SEVERAL = {"_cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "_thnn_fused_lstm_cel
            "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add", "bilinear", "_trilinear"}
 
 
-def sigma_of(run, truth, runs, seed, run_class, goes_on, known=None):
+def sigma_of(run, truth, runs, seed, run_class, goes_on, known=None, stretches=(1, STRETCH)):
     """The root mean square of what disturbed runs differ by, for each output in double precision, and the number of runs: at
-    most `runs`, and no further one once `goes_on(number)` is False. `run()` gives the outputs. Every second run is disturbed by STRETCH
-    times as much, and its differences divided by that. The larger of both means counts: beside a threshold only the stretched
-    runs cross it, and where results are bounded these differ by too little. `known`: products that the truth was made of."""
-    totals = {stretch: [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth] for stretch in (1, STRETCH)}
+    most `runs`, and no further one once `goes_on(number)` is False. `run()` gives the outputs. The runs are disturbed by each of
+    `stretches` in turn, times as much, and their differences divided by that. The largest of these means counts: beside a threshold
+    only the stretched runs cross it, and where results are bounded these differ by too little. `known`: products that the truth was made of."""
+    totals = {stretch: [torch.zeros_like(each) if each.dtype == torch.float64 else torch.zeros(0) for each in truth] for stretch in stretches}
     counts = dict.fromkeys(totals, 0)
     number, known = 0, known or KnownProducts()
     while number < runs and goes_on(number):
-        stretch = STRETCH if number % 2 else 1
+        stretch = stretches[number % len(stretches)]
         with Rounding(seed + number, run_class, stretch, known):
             moved = run()
         for total, other, right in zip(totals[stretch], moved, truth):
@@ -375,5 +376,7 @@ def sigma_of(run, truth, runs, seed, run_class, goes_on, known=None):
                 total += torch.nan_to_num((other.double() - right).div_(stretch), 0.0, 0.0, 0.0).square_()
         counts[stretch] += 1
         number += 1
-    found = [[each.div_(max(1, counts[stretch])).sqrt_() for each in totals[stretch]] for stretch in totals]
-    return [torch.maximum(one, other) if one.numel() else one for one, other in zip(*found)], number
+    sigma, *others = ([each.div_(max(1, counts[stretch])).sqrt_() for each in totals[stretch]] for stretch in stretches)
+    for other in others:
+        sigma = [torch.maximum(one, more) if one.numel() else one for one, more in zip(sigma, other)]
+    return sigma, number

@@ -15,7 +15,7 @@ import torch
 from comparison import all_finite, pieces
 from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
 from known_products import KnownProducts
-from rounding import RMS, UNIT, Noting, sigma_of
+from rounding import LARGEST_STRETCH, RMS, STRETCH, UNIT, Noting, sigma_of
 from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
@@ -23,6 +23,7 @@ SHARED_PARAMETERS = 64 << 20   # bytes
 MOST_BUILT, BUILT_BYTES = 8, 1 << 30
 RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
+MANY_RUNS, MANY_SECONDS = 64, 3.0   # before something is refused by what few runs say
 MOST_MEETINGS = 16              # pairs of tensors that are tried for large elements and zeros to meet in: a count, so that equal trials have equal inputs
 
 
@@ -299,20 +300,23 @@ class Cases:
 
     def sound(self, model, arguments, most_runs=MOST_RUNS, run_class=None):
         """The truth, and the standard deviation of a sound computation's error: of each output and element, from `runs` with
-        disturbed intermediates, fewer where they take long."""
+        disturbed intermediates, fewer where they take long. With MANY_RUNS some are disturbed by more than any other run is."""
         known = KnownProducts()
         truth = self.truth(model, arguments, known)
         if self.precision != "PyTorch in float64":
             return truth, [self.rough_sigma(each) for each in truth]
         self.wait()
-        end = time.monotonic() + RUNS_SECONDS[self.task.device.split(":")[0]]
+        many = most_runs == MANY_RUNS
+        stretches = (1, STRETCH, LARGEST_STRETCH) if many else (1, STRETCH)
+        end = time.monotonic() + (MANY_SECONDS if many else RUNS_SECONDS[self.task.device.split(":")[0]])
 
         def goes_on(number):
             self.wait()
             return number < LEAST_RUNS or time.monotonic() < end
 
         try:
-            sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known)
+            sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known,
+                                        stretches)
         except Refusal:   # the memory of the runs
             sigma, self.runs = [self.rough_sigma(each) for each in truth], 0
         return truth, sigma

@@ -15,7 +15,7 @@ import torch
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
 import comparison  # noqa: E402
 import lent_cases  # noqa: E402
-from task_cases import Cases  # noqa: E402
+from task_cases import MANY_RUNS, MOST_RUNS, Cases  # noqa: E402
 from task_module import WEIGHT_SEED, TaskModule, outline  # noqa: E402
 
 # In float32 one row of it is far off, and only that.
@@ -71,6 +71,30 @@ class LargeTask(unittest.TestCase):
             y[3000] = y[2999]
             return y
         self.assertFalse(self.judged(stale))
+
+    def test_what_few_runs_refuse_is_right_if_many_allow_it(self):
+        """Sigma of few runs may be far too small by chance: here of one element, in every row whose truth is taken."""
+        kept = Cases.sound
+        asked = []
+
+        def unlucky(cases, model, arguments, most_runs=MOST_RUNS, run_class=None):
+            truth, sigma = kept(cases, model, arguments, most_runs, run_class)
+            asked.append(most_runs)
+            if most_runs < MANY_RUNS:
+                sigma = [each / 1000 for each in sigma]
+            return truth, sigma
+
+        def off(x, shift):
+            y = x.clone()
+            y[:, 7] += 50 * 2 ** -24 * 1e4
+            return y
+
+        with mock.patch.object(Cases, "sound", unlucky):
+            self.assertTrue(self.judged(lambda x, shift: x + 3e-7))
+            self.assertIn(MANY_RUNS, asked)
+            asked.clear()
+            self.assertFalse(self.judged(off))
+            self.assertFalse(self.judged(lambda x, shift: 2 * x))
 
     def test_truths_are_kept_when_other_memory_is_lent_and_make_room_for_those_of_new_trials(self):
         with self.opened() as lent:

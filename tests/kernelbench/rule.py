@@ -32,6 +32,12 @@ def within(output):
 def compared(lent, number, trial):
     """What LentCases measures of a trial, and whether it is right: what is doubted is looked at more closely, as pytorch::Host does."""
     found = lent.compare(number, trial)
-    outputs = [lent.look_closer(number, trial, each["doubted"])["output"] if "doubted" in each and each["right"] and not within(each) else each
-               for each in found["outputs"]]
-    return found, all(map(within, outputs))
+    return found, all(within(decided(lent, number, trial, each)) for each in found["outputs"])
+
+
+def decided(lent, number, trial, output):
+    if "doubted" in output and output["right"] and not within(output):
+        output = lent.look_closer(number, trial, output["doubted"])["output"]
+    if "sampled" in output and output["right"] and not within(output) and "whole" not in asked(measured=output["deviation"])["why"]:
+        output = lent.look_again(number, trial, **output["sampled"])["output"]
+    return output
