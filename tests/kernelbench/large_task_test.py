@@ -73,28 +73,24 @@ class LargeTask(unittest.TestCase):
         self.assertFalse(self.judged(stale))
 
     def test_what_few_runs_refuse_is_right_if_many_allow_it(self):
-        """Sigma of few runs may be far too small by chance: here of one element, in every row whose truth is taken."""
-        kept = Cases.sound
-        asked = []
+        """Sigma of few runs may be far too small by chance: here that of one column."""
+        asked, sound = [], Cases.sound
 
         def unlucky(cases, model, arguments, most_runs=MOST_RUNS, run_class=None):
-            truth, sigma = kept(cases, model, arguments, most_runs, run_class)
+            truth, _ = sound(cases, model, arguments, most_runs, run_class)
             asked.append(most_runs)
+            sigma = torch.full_like(truth[0], 1e-6)
             if most_runs < MANY_RUNS:
-                sigma = [each / 1000 for each in sigma]
-            return truth, sigma
-
-        def off(x, shift):
-            y = x.clone()
-            y[:, 7] += 50 * 2 ** -24 * 1e4
-            return y
+                sigma[:, 7] = 1e-12
+            return truth, [sigma]
 
         with mock.patch.object(Cases, "sound", unlucky):
-            self.assertTrue(self.judged(lambda x, shift: x + 3e-7))
+            self.assertTrue(self.judged(lambda x, shift: x + 2e-6))
             self.assertIn(MANY_RUNS, asked)
             asked.clear()
-            self.assertFalse(self.judged(off))
             self.assertFalse(self.judged(lambda x, shift: 2 * x))
+            self.assertNotIn(MANY_RUNS, asked, "what is wrong as a whole is not looked at again")
+            self.assertFalse(self.judged(lambda x, shift: torch.where(torch.arange(64) == 7, x + 3e-5, x + 2e-6)))
 
     def test_truths_are_kept_when_other_memory_is_lent_and_make_room_for_those_of_new_trials(self):
         with self.opened() as lent:
