@@ -90,7 +90,19 @@ class LargeTask(unittest.TestCase):
             asked.clear()
             self.assertFalse(self.judged(lambda x, shift: 2 * x))
             self.assertNotIn(MANY_RUNS, asked, "what is wrong as a whole is not looked at again")
-            self.assertFalse(self.judged(lambda x, shift: torch.where(torch.arange(64) == 7, x + 3e-5, x + 2e-6)))
+
+        def beyond(x, shift):
+            """A row in two has one element that is beyond its bound, and the output as a whole is not."""
+            y = x + 1e-6
+            y[::2, 9] += 3.3e-5
+            return y
+
+        def known(cases, model, arguments, *more):
+            truth, _ = sound(cases, model, arguments, *more)
+            return truth, [torch.full_like(truth[0], 1e-6)]
+
+        with mock.patch.object(Cases, "sound", known), mock.patch.object(lent_cases, "SLICES", 64):
+            self.assertFalse(self.judged(beyond))
 
     def test_truths_are_kept_when_other_memory_is_lent_and_make_room_for_those_of_new_trials(self):
         with self.opened() as lent:
