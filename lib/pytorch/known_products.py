@@ -51,6 +51,7 @@ class KnownProducts:
 
     def __init__(self):
         self.products, self.bytes = {}, 0
+        self.repeated = {}   # by the number of an operation within a run, what was seen of its terms in the first
 
     def find(self, number, function, args, kwargs):
         """None where it is not known; one that differs once is not looked at again."""

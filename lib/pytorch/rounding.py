@@ -163,7 +163,15 @@ class Rounding(TorchDispatchMode):
     def __init__(self, seed, run_class="fp32", stretch=1, known=None):
         super().__init__()
         self.seed, self.run_class, self.stretch, self.generators = seed, run_class, stretch, {}
-        self.known, self.products = known or KnownProducts(), 0
+        self.known, self.products, self.operations = known or KnownProducts(), 0, 0
+
+    def repeated(self, name, like, looked):
+        """`looked()` of a sum in the first run: in a later one its numbers differ by their disturbances alone. On a GPU a look takes as long as
+        several operations, because its result is waited for."""
+        key = self.operations, name, like.shape
+        if key not in self.known.repeated:
+            self.known.repeated[key] = looked()
+        return self.known.repeated[key]
 
     def noise(self, like):
         """Of either sign."""
@@ -183,7 +191,7 @@ class Rounding(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        name = short(function)
+        name, self.operations = short(function), self.operations + 1
         if name not in CHOOSING and tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:   # a kernel in float32 has its constants so
             args, kwargs = tuple(rounded(each) for each in args), {key: rounded(each) for key, each in kwargs.items()}
         formula = FORMULAS.get(name)
@@ -277,12 +285,16 @@ class Rounding(TorchDispatchMode):
         operands = (squares, roundoff) if roundoff > UNIT else None
         if "convolution" in name and math.prod(args[1].shape[2:]) > 1:
             squares = over_neighbours(self.mixed_taps(function, args, squares_kwargs, squares, out))
-        repeated = math.prod(sameness(each) for each in factors)
-        # Where a few terms are far larger than all others, these are rounded to what is left of them beside such a sum.
         apart = factors[-2:] if with_bias else factors[:2]
-        if all(each.numel() for each in apart):   # of an empty contraction nothing but a bias is left
-            repeated = max(repeated, drift(terms_of_product(*apart), float(finite(out).abs().max()) * min(terms, LONGEST) / terms))
-        variance = self.summed(out, squares, terms, repeated, operands)
+
+        def looked():
+            alike = math.prod(sameness(each) for each in factors)
+            if not all(each.numel() for each in apart):   # of an empty contraction nothing but a bias is left
+                return alike
+            # Where a few terms are far larger than all others, these are rounded to what is left of them beside such a sum.
+            return max(alike, drift(terms_of_product(*apart), float(finite(out).abs().max()) * min(terms, LONGEST) / terms))
+
+        variance = self.summed(out, squares, terms, self.repeated(name, out, looked), operands)
         return self.flushed(out, squares, terms, variance).sqrt_()
 
     def mixed_taps(self, function, args, kwargs, squares, out):
@@ -306,7 +318,12 @@ class Rounding(TorchDispatchMode):
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
         together = min(terms, LONGEST)
-        repeated = max(sameness(values, DISTURBED), drift(looks_at(values, LOOKS), float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms))
+
+        def looked():
+            largest = float(finite(out).abs().max()) / max(weight / terms, 1e-300) * together / terms
+            return max(sameness(values, DISTURBED), drift(looks_at(values, LOOKS), largest))
+
+        repeated = self.repeated("linear", values, looked)
         variance = self.flushed(out, squares, terms, self.summed(out, squares, terms, repeated))
         # Terms closer to each other than the step between floats of their sum's size.
         alike = squares / terms - (out / terms).square() < (2 * UNIT * together / terms * out).square()
@@ -327,7 +344,7 @@ class Rounding(TorchDispatchMode):
         shape[dim] = -1
         position = torch.arange(1, out.shape[dim] + 1, dtype=torch.float64, device=out.device).reshape(shape) if out.dim() else 1
         variance = squares + 4 * squares / position
-        if (repeated := sameness(values)) > 0:
+        if (repeated := self.repeated("scan", values, lambda: sameness(values))) > 0:
             variance = variance + repeated * out.abs().cumsum(dim).square_()
         if exact:
             variance = torch.where(values.abs().cumsum(dim) < EXACT_BELOW, torch.zeros_like(variance), variance)
