@@ -35,6 +35,7 @@ struct TaskEnd {
 // What one job keeps from task to task.
 struct SweepLane {
   std::unique_ptr<pytorch::Host> host;   // warm; may be empty, and is while a task is kept
+  bool began = false;                    // with its first task
   std::optional<SharedTask> kept;        // still open, for the next answer to it
   std::string kept_name;                 // which it is
 };

@@ -119,6 +119,8 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
   run.task.stop = stop;
   run.task.set = settings_of(task, run.task.set);
   run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
+  // Later the other lanes' work would have to stand still for a second before anybody else's could be seen.
+  run.workbench.look_for_tenants = !std::exchange(lane.began, true) || choice.sharers <= 1;
   const base::Seconds began = base::now();
   SharedTask shared = open_shared(run.task, choice, shares, std::move(lane.host));
   OpenTask& open = shared.open;

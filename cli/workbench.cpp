@@ -59,6 +59,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.baselines = baselines(options, open.task);
   result.trials = options.trials;
   result.final_pairs = options.final_pairs;
+  result.look_for_tenants = options.look_for_tenants;
   if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && choice.host.empty() && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);
   result.accept_degenerate = options.accept_degenerate;
   using Oracle = judge::Options::Oracle;

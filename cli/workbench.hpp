@@ -30,6 +30,7 @@ struct WorkbenchOptions {
   std::string precision;                      // empty: as precise as the task's reference
   int trials = 2;                             // of the declared inputs
   int final_pairs = 24;                       // of measurements for a final verdict, in each process
+  bool look_for_tenants = true;               // whether other programs use the GPU: a second after work of our own
   std::vector<std::string> baselines;         // of PyTorch; empty: the usual ones
   std::string against;                        // file of a variant to compare with instead of the reference
   std::filesystem::path hangs;                // of the run that this belongs to; a GPU has one file for all runs

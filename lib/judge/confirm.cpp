@@ -14,6 +14,7 @@ namespace {
 using outcome::Verdict;
 
 constexpr double agreement = 0.01;   // of two processes' log speed-ups, beside their intervals
+constexpr double ahead_share = 64;   // of the GPU's memory: a task that takes no more is held by two processes at once
 
 }  // namespace
 
@@ -59,40 +60,25 @@ outcome::Judgement Judge::State::confirm_predicted(DeviceHost& fresh, outcome::J
   return judgement;
 }
 
-outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, const Executable& executable,
-                                                  const std::string& key) {
-  if (lends()) with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(pytorch::Host::Truths::kept); });
-  for_confirming.reset();   // that no answer was given before
-  host.stop();  // two workers on one GPU would disturb each other's times
-  counter.stop();
-  ready = false;
-  std::vector<Timed> results;
-  const auto apart = [&] {
-    const auto& a = results[results.size() - 2].estimate;
-    const auto& b = results.back().estimate;
-    return std::fabs(a.mean - b.mean) > a.half_width + b.half_width + agreement;
-  };
-  DeviceHost fresh(options.worker, options.remote);
-  for (int process = 0; process < 3; ++process) {
-    fresh.stop();
-    start(fresh);
-    const auto checked = check(fresh, executable, key);
-    if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
-    judgement.errors = checked->errors;
-    auto timed = measure(fresh, executable, bench::Purpose::final_, key);
-    if (!timed) return with_fault(std::move(judgement), timed.error());
-    if (results.empty()) measure_hot(fresh, executable, *timed, key);
-    results.push_back(*std::move(timed));
-    const auto afterwards = check(fresh, executable, key, CheckJob::Where::fresh);
-    if (afterwards->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *afterwards);
-    const bool settled = process == 1 && !apart() && !results.back().below_floor;
-    if (!settled && process < 2) continue;
-    try_neighbours(fresh, executable, judgement);
-    break;
-  }
+bool Judge::State::fits_twice() const {
+  return !lends() && !options.remote && task.necessary_bytes(0) <= static_cast<double>(facts.memory_bytes) / ahead_share;
+}
+
+MadeAhead::Jobs Judge::State::fresh_jobs(const Executable& executable) {
+  return {open_job(random.next(), false), reference_job(), check_job(executable, CheckJob::Where::check_sizes, true), task.workloads.size()};
+}
+
+bool Judge::State::apart(const std::vector<Timed>& results) {
+  const bench::Estimate& a = results[results.size() - 2].estimate;
+  const bench::Estimate& b = results.back().estimate;
+  return std::fabs(a.mean - b.mean) > a.half_width + b.half_width + agreement;
+}
+
+// What the last two processes found, as one.
+void Judge::State::unite(std::vector<Timed>& results, outcome::Judgement& judgement) const {
   Timed& result = results.back();
   const Timed& other = results[results.size() - 2];
-  if (apart()) {
+  if (apart(results)) {
     result.verdict = Verdict::inconclusive;
     judgement.message = fmt::format("two fresh processes disagree: {:.3g}x and {:.3g}x", std::exp(other.estimate.mean),
                                     std::exp(result.estimate.mean));
@@ -118,6 +104,52 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   apply(result, judgement);
   if (judgement.speedup) *judgement.speedup = {std::exp(result.estimate.mean), std::exp(low), std::exp(high)};
   for (std::size_t w = 0; w < other.workloads.size(); ++w) judgement.workloads[w].pairs += other.workloads[w].pairs;
+}
+
+outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, const Executable& executable,
+                                                  const std::string& key) {
+  if (lends()) with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(pytorch::Host::Truths::kept); });
+  for_confirming.reset();   // that no answer was given before
+  host.stop();  // two workers on one GPU would disturb each other's times
+  counter.stop();
+  ready = false;
+  std::vector<Timed> results;
+  DeviceHost hosts[2] = {DeviceHost(options.worker, options.remote), DeviceHost(options.worker, options.remote)};
+  std::optional<MadeAhead> ahead;
+  for (int process = 0; process < 3; ++process) {
+    DeviceHost& fresh = hosts[process % 2];
+    if (process > 0) hosts[(process - 1) % 2].stop();
+    if (const auto ready = process == 1 && ahead ? ahead->ready() : std::nullopt) {
+      judgement.errors = ready->errors;
+    } else {
+      std::optional<Kept> both;
+      if (process == 0 && fits_twice()) {
+        both.emplace(*this, GpuTurn::Use::alone);
+        ahead.emplace(fresh_jobs(executable), hosts[1], execution_limit(true));
+      }
+      fresh.stop();
+      start(fresh);
+      const auto checked = check(fresh, executable, key);
+      if (both) {
+        const Step step(*this, "check");
+        ahead->ready();
+      }
+      if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
+      judgement.errors = checked->errors;
+    }
+    auto timed = measure(fresh, executable, bench::Purpose::final_, key);
+    if (!timed) return with_fault(std::move(judgement), timed.error());
+    if (results.empty()) measure_hot(fresh, executable, *timed, key);
+    results.push_back(*std::move(timed));
+    const auto afterwards = check(fresh, executable, key, CheckJob::Where::fresh);
+    if (afterwards->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *afterwards);
+    const bool settled = process == 1 && !apart(results) && !results.back().below_floor;
+    if (!settled && process < 2) continue;
+    try_neighbours(fresh, executable, judgement);
+    break;
+  }
+  unite(results, judgement);
+  DeviceHost& fresh = hosts[(results.size() - 1) % 2];
   count(fresh, judgement, executable);
   if (options.sanitizer && base::defended(base::Defence::sanitizer) && judgement.verdict == Verdict::faster)
     sanitize(fresh, judgement, executable);

@@ -9,8 +9,11 @@ namespace cudal1::judge {
 // The file by which all of this program that use a GPU take turns.
 std::filesystem::path gpu_lock(const std::string& uuid);
 
-// A turn on a GPU, for the object's life. Who takes times has it alone; those who only compute share it. Whoever came first
-// is served first, so that many who share it do not keep out one who wants it alone.
+class TurnPhases;
+
+// A turn on a GPU, for the object's life. Who takes times has it alone; those who only compute share it. Within a process both
+// have their phases, in which as many as want to compute at once, or take times one after the other; no phase keeps the other
+// waiting for more than some seconds. Between processes whoever came first is served first.
 class GpuTurn {
  public:
   enum class Use { alone, shared };
@@ -23,6 +26,11 @@ class GpuTurn {
   bool end_shared();
 
  private:
+  void leave();
+
+  TurnPhases& phases_;
+  const bool alone_;
+  bool held_ = true;
   int descriptor_ = -1;
 };
 

@@ -69,11 +69,24 @@ void Judge::State::open(DeviceHost& where, std::uint64_t with_seed, bool bare) {
   facts = std::move(reply->facts);
 }
 
-ReferenceReply Judge::State::load_reference(DeviceHost& where) {
+ReferenceJob Judge::State::reference_job() const {
   ReferenceJob job;
   job.executable = reference;
   job.meant.binary = meant_reference;
   job.declared_trials = options.trials;
+  return job;
+}
+
+CheckJob Judge::State::check_job(const Executable& executable, CheckJob::Where on, bool at_full_size) const {
+  CheckJob job;
+  job.executable = executable;
+  job.where = on;
+  job.full_size = at_full_size;
+  return job;
+}
+
+ReferenceReply Judge::State::load_reference(DeviceHost& where) {
+  ReferenceJob job = reference_job();
   if (task::is_module(task) && !lends()) {
     const Step step(*this, "oracle");
     // A fresh process gets fresh inputs; the first one those of the run's seed.
@@ -279,10 +292,8 @@ std::optional<Rejected> Judge::State::check(DeviceHost& where, const Executable&
                                             CheckJob::Where on, bool timed_later) {
   if (lends()) return check_lent(where, executable, key, on);
   const Step step(*this, "check");
-  CheckJob job;
-  job.executable = executable;
-  job.where = on;
-  job.full_size = facts.simulated || &where != &host || !timed_later;   // a final verdict asks for both
+  // A final verdict asks for both.
+  const CheckJob job = check_job(executable, on, facts.simulated || &where != &host || !timed_later);
   // A worker that is lost can be had again for the warm one alone.
   auto reply = ask<CheckReply>(where, job, false, key, &where == &host ? GpuTurn::Use::shared : GpuTurn::Use::alone);
   if (!reply && std::exchange(crowded, false)) {

@@ -102,6 +102,7 @@ Rejected Judge::State::check_lent(DeviceHost& where, const Executable& executabl
 
 Rejected Judge::State::check_trials(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on, GpuTurn::Use use) {
   const Step step(*this, "check");
+  Kept turn(*this, use);
   std::vector<pytorch::Trial> trials = lent.trials;
   const bool dear = lent.versions.size() == 1 && &where == &host;   // a large task, before its final verdict
   if (dear && trials.size() > first_trials) {
@@ -114,6 +115,7 @@ Rejected Judge::State::check_trials(DeviceHost& where, const Executable& executa
   lent.filled = false;
   bool load = true;
   for (const pytorch::Trial& trial : trials) {
+    turn.give_way();
     if (auto filled = fill(where, 0, trial, use); !filled) return filled.error();
     const bool first = load;
     for (const bool finite : {false, true}) {
@@ -125,17 +127,7 @@ Rejected Judge::State::check_trials(DeviceHost& where, const Executable& executa
       job.load = std::exchange(load, false);
       auto reply = ask<RunReply>(where, job, false, key, use);
       if (!reply) return reply.error();
-      if (reply->evidence.fault) {
-        Rejected failed;
-        failed.verdict = *reply->evidence.fault;
-        failed.message = fmt::format("{} ({})", reply->evidence.message, trial_name(trial));
-        if (failed.verdict != Verdict::tampered) {   // sticky: the process is of no more use
-          where.stop();
-          lost(where);
-        }
-        if (failed.verdict == Verdict::timeout) remember_hang(key);
-        return failed;
-      }
+      if (auto broken = failed(where, *reply, trial, key)) return *std::move(broken);
       const pytorch::Comparison found = compare(0, trial);
       if (!found.finite) continue;
       if (!found.right) return wrong_result(found, trial_name(trial));
@@ -149,6 +141,44 @@ Rejected Judge::State::check_trials(DeviceHost& where, const Executable& executa
   if (result.errors.trials == 0)
     throw base::Error(base::Fault::bad_task, fmt::format("{}: no trial has finite expected outputs", task.file.name));
   return result;
+}
+
+std::optional<Rejected> Judge::State::failed(DeviceHost& where, const RunReply& reply, const pytorch::Trial& trial, const std::string& key) {
+  if (!reply.evidence.fault) return std::nullopt;
+  Rejected result;
+  result.verdict = *reply.evidence.fault;
+  result.message = fmt::format("{} ({})", reply.evidence.message, trial_name(trial));
+  if (result.verdict != Verdict::tampered) {   // sticky: the process is of no more use
+    where.stop();
+    lost(where);
+  }
+  if (result.verdict == Verdict::timeout) remember_hang(key);
+  return result;
+}
+
+tl::expected<void, Rejected> Judge::State::look_ahead(DeviceHost& where, const Executable& executable, const std::string& key) {
+  if (!base::defended(base::Defence::timed_outputs)) return {};
+  Kept turn(*this, GpuTurn::Use::shared);
+  RunJob job;
+  job.executable = executable;
+  for (job.set = 0; job.set < lent.versions.size(); ++job.set) {
+    turn.give_way();
+    const auto reply = ask<RunReply>(where, job, false, key, GpuTurn::Use::shared);
+    job.load = false;
+    if (!reply && std::exchange(crowded, false)) {   // its times are taken alone
+      restart(where);
+      return fill_versions(where);
+    }
+    if (!reply) return tl::unexpected(reply.error());
+    if (auto broken = failed(where, *reply, lent.versions[job.set], key)) return tl::unexpected(*std::move(broken));
+    auto& right = lent.right[job.set];
+    if (std::find(right.begin(), right.end(), reply->digest) != right.end()) continue;
+    ++lent.compared;
+    const pytorch::Comparison found = compare(job.set, lent.versions[job.set]);
+    if (!found.right && found.finite) return tl::unexpected(wrong_result(found, "on inputs that it is timed on"));
+    right.push_back(reply->digest);
+  }
+  return {};
 }
 
 tl::expected<TimeReply, Rejected> Judge::State::time_arms(DeviceHost& where, TimeJob job, const std::string& key) {
@@ -181,6 +211,7 @@ tl::expected<Judge::State::Turns, Rejected> Judge::State::take_turns(DeviceHost&
                                                                      std::size_t turn, bool cold) {
   Turns result;
   if (auto filled = fill_versions(where); !filled) return tl::unexpected(std::move(filled.error()));   // PyTorch may read them too
+  const Kept all_pairs(*this, GpuTurn::Use::alone);
   for (auto left = static_cast<std::size_t>(pairs); left > 0;) {
     const std::size_t count = std::min(turn, left);
     left -= count;
@@ -270,11 +301,17 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure_lent(DeviceHos
   Turns all;
   std::string throttled;
   std::optional<Verdict> verdict;
+  bool seen = false;
   while (!verdict) {
     if (lent.versions.size() == 1) {   // too large for several sets: other values for every look
       lent.versions[0].seed = random.next() >> 2;
       lent.right[0].clear();
-      lent.filled = false;
+      lent.filled = seen = false;
+    }
+    if (!std::exchange(seen, true)) {
+      auto filled = fill_versions(where);
+      if (filled) filled = look_ahead(where, executable, key);
+      if (!filled) return tl::unexpected(std::move(filled.error()));
     }
     // Of the baselines that do not decide, a screening takes what its first look needs.
     const bool every = final_look || all.samples.empty();

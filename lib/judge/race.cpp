@@ -32,6 +32,10 @@ tl::expected<bench::Race, Rejected> Judge::State::race(const std::vector<Executa
   for (const double one : weight) total += one;
   double spent_ms = 0;
   const double budget_ms = options.gpu_budget_ms * static_cast<double>(members.size());
+  if (auto filled = fill_versions(host); !filled) return tl::unexpected(std::move(filled.error()));
+  for (std::size_t i = 0; lends() && i < members.size(); ++i)
+    if (auto seen = look_ahead(host, members[i], key); !seen) return tl::unexpected(std::move(seen.error()));
+  const Kept all_rounds(*this, GpuTurn::Use::alone);
   while (!race.decided() && race.rounds() < most_rounds && spent_ms < budget_ms) {
     // All rounds up to the next look in one job, because loading the members costs more than timing them.
     const int until = *std::upper_bound(bench::Race::looks.begin(), bench::Race::looks.end(), race.rounds());

@@ -105,6 +105,7 @@ TimeReply Session::time(const TimeJob& job) {
   } else if (job.fresh) {
     timed->lay_out(*device_, random_);
   }
+  if (job.order.empty()) return reply;   // everything is ready now
   try {
     TimedArms arms(*device_, task_.file, *timed, *modules.front().module, std::move(variants), random_);
     reply.samples = arms.run(job.order, job.cold, job.seed);

@@ -16,6 +16,7 @@ namespace cudal1::judge {
 namespace {
 
 constexpr double idle_utilisation = 0.05;
+constexpr base::Seconds longest_shared{1};   // for which a turn is shared before those who take times have theirs
 
 }  // namespace
 
@@ -45,12 +46,43 @@ std::filesystem::path Judge::State::gpu_lock() const { return judge::gpu_lock(gp
 
 Judge::State::Hold Judge::State::hold_gpu(GpuTurn::Use use) {
   if (gpu_uuid.empty()) return {};
+  if (kept.turn && (kept_use == GpuTurn::Use::alone || use == GpuTurn::Use::shared)) return {};
+  kept = {};   // or this would wait for itself
   const base::Seconds began = base::now();
   Hold hold;
   if (beside) hold.wish = beside->wish();
   hold.turn = std::make_unique<GpuTurn>(gpu_lock(), use);
   waited += (base::now() - began).count();
   return hold;
+}
+
+bool Judge::State::ends_shared(Hold& hold, GpuTurn::Use use) {
+  Hold& held = hold.turn ? hold : kept;
+  if (!held.turn || (hold.turn ? use : kept_use) == GpuTurn::Use::alone) return false;
+  const bool others = held.turn->end_shared();
+  held = {};
+  return others;
+}
+
+Judge::State::Kept::Kept(State& state, GpuTurn::Use use) : state_(state), use_(use) { take(); }
+
+Judge::State::Kept::~Kept() {
+  if (own_) state_.kept = {};
+}
+
+void Judge::State::Kept::take() {
+  Hold hold = state_.hold_gpu(use_);
+  since_ = base::now();
+  if (!hold.turn) return;
+  own_ = true;
+  state_.kept = std::move(hold);
+  state_.kept_use = use_;
+}
+
+void Judge::State::Kept::give_way() {
+  if (!own_ || base::now() - since_ < longest_shared) return;
+  state_.kept = {};
+  take();
 }
 
 }  // namespace cudal1::judge

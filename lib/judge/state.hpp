@@ -14,6 +14,7 @@
 #include "judge/gpu_lock.hpp"
 #include "judge/input_file.hpp"
 #include "judge/judge.hpp"
+#include "judge/made_ahead.hpp"
 #include "judge/pytorch_turns.hpp"
 
 #include <functional>
@@ -81,6 +82,25 @@ struct Judge::State {
     std::unique_ptr<GpuTurn> turn;
   };
   Hold hold_gpu(GpuTurn::Use use = GpuTurn::Use::alone);
+  // A turn that is kept over several jobs, which then wait for it once. Whoever asks for the GPU alone meanwhile ends one that is shared.
+  class Kept {
+   public:
+    Kept(State& state, GpuTurn::Use use);
+    ~Kept();
+    void give_way();   // a shared one that has lasted: those who wait come first
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+
+   private:
+    State& state_;
+    const GpuTurn::Use use_;
+    bool own_ = false;   // not a part of one that is kept already
+    base::Seconds since_{0};
+    void take();
+  };
+  Hold kept;
+  GpuTurn::Use kept_use = GpuTurn::Use::shared;   // of it, while there is one
+  bool ends_shared(Hold& hold, GpuTurn::Use use);   // ends the turn that a job had, and says whether others shared it just now
   bool crowded = false;                         // the last job that ran into its limit shared the GPU: it is no verdict
   std::filesystem::path gpu_lock() const;
 
@@ -112,6 +132,9 @@ struct Judge::State {
   void lend(DeviceHost& where);
   tl::expected<void, Rejected> fill(DeviceHost& where, std::size_t set, const pytorch::Trial& trial, GpuTurn::Use use);
   tl::expected<void, Rejected> fill_versions(DeviceHost& where);
+  // Compares what a variant makes of the inputs that it is timed on, so that nobody who wants to take times waits for that.
+  tl::expected<void, Rejected> look_ahead(DeviceHost& where, const Executable& executable, const std::string& key);
+  std::optional<Rejected> failed(DeviceHost& where, const RunReply& reply, const pytorch::Trial& trial, const std::string& key);
   pytorch::Comparison compare(std::size_t set, const pytorch::Trial& trial);
   Rejected check_lent(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on);
   Rejected check_trials(DeviceHost& where, const Executable& executable, const std::string& key, CheckJob::Where on, GpuTurn::Use use);
@@ -160,6 +183,10 @@ struct Judge::State {
                                        const std::string& key);
   outcome::Judgement confirm_measured(outcome::Judgement judgement, const Executable& executable,
                                       const std::string& key);
+  bool fits_twice() const;                      // the task, in two processes on the GPU at once
+  MadeAhead::Jobs fresh_jobs(const Executable& executable);
+  ReferenceJob reference_job() const;
+  CheckJob check_job(const Executable& executable, CheckJob::Where on, bool at_full_size) const;
 
   // Verification; the verdict stays inconclusive when nothing is wrong.
   // Executions that are timed later are compared at full size then.
@@ -200,6 +227,8 @@ struct Judge::State {
   std::optional<Executable> against;            // what the user set against the variants
   void prepare_against();
   bool worth_chaining() const;
+  static bool apart(const std::vector<Timed>& results);   // the last two processes
+  void unite(std::vector<Timed>& results, outcome::Judgement& judgement) const;
   void measure_hot(DeviceHost& where, const Executable& executable, Timed& timed, const std::string& key);
   // Over all workloads, in the warm worker.
   tl::expected<bench::Race, Rejected> race(const std::vector<Executable>& members, const std::string& key, int most_rounds);
@@ -222,7 +251,7 @@ template <typename Wanted>
 tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& job, bool whole_workload,
                                                  const std::string& key, GpuTurn::Use use) {
   crowded = false;
-  const auto hold = hold_gpu(use);
+  auto hold = hold_gpu(use);
   DeviceHost::Answer answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
   if (answer.reply) {
     if (auto* wanted = std::get_if<Wanted>(&*answer.reply)) return std::move(*wanted);
@@ -231,7 +260,7 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
   lost(where);
   Rejected judgement;
   if (answer.timed_out) {
-    crowded = use == GpuTurn::Use::shared && hold.turn && hold.turn->end_shared();
+    crowded = ends_shared(hold, use);
     if (!crowded) remember_hang(key);
     judgement.verdict = outcome::Verdict::timeout;
     judgement.message = fmt::format("one execution took longer than {:.3g} s and was stopped", execution_limit(whole_workload).count());

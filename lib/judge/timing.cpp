@@ -82,6 +82,7 @@ tl::expected<Judge::State::Timed, Rejected> Judge::State::measure(DeviceHost& wh
   Timed result;
   std::optional<Verdict> verdict;
   std::string throttled;
+  const Kept all_pairs(*this, GpuTurn::Use::alone);
   while (!verdict) {
     for (std::size_t w = 0; w < count; ++w) {
       const int pairs = comparison.wanted(w);

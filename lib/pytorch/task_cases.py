@@ -21,7 +21,7 @@ from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_me
 SHARED_PARAMETERS = 64 << 20   # bytes
 # Models that are kept, and bytes of those beside the last two: the CPU makes their weights, which takes a network seconds.
 MOST_BUILT, BUILT_BYTES = 8, 1 << 30
-RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.2}   # after which no further run of a trial begins
+RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.1}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
 MANY_RUNS, MANY_SECONDS = 64, 3.0   # before something is refused by what few runs say
 MOST_MEETINGS = 16              # pairs of tensors that are tried for large elements and zeros to meet in: a count, so that equal trials have equal inputs
