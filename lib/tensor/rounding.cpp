@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 namespace cudal1::tensor {
@@ -28,11 +29,6 @@ struct Result {
   Values variance;            // of that and of all errors before; empty: none
   bool sampled = false;
 };
-
-void keep_finite(Values& variance) {
-  for (double& value : variance)
-    if (!std::isfinite(value)) value = 0;
-}
 
 class Propagation {
  public:
@@ -83,6 +79,16 @@ class Propagation {
 
   std::size_t runs() const { return static_cast<std::size_t>(options_.runs); }
 
+  // Runs know nothing of each other: of large arrays each has a thread, which also makes and fills its memory.
+  void for_runs(std::size_t elements, const std::function<void(std::size_t run, int threads)>& body) const {
+    const auto grain = std::max<std::int64_t>(1, rounding_grain / std::max<std::int64_t>(1, static_cast<std::int64_t>(elements)));
+    const int within = std::max(1, options_.threads / std::max(1, options_.runs));
+    const bool many = static_cast<std::int64_t>(elements) >= rounding_grain;
+    parallel(options_.threads, options_.runs, grain, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t run = first; run < last; ++run) body(static_cast<std::size_t>(run), many ? within : 1);
+    });
+  }
+
   tl::expected<Result, base::Diagnostic> node(const PreparedGraph& graph, NodeId id, const std::vector<State>& operands, bool inner) {
     auto value = graph.compute(id, views(operands), options_.threads);
     if (!value) return tl::unexpected(value.error());
@@ -118,41 +124,57 @@ class Propagation {
   // The operands of every run through the node. Their spread about the value is variance that was sampled.
   std::optional<base::Diagnostic> rerun(const PreparedGraph& graph, NodeId id, const std::vector<State>& operands, Result& result) {
     const Values& value = result.state.value->values;
-    if (is_floating(result.state.value->dtype)) result.variance.assign(value.size(), 0);
     result.sampled = true;
-    for (std::size_t run = 0; run < runs(); ++run) {
-      auto moved = graph.compute(id, views(operands, run), options_.threads);
-      if (!moved) return moved.error();
-      if (!result.variance.empty())
-        for_elements(options_.threads, value.size(), [&](std::size_t i) {
-          const double difference = moved->values[i] - value[i];
-          if (std::isfinite(difference)) result.variance[i] += square(difference) / options_.runs;
-        });
-      result.state.runs.push_back(std::make_shared<const Array>(*std::move(moved)));
-    }
+    std::size_t largest = value.size();
+    for (const State& operand : operands) largest = std::max(largest, operand.value->values.size());
+    std::vector<std::optional<base::Diagnostic>> failed(runs());
+    result.state.runs.resize(runs());
+    for_runs(largest, [&](std::size_t run, int threads) {
+      auto moved = graph.compute(id, views(operands, run), threads);
+      if (moved) result.state.runs[run] = std::make_shared<Array>(*std::move(moved));
+      else failed[run] = moved.error();
+    });
+    for (const auto& each : failed)
+      if (each) return each;
+    if (!is_floating(result.state.value->dtype)) return std::nullopt;
+    result.variance.assign(value.size(), 0);
+    for_elements(options_.threads, value.size(), [&](std::size_t i) {
+      for (const Shared& run : result.state.runs) {
+        const double difference = run->values[i] - value[i];
+        if (std::isfinite(difference)) result.variance[i] += square(difference) / options_.runs;
+      }
+    });
     return std::nullopt;
   }
 
   // Adds an independent error to the result and to its runs.
   void add_own(Result& result, Values own) {
     if (std::all_of(own.begin(), own.end(), [](double variance) { return variance == 0; })) return;
-    keep_finite(own);
-    const Array& value = *result.state.value;
+    const Shared value = result.state.value;
+    if (result.variance.empty()) result.variance.assign(own.size(), 0);
+    // Up or down by one sigma: one bit for each run.
     const std::uint64_t stream = next_stream_++;
-    if (result.variance.empty()) result.variance = own;
-    else for_elements(options_.threads, own.size(), [&](std::size_t i) { result.variance[i] += own[i]; });
-    for_elements(options_.threads, own.size(), [&](std::size_t i) { own[i] = std::sqrt(own[i]); });
-    std::vector<std::shared_ptr<Array>> runs;
-    for (std::size_t run = 0; run < this->runs(); ++run)
-      runs.push_back(std::make_shared<Array>(result.state.disturbed() ? *result.state.runs[run] : value));
-    // Up or down by one sigma: one bit for each of up to 128 runs.
-    for_elements(options_.threads, own.size(), [&](std::size_t i) {
-      if (own[i] == 0) return;
-      const auto bits = base::philox(options_.seed, i, stream);
-      for (std::size_t run = 0; run < runs.size(); ++run)
-        runs[run]->values[i] += (bits[run / 32 % 4] >> (run % 32) & 1) != 0 ? own[i] : -own[i];
+    constexpr std::size_t word_bits = 32, drawn_words = 4;
+    const std::size_t words = (runs() + word_bits - 1) / word_bits, share = drawn_words / std::min(words, drawn_words);   // elements to a draw
+    std::vector<std::uint32_t> bits(own.size() * words);
+    for_elements(options_.threads, (own.size() + share - 1) / share, [&](std::size_t draw) {
+      const auto drawn = base::philox(options_.seed, draw, stream);
+      for (std::size_t i = draw * share; i < std::min(own.size(), (draw + 1) * share); ++i) {
+        if (!std::isfinite(own[i])) own[i] = 0;
+        result.variance[i] += own[i];
+        own[i] = std::sqrt(own[i]);
+        for (std::size_t word = 0; word < words; ++word) bits[i * words + word] = drawn[((i - draw * share) * words + word) % drawn_words];
+      }
     });
-    result.state.runs.assign(runs.begin(), runs.end());
+    result.state.runs.resize(runs());
+    for_runs(own.size(), [&](std::size_t run, int) {
+      Shared& known = result.state.runs[run];
+      // What nobody else holds is changed where it lies; nothing here is made as a constant.
+      const auto moved = known && known.use_count() == 1 ? std::const_pointer_cast<Array>(known) : std::make_shared<Array>(known ? *known : *value);
+      for (std::size_t i = 0; i < own.size(); ++i)   // without a branch, because nothing foretells it
+        moved->values[i] += own[i] * (2 * static_cast<double>(bits[i * words + run / word_bits] >> (run % word_bits) & 1) - 1);
+      known = moved;
+    });
   }
 
   Result round_to(Result result, Dtype dtype, bool inner) {
@@ -191,14 +213,16 @@ class Propagation {
     Result result = std::move(made->front());
     const Shared middle = result.state.value;
     result.state.value = std::make_shared<const Array>(value);
-    for (Shared& run : result.state.runs) {
-      Array moved = value;
-      for_elements(options_.threads, value.values.size(), [&](std::size_t i) {
-        const double difference = run->values[i] - middle->values[i];
-        if (std::isfinite(difference)) moved.values[i] += difference;
-      });
-      run = std::make_shared<const Array>(std::move(moved));
-    }
+    if (!result.state.disturbed()) return result;
+    for_runs(value.values.size(), [&](std::size_t run, int) {
+      const auto moved = std::make_shared<Array>(value);
+      const Shared& before = result.state.runs[run];
+      for (std::size_t i = 0; i < value.values.size(); ++i) {
+        const double difference = before->values[i] - middle->values[i];
+        if (std::isfinite(difference)) moved->values[i] += difference;
+      }
+      result.state.runs[run] = moved;
+    });
     return result;
   }
 
@@ -244,7 +268,7 @@ tl::expected<std::map<std::string, RoundedArray>, base::Diagnostic> evaluate_rou
     if (is_floating(output.value.dtype)) {
       output.sigma = std::move(result.variance);
       output.sigma.resize(output.value.values.size(), 0);
-      for (double& each : output.sigma) each = std::sqrt(each);
+      for_elements(options.threads, output.sigma.size(), [&](std::size_t i) { output.sigma[i] = std::sqrt(output.sigma[i]); });
       continue;
     }
     for (const Shared& run : result.state.runs)
