@@ -43,6 +43,8 @@ class Host:
         self.globals = GlobalState()
         comparison.rule.update(request["rule"])
         LentCases.sharers = request.get("sharers", 1)
+        if LentCases.sharers > 1:   # or torch.compile starts as many compilers for each of them as there are cores
+            os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(1, (os.cpu_count() or 1) // (2 * LentCases.sharers))))
         return {"torch": torch.__version__, "python": sys.version.split()[0], "cuda": torch.version.cuda or "",
                 "cudnn": str(torch.backends.cudnn.version() or "") if device != "cpu" else ""}
 
