@@ -53,14 +53,6 @@ std::vector<pytorch::Trial> trials_of(const pytorch::Host& host, base::Random& r
   return trials;
 }
 
-// What a second process is verified with: the first one was, with all.
-std::vector<pytorch::Trial> few_of(const std::vector<pytorch::Trial>& trials) {
-  std::vector<pytorch::Trial> few;
-  for (const pytorch::Trial& trial : trials)
-    if (few.size() < 2 || trial.pattern == reference::Pattern::stray) few.push_back(trial);
-  return few;
-}
-
 double output_bytes(const std::string& offered) {
   const nlohmann::json told = nlohmann::json::parse(offered);
   double bytes = 0;

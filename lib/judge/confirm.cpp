@@ -143,6 +143,7 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     results.push_back(*std::move(timed));
     const auto afterwards = check(fresh, executable, key, CheckJob::Where::fresh);
     if (afterwards->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *afterwards);
+    if (process == 0 && for_confirming) for_confirming->trials = few_of(for_confirming->trials);
     const bool settled = process == 1 && !apart(results) && !results.back().below_floor;
     if (!settled && process < 2) continue;
     try_neighbours(fresh, executable, judgement);

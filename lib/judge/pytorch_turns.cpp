@@ -7,6 +7,13 @@
 
 namespace cudal1::judge {
 
+std::vector<pytorch::Trial> few_of(const std::vector<pytorch::Trial>& trials) {
+  std::vector<pytorch::Trial> few;
+  for (const pytorch::Trial& trial : trials)
+    if (few.size() < 2 || trial.pattern == reference::Pattern::stray) few.push_back(trial);
+  return few;
+}
+
 std::string trial_name(const pytorch::Trial& trial) {
   return fmt::format("{}{}", reference::name(trial.pattern), trial.given ? ", weights that it is given" : trial.weights ? ", other weights" : "");
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace cudal1::judge {
 
@@ -22,6 +23,9 @@ constexpr bool wants_first_samples(std::size_t taken, base::Seconds since) {
 // What alternating between two processes adds to a difference of times: measured, and taken for a tick of the clock, of
 // which half counts. In milliseconds.
 constexpr double hand_over_ms = 0.0004;
+
+// What a second process of a final verdict is verified with: the first one was, with all.
+std::vector<pytorch::Trial> few_of(const std::vector<pytorch::Trial>& trials);
 
 // "inputs with outliers, other weights": under which trial something was seen.
 std::string trial_name(const pytorch::Trial& trial);
