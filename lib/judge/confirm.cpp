@@ -64,6 +64,17 @@ bool Judge::State::fits_twice() const {
   return !lends() && !options.remote && task.necessary_bytes(0) <= static_cast<double>(facts.memory_bytes) / ahead_share;
 }
 
+// The inputs and truths that a variant is timed on, without times.
+std::optional<Rejected> Judge::State::make_timed(DeviceHost& where, const Executable& executable, const std::string& key) {
+  for (std::size_t w = 0; w < task.workloads.size(); ++w) {
+    TimeJob job;
+    job.executables.push_back(executable);
+    job.workload = w;
+    if (auto reply = ask<TimeReply>(where, job, true, key); !reply) return std::move(reply.error());
+  }
+  return std::nullopt;
+}
+
 MadeAhead::Jobs Judge::State::fresh_jobs(const Executable& executable) {
   return {open_job(random.next(), false), reference_job(), check_job(executable, CheckJob::Where::check_sizes, true), task.workloads.size()};
 }
@@ -132,7 +143,9 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
       const auto checked = check(fresh, executable, key);
       if (both) {
         const Step step(*this, "check");
+        const auto failed = checked->verdict == Verdict::inconclusive ? make_timed(fresh, executable, key) : std::nullopt;
         ahead->ready();
+        if (failed) return with_fault(std::move(judgement), *failed);
       }
       if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
       judgement.errors = checked->errors;

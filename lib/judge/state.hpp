@@ -184,6 +184,7 @@ struct Judge::State {
   outcome::Judgement confirm_measured(outcome::Judgement judgement, const Executable& executable,
                                       const std::string& key);
   bool fits_twice() const;                      // the task, in two processes on the GPU at once
+  std::optional<Rejected> make_timed(DeviceHost& where, const Executable& executable, const std::string& key);
   MadeAhead::Jobs fresh_jobs(const Executable& executable);
   ReferenceJob reference_job() const;
   CheckJob check_job(const Executable& executable, CheckJob::Where on, bool at_full_size) const;

@@ -25,6 +25,11 @@ std::optional<Part> part_oracle(const task::Task& task, const task::Workload& wo
                                 const std::map<std::string, tensor::Array>& inputs, const std::string& output, std::size_t count,
                                 double operations_limit, const Soundness& soundness, base::Random& random, int threads);
 
+// y64 and sigma of all outputs, a few indices of an axis at a time and many such pieces at once: what is computed on the way stays in the
+// caches. Empty where a line cannot be cut so, needs whole inputs that are large, or has outputs that are not floats.
+std::optional<std::vector<Expected>> oracle_in_pieces(const task::Task& task, const task::Workload& workload, const std::vector<Bytes>& inputs,
+                                                      const Soundness& soundness, int threads);
+
 // y64 of one output at these indices of an axis along which the line can be cut, without sigma.
 std::optional<std::vector<double>> truth_at(const task::Task& task, const task::Workload& workload,
                                             const std::map<std::string, tensor::Array>& inputs, const std::string& output, int axis,

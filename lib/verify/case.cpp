@@ -59,17 +59,14 @@ std::string failure(const device::RunResult& result) {
 // y64 and sigma of a case, as far as they are affordable: of all outputs, or of parts.
 void take_truth(Case& result, const task::Task& task, double operations, base::Random& random, const CaseOptions& options) {
   constexpr double runs_limit = 4e9;      // operations of all runs at full size
-  constexpr double many_runs_limit = 5e8; // of which sixteen runs are made; else few
-  constexpr int few_runs = 4;
   constexpr std::size_t part_indices = 8;
   reference::Soundness soundness{options.precision, 16, random.next()};
   const bool whole = operations <= reference::affordable_operations;
   if (!task.torch) return;
   if (whole && (!options.full_size || operations * (1 + soundness.runs) <= runs_limit)) {
-    const bool few = options.full_size && result.trial.pattern == reference::Pattern::declared && operations * (1 + soundness.runs) > many_runs_limit;
-    if (few) soundness.runs = few_runs;
-    if (auto truth = reference::oracle(task, result.workload, result.inputs, soundness, options.threads)) result.expected = *std::move(truth);
-    for (Expected& expected : result.expected) expected.few_runs = few && expected.sampled;
+    auto truth = options.full_size ? reference::oracle_in_pieces(task, result.workload, result.inputs, soundness, options.threads) : std::nullopt;
+    if (!truth) truth = reference::oracle(task, result.workload, result.inputs, soundness, options.threads);
+    if (truth) result.expected = *std::move(truth);
     result.oracle = !result.expected.empty();
     return;
   }
@@ -83,6 +80,7 @@ void take_truth(Case& result, const task::Task& task, double operations, base::R
   }
   if (!whole) return;
   // All of y64 is affordable once, and sigma in parts; or sigma of all of it from few runs.
+  constexpr int few_runs = 4;
   soundness.runs = few_runs;
   auto truth = reference::oracle(task, result.workload, result.inputs, all ? std::nullopt : std::optional(soundness), options.threads);
   if (!truth) return;
