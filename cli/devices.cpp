@@ -74,6 +74,7 @@ std::string as_json(const cuda::Inventory& inventory, bool verbose) {
   for (const auto& record : gpu_records()) {
     json one = facts_json(record.name, record.facts);
     one["fitted"] = sim::fitted(record.facts);
+    one["compared"] = sim::compared(record.facts);
     one["own"] = record.own;
     if (record.own) one["source"] = record.source;
     object["simulated"].push_back(std::move(one));
@@ -94,7 +95,9 @@ std::string as_text(const cuda::Inventory& inventory, bool verbose) {
     text += row(one.name, one.facts);
     if (!verbose) continue;
     text += record(one.facts);
-    text += fmt::format("           {}{}\n", sim::fitted(one.facts) ? "times were measured on it, and the model of time fitted to them" : "no time was measured on it: intervals are wider",
+    text += fmt::format("           {}{}\n", sim::fitted(one.facts)     ? "times were measured on it, and the model of time fitted to them"
+                        : sim::compared(one.facts) ? "times were measured on it; the model of time was fitted to others and held"
+                                                   : "no time was measured on it: intervals are wider",
                         one.own ? fmt::format("; a record of {}{}", own_gpus_file().string(), one.source.empty() ? "" : ": " + one.source) : "");
   }
   text += fmt::format("Others go into {}: man cudal1.toml\n", own_gpus_file().string());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_matrix.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cuda/cuda.hpp"
+#include "outcome/speedup_text.hpp"
 #include "report/gpu_matrix.hpp"
 #include "sim/sim.hpp"
 
@@ -35,7 +37,7 @@ bool of_this_gpu(base::Fault fault) {
 std::vector<report::GpuRow> rows(const std::vector<JudgedOnGpu>& all) {
   std::vector<report::GpuRow> rows;
   for (const auto& one : all)
-    rows.push_back({one.record.name, capability(one.record.facts), one.measured, sim::fitted(one.record.facts), one.problem, one.judged.judgements});
+    rows.push_back({one.record.name, capability(one.record.facts), one.measured, sim::compared(one.record.facts), one.problem, one.judged.judgements});
   return rows;
 }
 
@@ -48,6 +50,7 @@ json as_json(const std::vector<JudgedOnGpu>& all) {
              {"compute_capability", capability(one.record.facts)},
              {"measured", one.measured},
              {"fitted", !one.measured && sim::fitted(one.record.facts)},
+             {"compared", !one.measured && sim::compared(one.record.facts)},
              {"problem", one.problem.empty() ? json() : json(one.problem)}};
     if (one.problem.empty()) {
       json judged = to_json(one.judged);
@@ -58,6 +61,15 @@ json as_json(const std::vector<JudgedOnGpu>& all) {
     gpus.push_back(std::move(row));
   }
   return {{"schema", 1}, {"task", task}, {"gpus", gpus}};
+}
+
+// Each GPU takes its time, because everything is judged again with the code for that GPU.
+std::string found(const JudgedOnGpu& one, std::size_t number, std::size_t of, base::Seconds took) {
+  std::string text;
+  for (const auto& [name, judgement] : one.judged.judgements)
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, outcome::name(judgement.verdict, judgement.predicted),
+                        judgement.speedup ? " " + outcome::text(*judgement.speedup) : "");
+  return fmt::format("GPU {} of {}, {}: {} ({:.0f} s)", number, of, one.record.name, text, took.count());
 }
 
 }  // namespace
@@ -76,7 +88,9 @@ std::vector<JudgedOnGpu> judge_on_gpus(const JudgedVariantsOptions& options, con
     choices.insert(choices.begin(), *real);
   }
   for (std::size_t i = 0; i < all.size(); ++i) try {
+      const base::Seconds begin = base::now();
       all[i].judged = judge_on(choices[i], options, console);
+      console.note(found(all[i], i + 1, all.size(), base::now() - begin));
     } catch (const base::Error& error) {
       if (!of_this_gpu(error.fault())) throw;
       all[i].problem = error.what();

@@ -80,7 +80,7 @@ class Reader {
     record.facts.simulated = true;
     record.facts.name = word("name").value_or(name_);
     record.source = word("source").value_or("");
-    if (sim::fitted(record.facts)) refuse(table_, fmt::format("\"{}\" is the name of a built-in record; give this one another", record.facts.name));
+    if (sim::compared(record.facts)) refuse(table_, fmt::format("\"{}\" is the name of a built-in record; give this one another", record.facts.name));
     read_capability(record.facts, like.has_value());
     for (const Field& field : fields) read(field, record.facts, like.has_value());
     // One KiB per block is the system's from 8.0 on (CUDA C++ Programming Guide).

@@ -114,7 +114,7 @@ void parse_tune(Directive& directive, File& file, OpenPlan&) {
       stream.fail_at(at, fmt::format("{} has the value {} twice", tunable.name, *value));
     tunable.values.push_back(*value);
   } while (stream.accept("|"));
-  if (stream.peek().is(",")) stream.fail("the values of a tunable are separated by `|`");
+  if (stream.peek().is(",") || stream.peek().kind == Token::Kind::integer) stream.fail("the values of a tunable are separated by `|`");
   if (stream.accept("if")) tunable.condition = parse_expression(stream);
   file.tunables.push_back(std::move(tunable));
 }

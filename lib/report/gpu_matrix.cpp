@@ -14,7 +14,7 @@ namespace cudal1::report {
 namespace {
 
 std::string how(const GpuRow& row) {
-  return row.measured ? "measured" : row.fitted ? "predicted" : "predicted, not fitted";
+  return row.measured ? "measured" : row.compared ? "predicted" : "predicted, not measured";
 }
 
 std::string brief(const outcome::Judgement& judgement) {
@@ -64,9 +64,9 @@ std::string gpu_matrix(const std::vector<GpuRow>& rows, const Style& style) {
     if (v < variants.size()) document.push_back(Heading{2, variants[v]});
     document.push_back(std::move(table));
   }
-  const bool wide = std::any_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.problem.empty() && !row.measured && !row.fitted; });
+  const bool wide = std::any_of(rows.begin(), rows.end(), [](const GpuRow& row) { return row.problem.empty() && !row.measured && !row.compared; });
   if (wide)
-    document.push_back(Paragraph{"\"Not fitted\": no time was ever measured on that GPU. Its predictions rest on the datasheet, and their intervals are wider."});
+    document.push_back(Paragraph{"\"Not measured\": no time was ever measured on that GPU. Its predictions rest on the datasheet, and their intervals are wider."});
   return draw_for_terminal(document, style);
 }
 

@@ -12,7 +12,7 @@ namespace cudal1::report {
 // What one GPU says of the same variants.
 struct GpuRow {
   std::string gpu, capability;            // "A100", "8.0"
-  bool measured = false, fitted = false;  // fitted: a prediction by a model that was fitted to this GPU
+  bool measured = false, compared = false;  // compared: a prediction by a model that was compared with times measured on this GPU
   std::string problem;                    // why the task itself cannot be judged here; empty: it can
   std::vector<NamedJudgement> judgements;
 };

@@ -199,7 +199,7 @@ class Operator:
         return f"<cudal1 operator {self._schema(self.name)}>"
 
     def __call__(self, *tensors: torch.Tensor, **sizes: int) -> Any:
-        if torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors]):
+        if torch.is_grad_enabled() and any([getattr(tensor, "requires_grad", False) for tensor in tensors]):
             raise RuntimeError(f"{self.name} has no derivative; call it under torch.no_grad() or with tensors that need none")
         if self.native and not torch.compiler.is_compiling():
             _raised.error = None   # of a call that was not made here

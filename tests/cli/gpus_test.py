@@ -31,9 +31,10 @@ class Gpus(CliTest):
         gpus = {gpu["id"]: gpu for gpu in self.run_cli("devices", "--json").json()["simulated"]}
         self.assertLessEqual({"T4", "A10", "L4", "L40S", "RTX4090", "RTX5090", "B200", "A100", "H100", "H200"}, set(gpus))
         self.assertEqual([name for name, gpu in gpus.items() if gpu["fitted"]], ["H200"])
+        self.assertEqual([name for name, gpu in gpus.items() if gpu["compared"]], ["H100", "H200"])
         for name, gpu in gpus.items():
             for key, value in gpu.items():
-                if key not in ("uuid", "driver", "fitted", "own") and not (name == "T4" and key.startswith("tf32")):
+                if key not in ("uuid", "driver", "fitted", "compared", "own") and not (name == "T4" and key.startswith("tf32")):
                     self.assertTrue(value, f"{name}: {key}")
             # Lanes of one SM: 64 or 128, where the clock and the rate are of one document.
             lanes = gpu["fp32_flops_per_second"] / (2 * gpu["clock_hz"] * gpu["sm_count"])
@@ -41,20 +42,23 @@ class Gpus(CliTest):
             self.assertLessEqual(gpu["shared_bytes_per_block"], gpu["shared_bytes_per_sm"])
 
     def test_several_gpus_make_a_matrix(self):
-        result = self.run_cli("bench", "task.cu", "fast.cu", "--gpu", "t4,H200,b200,t4", *SIM, "--json").json()
+        result = self.run_cli("bench", "task.cu", "fast.cu", "--gpu", "t4,H200,b200,h100,t4", *SIM, "--json").json()
         rows = {row["gpu"]: row for row in result["gpus"]}
-        self.assertEqual(list(rows), ["T4", "H200", "B200"])
-        self.assertEqual([(row["measured"], row["fitted"], row["compute_capability"]) for row in rows.values()],
-                         [(False, False, "7.5"), (False, True, "9.0"), (False, False, "10.0")])
+        self.assertEqual(list(rows), ["T4", "H200", "B200", "H100"])
+        self.assertEqual([(row["measured"], row["fitted"], row["compared"], row["compute_capability"]) for row in rows.values()],
+                         [(False, False, False, "7.5"), (False, True, True, "9.0"), (False, False, False, "10.0"), (False, False, True, "9.0")])
         for row in rows.values():
             self.assertEqual((row["problem"], row["predicted"], row["variants"][0]["judgement"]["verdict"]), (None, True, "PREDICTED_FASTER"))
         self.assertAlmostEqual(interval(rows["T4"]["variants"][0]), interval(rows["B200"]["variants"][0]), places=6)
         self.assertGreater(interval(rows["T4"]["variants"][0]), 1.4 * interval(rows["H200"]["variants"][0]))
+        self.assertAlmostEqual(interval(rows["H100"]["variants"][0]), interval(rows["H200"]["variants"][0]), places=6)
         times = [row["reference"][0]["time_ms"] for row in rows.values()]
-        self.assertEqual(len(set(times)), 3)
+        self.assertEqual(len(set(times)), 4)
 
-        table = self.run_cli("bench", "task.cu", "fast.cu", "task.cu", "--gpu", "a10,h200", *SIM).out
-        self.assertIn("predicted, not fitted", table)
+        several = self.run_cli("bench", "task.cu", "fast.cu", "task.cu", "--gpu", "a10,h200", *SIM)
+        self.assertRegex(several.err, r"GPU 1 of 2, A10: fast\.cu PREDICTED_FASTER [0-9.]+x \[.*\], task\.cu PREDICTED_EQUIVALENT .* \(\d+ s\)")
+        table = several.out
+        self.assertIn("predicted, not measured", table)
         self.assertRegex(table, r"A10 +8\.6 ")
         self.assertRegex(table, r"GPU +fast\.cu +task\.cu")
         self.run_cli("bench", "task.cu", "task.cu", "--gpu", "a10,h200", *SIM, code=3)

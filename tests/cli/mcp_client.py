@@ -6,6 +6,7 @@ cancels a call, is killed with its server, and goes on.
   mcp_client.py CUDAL1        exits with 77 where the SDK (`pip install mcp`) is missing
 """
 import asyncio
+import os
 import pathlib
 import shutil
 import sys
@@ -15,7 +16,10 @@ try:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 except ImportError as error:
-    print(f"skipped: {error}; pip install mcp")
+    installed = pathlib.Path(__file__).resolve().parents[2] / "build" / "python"   # cmake/install_python_packages.sh
+    if (installed / "bin" / "python").exists() and pathlib.Path(sys.prefix) != installed:
+        os.execv(installed / "bin" / "python", [installed / "bin" / "python", *sys.argv])
+    print(f"skipped: {error}; sh cmake/install_python_packages.sh, or pip install mcp")
     sys.exit(77)
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "softmax.cu"

@@ -177,6 +177,8 @@ class OnFakeGpu(unittest.TestCase):
             op(torch.zeros(4, 100), torch.zeros(100))
         with self.assertRaisesRegex(RuntimeError, "no derivative"):
             op(torch.zeros(4, 100, requires_grad=True), torch.zeros(100))
+        with self.assertRaisesRegex(RuntimeError, "type 'Tensor' for argument 'A' but instead found type 'int'"):
+            op(1, torch.zeros(100))
         text = op.path.read_text()
         op.path.write_text(text.replace("K * B", "3 * B"))
         with self.assertRaisesRegex(RuntimeError, "has changed since it was loaded"):

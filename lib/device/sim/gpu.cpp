@@ -110,6 +110,9 @@ bool same_gpu_name(const std::string& a, const std::string& b) { return plain(a)
 
 bool fitted(const outcome::DeviceFacts& facts) { return facts.name == gpu("H200").name; }
 
+// What was found is in tests/figures/time_model/README.md.
+bool compared(const outcome::DeviceFacts& facts) { return fitted(facts) || facts.name == gpu("H100").name; }
+
 std::vector<std::string> gpu_names() {
   std::vector<std::string> names;
   for (const Gpu& gpu : records()) names.emplace_back(gpu.name);

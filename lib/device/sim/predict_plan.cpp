@@ -54,7 +54,7 @@ std::optional<tl::expected<device::Prediction, device::RunResult>> SimDevice::pr
   auto parts = profile(plan);
   if (!parts) return tl::unexpected(std::move(parts.error()));
   device::Prediction prediction;
-  prediction.log_error = fitted(facts_) ? fitted_log_error : unfitted_log_error;
+  prediction.log_error = compared(facts_) ? compared_log_error : uncompared_log_error;
   // Blocks run more than once: with memory that something else filled, a step of its own in `parts`, they may add to it twice.
   prediction.comparable = parts->size() == 1 && parts->front().launch &&
                           std::none_of(plan.plan->buffers.begin(), plan.plan->buffers.end(), [](const kernel::PlanBuffer& buffer) { return buffer.role == kernel::PlanBuffer::Role::inout; });

@@ -43,6 +43,7 @@ std::vector<std::string> gpu_names();
 const outcome::DeviceFacts& gpu(const std::string& name);  // throws base::Error(usage) with the nearest name
 bool same_gpu_name(const std::string& a, const std::string& b);  // but for case, spaces, "_" and "-"
 bool fitted(const outcome::DeviceFacts& gpu);              // whether the model of time was fitted to times measured on it
+bool compared(const outcome::DeviceFacts& gpu);            // whether its predictions were compared with such times, fitted or not
 std::vector<std::string> instructions();                   // what it knows, for `devices --verbose`
 
 }  // namespace cudal1::sim

@@ -228,7 +228,7 @@ void report(const std::vector<Pair>& pairs, const std::vector<std::vector<double
                std::array{"model", "bytes only", "instructions only"}[r], 100.0 * static_cast<double>(all[r].ordered) / static_cast<double>(all[r].pairs),
                all[r].pairs, good[r], names.size());
   // The interval of a prediction is meant for nine of ten: that of a ratio has two of them in it.
-  const double half_width = std::hypot(1, 1) * (sim::fitted(sim::gpu(gpu_name)) ? sim::fitted_log_error : sim::unfitted_log_error);
+  const double half_width = std::hypot(1, 1) * (sim::compared(sim::gpu(gpu_name)) ? sim::compared_log_error : sim::uncompared_log_error);
   const auto inside = std::count_if(ratio_errors.begin(), ratio_errors.end(), [&](double error) { return std::abs(error) <= half_width; });
   fmt::print("intervals of ratios, a factor of exp({:.2f}), hold {:.1f} % of {} measured ones\n", half_width, 100.0 * static_cast<double>(inside) / static_cast<double>(ratio_errors.size()), ratio_errors.size());
   const auto [middle, most] = spread(ratio_errors);
