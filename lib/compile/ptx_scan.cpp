@@ -97,20 +97,28 @@ class AddressFlow {
       for (const Words* words : body) visit(*words);
     } while (changed_);
     for (const auto& [parameter, found] : passed_) mark(found);  // no call took them
+    if (looks_at_its_own_) mark(kept_);
   }
 
  private:
+  // The thread's own memory: what is kept there for printf gets nowhere unless the function looks at that memory.
+  static constexpr int own_memory = -1;
+
   Variables in(const Operand& operand) const {
     Variables found;
     for (const std::string_view word : operand.words) {
       if (const auto variable = variables_.find(word); variable != variables_.end()) found.insert(variable->second);
+      if (word.starts_with("__local_depot")) found.insert(own_memory);
       if (const auto held = registers_.find(word); held != registers_.end()) found.insert(held->second.begin(), held->second.end());
     }
     return found;
   }
 
   void mark(const Variables& found) {
-    for (const int variable : found) written_[static_cast<std::size_t>(variable)] = true;
+    for (const int variable : found) {
+      if (variable == own_memory) looks_at_its_own_ = true;
+      else written_[static_cast<std::size_t>(variable)] = true;
+    }
   }
 
   void visit(const Words& words) {
@@ -131,8 +139,12 @@ class AddressFlow {
         for (const std::string_view word : operand.words)
           if (const auto held = ever_passed_.find(word); held != ever_passed_.end()) mark(held->second);
     if (verb == "ld" || verb == "ldu" || verb == "prefetch" || verb == "prefetchu" || verb == "ldmatrix" ||
-        (verb == "wmma" && contains(".load")))
+        (verb == "wmma" && contains(".load"))) {
+      if (contains(".local")) looks_at_its_own_ = true;
+      for (std::size_t i = 1; i < all.size(); ++i)
+        if (in(all[i]).contains(own_memory)) looks_at_its_own_ = true;
       return;
+    }
     if (verb == "st" && opcode.starts_with("st.param")) {
       Variables found;
       for (std::size_t i = 1; i < all.size(); ++i) found.merge(in(all[i]));
@@ -142,6 +154,12 @@ class AddressFlow {
         passed_[all[0].words[0]].merge(found);
       }
       return;
+    }
+    if (verb == "st" && !all.empty() && (contains(".local") || in(all[0]) == Variables{own_memory})) {
+      for (std::size_t i = 1; i < all.size(); ++i) kept_.merge(in(all[i]));
+      Variables place = in(all[0]);
+      place.erase(own_memory);
+      return mark(place);
     }
     if (verb == "call" || verb == "call_uni") return called(all);
     if (verb == "cp" && contains(".shared") && contains(".global") && !contains(".global.shared")) return;  // global is the source
@@ -187,6 +205,8 @@ class AddressFlow {
   std::map<std::string_view, Variables> registers_;
   std::map<std::string_view, Variables> passed_;         // by the parameter of a call to come
   std::map<std::string_view, Variables> ever_passed_;    // and of those that were
+  Variables kept_;                                       // in the thread's own memory
+  bool looks_at_its_own_ = false;                        // or lets its address get away
   bool changed_ = false;
 };
 

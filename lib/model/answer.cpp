@@ -167,14 +167,15 @@ const std::string* best_block(const std::vector<std::string>& blocks) {
   return best;
 }
 
-// Code without a fence, from its first line on: a directive, an include or a comment in front of a kernel.
+// Code without a fence, from its first line on: a comment, a directive, a declaration, or what ends as only a statement does.
 std::string bare_code(const std::vector<std::string>& lines) {
   const auto code = [](const std::string& line) {
+    constexpr std::array<std::string_view, 24> beginnings = {
+        "//", "/*", "#include", "#define", "#pragma", "#if", "#undef", "template", "__global__", "__device__", "__constant__", "__host__", "__managed__", "__shared__",
+        "__forceinline__", "__noinline__", "extern", "using ", "constexpr", "static", "struct ", "typedef ", "namespace ", "inline "};
     const std::string_view text = base::trim(line);
-    return text.starts_with("//@") || text.starts_with("#include") || text.starts_with("#define") || text.starts_with("#pragma") ||
-           text.starts_with("//") || text.starts_with("/*") || text.starts_with("template") || text.starts_with("__global__") ||
-           text.starts_with("__device__") || text.starts_with("extern") || text.starts_with("using ") || text.starts_with("constexpr") ||
-           text.starts_with("static");
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) { return text.starts_with(beginning); }) ||
+           text.ends_with(';') || text.ends_with('{') || text.ends_with('}');
   };
   std::string text;
   for (auto line = std::find_if(lines.begin(), lines.end(), code); line != lines.end(); ++line) text += *line + '\n';

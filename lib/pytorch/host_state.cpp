@@ -107,7 +107,7 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   if (!defended(Defence::patterns)) return result;
   add(Pattern::stray);
   if (task_bytes > large) return result;
-  if (!integer_limits.empty()) add(Pattern::full_width);
+  if (!integer_limits.empty()) add(Pattern::full_width, 2);
   if (whole_inputs) add(Pattern::repeats);
   add(Pattern::mixed);
   add(Pattern::wide);

@@ -347,11 +347,12 @@ def unsettle(model, tensors, seed, buffers=True):
     return model
 
 
-def full_width(tensor, limit, seed):
-    """Integers of any magnitude below the limit, of both signs where the declared ones have both."""
+def full_width(tensor, limit, seed, below=False):
+    """Integers of any magnitude below the limit, of both signs where the declared ones have both, or then all far below 0."""
     generator = generator_for(tensor, seed)
-    low = -limit if bool((tensor < 0).any()) else 0
-    return torch.randint(low, limit, tensor.shape, generator=generator, device=tensor.device, dtype=torch.int64).to(tensor.dtype)
+    signed = bool((tensor < 0).any())
+    low, high = (-limit if signed else 0), (-(limit // 8) if signed and below else limit)
+    return torch.randint(low, high, tensor.shape, generator=generator, device=tensor.device, dtype=torch.int64).to(tensor.dtype)
 
 
 def dim_index(output, axis, seed):

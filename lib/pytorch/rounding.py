@@ -232,6 +232,9 @@ class Rounding(TorchDispatchMode):
         if name in ("prod", "cumprod"):
             terms = args[0].shape[args[1]] if len(args) > 1 and isinstance(args[1], int) and args[0].dim() else args[0].numel()
             return self.disturbed(out, RMS * UNIT * math.sqrt(2 * max(1, terms)) * out)
+        if name == "logcumsumexp":   # each step rounds what all before it came to, and none of them counts more than once
+            steps = torch.nan_to_num(out, 0.0, 0.0, 0.0).square().cumsum(args[1]).sqrt_()
+            return self.disturbed(self.jostled(function, args, kwargs, out), steps.mul_(2 * RMS * UNIT))
         if name in SEVERAL:
             return self.jostled(function, args, kwargs, out)
         return self.disturbed(out, RMS * UNIT * 2 * out)

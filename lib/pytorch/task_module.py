@@ -275,7 +275,7 @@ class TaskModule:
             values = mapped(values, lambda tensor: repeated(tensor, generator_for(tensor, seed)))
         if integers:
             limits = {id(tensor): integers[each["name"]] for each, tensor in zip(self.inputs, self.input_tensors(values)) if each["name"] in integers}
-            values = mapped(values, lambda tensor: full_width(tensor, limits[id(tensor)], seed) if id(tensor) in limits else tensor)
+            values = mapped(values, lambda tensor: full_width(tensor, limits[id(tensor)], seed, turn == 1) if id(tensor) in limits else tensor)
         return values
 
     def outlined_inputs(self):

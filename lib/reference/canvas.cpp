@@ -112,10 +112,12 @@ void Canvas::stray(const std::function<double(const Words&)>& value) {
   if (!any && count_ > 0) one(value(words(count_, stray_tag)));
 }
 
-void Canvas::one(double value) {
+void Canvas::one(double value) { few(value, 1); }
+
+void Canvas::few(double value, std::size_t count) {
   if (count_ == 0) return;
   base::Random random(seed_, 0x1e0 + stream_);
-  set(edge() + random.below(count_ - 2 * edge()), value);
+  for (std::size_t i = 0; i < count; ++i) set(edge() + random.below(count_ - 2 * edge()), value);
 }
 
 double Canvas::banded(std::size_t element, std::uint32_t regime) const {
@@ -202,12 +204,13 @@ void Canvas::only(std::size_t axis, std::int64_t index) {
     if (this->index(i, axis) != index) set(i, 0);
 }
 
-void Canvas::full_width(double limit) {
+void Canvas::full_width(double limit, bool below) {
   const bool negative = declared_.kind != Kind::randint || declared_.low < 0;
   for (std::size_t i = 0; i < count_; ++i) {
     const Words drawn = words(i, inside_tag);
     const double wide = unit(drawn[0]) + unit(drawn[1]) * 0x1p-32;
-    set(i, std::floor((negative && dtype_ != tensor::Dtype::uint8 ? 2 * wide - 1 : wide) * limit));
+    if (below && negative && dtype_ != tensor::Dtype::uint8) set(i, -std::floor((1 + 7 * wide) / 8 * limit));
+    else set(i, std::floor((negative && dtype_ != tensor::Dtype::uint8 ? 2 * wide - 1 : wide) * limit));
   }
 }
 

@@ -41,13 +41,14 @@ class Canvas {
   // About one element in 24, away from the ends, and at least one.
   void stray(const std::function<double(const Words&)>& value);
   void one(double value);                               // a single element, away from the ends
+  void few(double value, std::size_t count);            // or at most so many
   void bands(std::size_t axis, bool small, bool far);   // `small`: also bands 2^-20 as large; `far`: also bands up to 2^15 away from 0
   void magnitudes(std::size_t axis);
   void tiny();
   void only(std::size_t axis, std::int64_t index);      // 0 elsewhere
   // Integers or truth values of the declared range that repeat along an axis: arange shuffled, others all least, all largest, or one of three.
   void repeats(std::size_t turn);
-  void full_width(double limit);
+  void full_width(double limit, bool below);            // `below`: all far below 0, where the declared ones have both signs
 
  private:
   double banded(std::size_t element, std::uint32_t regime) const;

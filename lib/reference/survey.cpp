@@ -40,7 +40,8 @@ bool cancels(std::string_view function) {
 }
 
 bool keeps_integers(std::string_view function) {
-  static const Names names{"add", "sub", "mul", "neg", "abs", "square", "sum", "cumsum", "amax", "amin", "maximum", "minimum", "matmul", "sort", "topk", "floor_divide"};
+  static const Names names{"add", "sub", "mul", "neg", "abs", "square", "sum", "cumsum", "amax", "amin", "maximum", "minimum", "matmul", "sort", "topk", "floor_divide",
+                           "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"};
   return names.contains(function) || shape_functions().contains(function);
 }
 
@@ -54,7 +55,7 @@ bool multiplies(std::string_view function) { return function == "mul" || functio
 bool adds_up(std::string_view function) { return function == "sum" || function == "cumsum" || function == "matmul"; }
 
 bool sums_plainly(std::string_view function) {
-  static const Names names{"sum", "mean", "logsumexp", "norm", "var", "std", "softmax", "log_softmax", "layer_norm", "rms_norm", "cumsum"};
+  static const Names names{"sum", "mean", "logsumexp", "norm", "var", "std", "softmax", "log_softmax", "layer_norm", "rms_norm", "cumsum", "any", "all"};
   return names.contains(function);
 }
 
@@ -125,7 +126,25 @@ bool multiplies_inputs(const tensor::Graph& graph, const tensor::Node& node) {
   });
 }
 
-double largest(tensor::Dtype dtype) {
+// The two inputs of integers that a line's only product takes one each of; none if it is not so.
+std::vector<std::size_t> factors_of(const task::Task& task, const Survey& survey) {
+  const tensor::Graph& graph = *task.torch;
+  const auto product = std::find_if(graph.nodes.begin(), graph.nodes.end(), [](const tensor::Node& node) { return multiplies(node.function); });
+  if (survey.degree != 2 || product == graph.nodes.end() || product->operands.size() != 2) return {};
+  std::vector<std::size_t> result;
+  for (const tensor::NodeId operand : product->operands) {
+    std::vector<std::size_t> here;
+    for (std::size_t i = 0; i < task.file.buffers.size(); ++i)
+      if (survey.inputs[i].arithmetic && reached(graph, task.file.buffers[i].name)[static_cast<std::size_t>(operand)]) here.push_back(i);
+    if (here.size() != 1) return {};
+    result.push_back(here.front());
+  }
+  return result.front() == result.back() ? std::vector<std::size_t>{} : result;
+}
+
+}  // namespace
+
+double largest_integer(tensor::Dtype dtype) {
   switch (dtype) {
     case tensor::Dtype::int8: return 127;
     case tensor::Dtype::uint8: return 255;
@@ -134,8 +153,6 @@ double largest(tensor::Dtype dtype) {
     default: return 0x1p53;
   }
 }
-
-}  // namespace
 
 Survey survey(const task::Task& task) {
   Survey result;
@@ -160,24 +177,27 @@ Survey survey(const task::Task& task) {
       if (nodes[k] && cancels(graph.nodes[k].function)) result.inputs[i].homogeneous = false;
     result.inputs[i].arithmetic = !tensor::is_floating(buffer.dtype) && buffer.dtype != tensor::Dtype::bool_ && only_arithmetic(graph, buffer.name);
   }
+  result.factors = factors_of(task, result);
   return result;
 }
 
 double integer_limit(const task::Task& task, const Survey& survey, const task::Workload& workload) {
   double limit = 0x1p53;
   double terms = 2;
+  const bool only_products = task.torch && std::none_of(task.torch->nodes.begin(), task.torch->nodes.end(),
+                                                        [](const tensor::Node& node) { return adds_up(node.function) && node.function != "matmul"; });
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i) {
     const kernel::Buffer& buffer = task.file.buffers[i];
-    if (buffer.role != Role::input && !tensor::is_floating(buffer.dtype) && buffer.dtype != tensor::Dtype::bool_) limit = std::min(limit, largest(buffer.dtype));
+    if (buffer.role != Role::input && !tensor::is_floating(buffer.dtype) && buffer.dtype != tensor::Dtype::bool_) limit = std::min(limit, largest_integer(buffer.dtype));
     if (buffer.role == Role::output || !survey.sums) continue;
-    double count = 1;
+    double count = 1, longest = 1;
     if (const auto extents = kernel::extents(buffer.shape, workload.environment))
-      for (const std::int64_t extent : *extents) count *= static_cast<double>(extent);
-    terms = std::max(terms, count);
+      for (const std::int64_t extent : *extents) count *= static_cast<double>(extent), longest = std::max(longest, static_cast<double>(extent));
+    terms = std::max(terms, only_products ? longest : count);   // a product of matrices adds up along one axis
   }
   limit = std::pow(limit / (terms * static_cast<double>(1 + task.torch->nodes.size())), 1.0 / survey.degree);
   for (std::size_t i = 0; i < task.file.buffers.size(); ++i)
-    if (survey.inputs[i].arithmetic) limit = std::min(limit, largest(task.file.buffers[i].dtype));
+    if (survey.inputs[i].arithmetic) limit = std::min(limit, largest_integer(task.file.buffers[i].dtype));
   return std::floor(limit);
 }
 

@@ -29,9 +29,12 @@ struct Survey {
   bool not_a_number = false;
   int degree = 1;                  // of the outputs in the integers: products taken, and one
   bool sums = false;               // elements meet in sums
+  std::vector<std::size_t> factors;   // two inputs of integers that meet in the line's only product, one in each operand; else none
 };
 
 Survey survey(const task::Task& task);
+
+double largest_integer(tensor::Dtype dtype);
 
 // The largest magnitude of integers with which the line's sums and products stay exact in double precision and in the
 // types of the outputs; less than 2 where there is no room.

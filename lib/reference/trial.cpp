@@ -244,13 +244,21 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
     case Pattern::not_a_number:
       canvas.fill();
       if (known.single_elements) canvas.stray([](const Words&) { return std::numeric_limits<double>::quiet_NaN(); });
-      else if (special) canvas.one(std::numeric_limits<double>::quiet_NaN());
+      // Few, for what they reach is NaN and shows nothing else; several, for what they reach may be decided by others.
+      else if (special) canvas.few(std::numeric_limits<double>::quiet_NaN(), std::clamp<std::size_t>(canvas.extents().empty() ? 1 : static_cast<std::size_t>(canvas.extents().front() / 4), 1, 8));
       break;
     case Pattern::mixed:
       canvas.fill();
       canvas.stray([&](const Words& words) { return mixed_value(known, inputs.dtype(buffer), trial.turn == 0, words); });
       break;
   }
+}
+
+// How large the integers of an input are. Of two that meet in a product, one takes in turn 2 what both together may.
+double width(const Survey& known, const Inputs& inputs, const Trial& trial, std::size_t buffer, double limit) {
+  if (trial.turn < 2 || known.factors.size() != 2) return limit;
+  const bool large = known.factors[trial.seed / 2 % 2] == buffer;
+  return large ? std::min(std::floor(limit * limit / 2), largest_integer(inputs.dtype(buffer))) : 2;
 }
 
 bool is_arithmetic(const Survey& known) {
@@ -319,7 +327,7 @@ std::vector<Trial> trials(const task::Task& task, const task::Workload& workload
     if (constants > 0) add(Pattern::constants, every_pattern && constants > 1 ? constants + 1 : 1);
   }
   if (!defended(Defence::patterns)) return result;
-  if (every_pattern && is_arithmetic(known)) add(Pattern::full_width);
+  if (every_pattern && is_arithmetic(known)) add(Pattern::full_width, known.factors.empty() ? 2 : 3);
   if (every_pattern && (plain > 0 || is_arithmetic(known))) add(Pattern::lone, 3);
   if (repeats(task, inputs)) add(Pattern::repeats, every_pattern ? 2 : 1);
   if (plain == 0) return result;
@@ -366,7 +374,10 @@ std::vector<Bytes> inputs(const task::Task& task, const task::Workload& workload
     if (trial.pattern == Pattern::sibling && inputs.distribution(i).kind == Kind::randint) canvas.fill_inside(~trial.seed);
     if (trial.pattern == Pattern::repeats && inputs.repeatable(i)) canvas.repeats(trial.turn);
     if ((trial.pattern == Pattern::full_width || trial.pattern == Pattern::lone) && known.inputs[i].arithmetic)
-      if (const double limit = integer_limit(task, known, workload); limit >= 2) trial.pattern == Pattern::lone ? canvas.one(limit) : canvas.full_width(limit);
+      if (const double limit = integer_limit(task, known, workload); limit >= 2) {
+        if (trial.pattern == Pattern::lone) canvas.one(limit);
+        else canvas.full_width(width(known, inputs, trial, i, limit), trial.turn == 1);
+      }
     if (std::find(inputs.constants().begin(), inputs.constants().end(), i) == inputs.constants().end()) continue;
     ++next_constant;
     if (trial.pattern == Pattern::constants && (trial.turn == 0 || trial.turn == next_constant)) canvas.move_all();

@@ -38,7 +38,7 @@ enum class Pattern {
   tiny,           // half as declared, half small down to subnormals, and both zeros
   infinite,       // as declared, but about one element in 24 is an infinity
   not_a_number,   // as declared, but some elements are NaN
-  full_width,     // integers that fill their type, as far as sums and products of them stay exact
+  full_width,     // integers that fill their type, as far as sums and products of them stay exact; all of them far below 0; or one of two factors alone
   mixed,          // as stray, and where the line allows it NaN, infinities and numbers up to 2^32 as well
   repeats,        // integers and truth values: along one axis some indices hold one value, the least or the largest or few; arange shuffled
 };

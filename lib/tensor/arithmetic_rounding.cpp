@@ -83,6 +83,10 @@ Values ArithmeticRounding::variance(const PreparedGraph& graph, NodeId id, const
         if (rounded_once && static_cast<double>(static_cast<float>(values[i])) == values[i]) return;
         variance[i] = square(unit) * (square((1 + rule.ulps) * values[i]) + square(rule.floor));
       });
+      if (graph.node(id).function == "logcumsumexp") {
+        const Values steps = of_steps(graph, id, value, 2 * unit);
+        for (std::size_t i = 0; i < variance.size(); ++i) variance[i] += steps[i];
+      }
       break;
     }
     case Kind::sum: variance = of_sum(graph, id, operands, value, unit, inner); break;
@@ -98,6 +102,26 @@ Values ArithmeticRounding::variance(const PreparedGraph& graph, NodeId id, const
   if (value.dtype != Dtype::float64)
     for (std::size_t i = 0; i < variance.size(); ++i)
       if (std::abs(values[i]) < smallest_normal) variance[i] += square(values[i]);
+  return variance;
+}
+
+double ArithmeticRounding::accumulated(const PreparedGraph& graph, NodeId id, const Views& operands, const Array& value) const {
+  return std::min(longest_accumulation, terms_of(graph, id, operands, static_cast<double>(std::max<std::size_t>(1, value.values.size()))));
+}
+
+// A running value that each step changes by a function of itself: all before it were rounded, and none counts more than once.
+Values ArithmeticRounding::of_steps(const PreparedGraph& graph, NodeId id, const Array& value, double unit) const {
+  const Names names = graph.names();
+  const Around around(value.shape, graph.call(id, names).axis("dim", static_cast<int>(value.shape.size())));
+  Values variance(value.values.size());
+  for (std::int64_t line = 0; line < around.outer * around.inner; ++line) {
+    double squares = 0;
+    for (std::int64_t k = 0; k < around.length; ++k) {
+      const auto at = static_cast<std::size_t>((line / around.inner * around.length + k) * around.inner + line % around.inner);
+      if (std::isfinite(value.values[at])) squares += square(value.values[at]);
+      variance[at] = square(unit) * squares;
+    }
+  }
   return variance;
 }
 

@@ -36,9 +36,13 @@ class ArithmeticRounding {
   // Empty where the function is exact. `inner`: what the graph computes on its way is float32, as inside one function.
   Values variance(const PreparedGraph& graph, NodeId id, const RoundingRule& rule, const Views& operands, const Array& value, bool inner) const;
 
+  // Terms of a sum that one accumulator takes.
+  double accumulated(const PreparedGraph& graph, NodeId id, const Views& operands, const Array& value) const;
+
  private:
   Values of_sum(const PreparedGraph& graph, NodeId id, const Views& operands, const Array& value, double unit, bool inner) const;
   Values of_scan(const PreparedGraph& graph, NodeId id, const Array& in, const Array& value, double unit) const;
+  Values of_steps(const PreparedGraph& graph, NodeId id, const Array& value, double unit) const;
   Values mixed_taps(const PreparedGraph& graph, NodeId id, const Views& operands, Values squares) const;
 
   const RoundingOptions& options_;

@@ -210,7 +210,7 @@ void softshrink(const Evaluation& e) {
   map_with(e, [l = e.call.number("lambd")](double x) { return x > l ? x - l : x < -l ? x + l : 0; });
 }
 void threshold(const Evaluation& e) {
-  map_with(e, [t = e.call.number("threshold"), v = e.call.number("value")](double x) { return x > t ? x : v; });
+  map_with(e, [t = e.call.number("threshold"), v = e.call.number("value")](double x) { return x <= t ? v : x; });
 }
 
 Type cast_type(const Call& call) { return {parse_dtype(call.word("dtype")).value_or(Dtype::float32), call.type(0).shape}; }

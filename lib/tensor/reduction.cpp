@@ -164,8 +164,7 @@ void evaluate_norm(const Evaluation& e) {
     double total = p == -INFINITY ? INFINITY : 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const double a = std::abs(x[i]);
-      if (p == INFINITY) total = std::max(total, a);
-      else if (p == -INFINITY) total = std::min(total, a);
+      if (std::isinf(p)) total = std::isnan(a) || (p > 0 ? a > total : a < total) ? a : total;
       else total += p == 0 ? (a != 0 ? 1 : 0) : p == 1 ? a : p == 2 ? a * a : std::pow(a, p);
     }
     return std::isinf(p) || p == 0 || p == 1 ? total : p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);

@@ -5,6 +5,7 @@
 #include "tensor/arithmetic_rounding.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@ bool is_short(Dtype dtype) { return dtype == Dtype::float16 || dtype == Dtype::b
 struct State {
   Shared value;
   std::vector<Shared> runs;   // empty: all as `value`
+  double terms = 0;           // that one accumulator took: it may have begun at what is added to them
   bool disturbed() const { return !runs.empty(); }
 };
 
@@ -110,8 +112,32 @@ class Propagation {
     } else if (moved) {
       if (auto failed = rerun(graph, id, operands, result)) return tl::unexpected(*failed);
     }
-    if (is_floating(dtype)) add_own(result, own_.variance(graph, id, rule, views(operands), *result.state.value, inner));
+    if (is_floating(dtype)) {
+      Values own = own_.variance(graph, id, rule, views(operands), *result.state.value, inner);
+      begun_elsewhere(graph, id, operands, own, result.state);
+      add_own(result, std::move(own), rule.kind == Kind::function);
+      if (rule.kind == Kind::sum) result.state.terms = own_.accumulated(graph, id, views(operands), *result.state.value);
+    }
     return round_to(std::move(result), dtype, inner || !widens(graph, id, rule, dtype));
+  }
+
+  // A sum s of n terms to which d is added: an accumulator that begins at d goes from there to d + s, and each step is rounded.
+  void begun_elsewhere(const PreparedGraph& graph, NodeId id, const std::vector<State>& operands, Values& own, State& result) const {
+    const std::string& function = graph.node(id).function;
+    if (function != "add" && function != "sub") return;
+    const Array& value = *result.value;
+    const double unit = rounding_rms * arithmetic_roundoff(value.dtype);
+    for (const State& sum : operands) {
+      if (sum.terms <= 1 || sum.value->shape != value.shape || own.size() != value.values.size()) continue;
+      for_elements(options_.threads, own.size(), [&](std::size_t i) {
+        const double whole = value.values[i], part = sum.value->values[i];
+        const double begin = std::abs(whole - part) < std::abs(whole + part) ? whole - part : whole + part;   // added or taken away
+        if (!sum.disturbed() && begin == std::nearbyint(begin)) return;                                       // integers are exact
+        const double more = square(begin) + begin * (whole - begin);
+        if (more > 0 && std::isfinite(more)) own[i] += square(unit) * sum.terms * more;
+      });
+      result.terms = std::max(result.terms, sum.terms);
+    }
   }
 
   // Whether the function computes in more bits than its result of a short type holds.
@@ -147,8 +173,9 @@ class Propagation {
     return std::nullopt;
   }
 
-  // Adds an independent error to the result and to its runs.
-  void add_own(Result& result, Values own) {
+  // Adds an error to the result and to its runs, independent of others, but that with `alike` three of four numbers that are equal err
+  // together: a function of single elements gives equal results for equal arguments.
+  void add_own(Result& result, Values own, bool alike = false) {
     if (std::all_of(own.begin(), own.end(), [](double variance) { return variance == 0; })) return;
     const Shared value = result.state.value;
     if (result.variance.empty()) result.variance.assign(own.size(), 0);
@@ -164,6 +191,9 @@ class Propagation {
         result.variance[i] += own[i];
         own[i] = std::sqrt(own[i]);
         for (std::size_t word = 0; word < words; ++word) bits[i * words + word] = drawn[((i - draw * share) * words + word) % drawn_words];
+        if (!alike || (i * 0x9e3779b97f4a7c15 >> 62) == 0 || own[i] == 0) continue;
+        const auto same = base::philox(options_.seed, std::bit_cast<std::uint64_t>(value->values[i]), ~stream);
+        for (std::size_t word = 0; word < words; ++word) bits[i * words + word] = same[word % drawn_words];
       }
     });
     result.state.runs.resize(runs());

@@ -191,9 +191,14 @@ std::string rounding_body(const Call& call) {
       axes.insert(axes.begin(), 0);
       return normalized("input", axes, call.number("eps")) + "y = z" + affine(call, channels_shape(call));
     }
+    // What is the same for a whole channel is commonly taken together first: a factor and an addend, as PyTorch has them on the CPU.
     const std::string shape = shape_text(channels_shape(call));
-    return fmt::format("y = (input - torch.reshape(running_mean, {0})) * torch.rsqrt(torch.reshape(running_var, {0}) + {1:.17g}){2}", shape,
-                       call.number("eps"), affine(call, channels_shape(call)));
+    const auto channel = [&](const char* name, std::string_view without) {
+      return call.index(name) >= 0 ? fmt::format("torch.reshape({}, {})", name, shape) : std::string(without);
+    };
+    const std::string factor = fmt::format("f = torch.rsqrt(torch.reshape(running_var, {}) + {:.17g})", shape, call.number("eps"));
+    return fmt::format("{}{}; y = input * f + ({} - torch.reshape(running_mean, {}) * f)", factor, call.index("weight") >= 0 ? " * " + channel("weight", "") : "",
+                       channel("bias", "0"), shape);
   }
   if (name == "var" || name == "std") return variance(call, name == "std");
   if (name == "norm") return norm(call);

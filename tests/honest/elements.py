@@ -102,6 +102,7 @@ ELEMENTS = [
     element("softshrink", "F.softshrink(A, 0.5)", "x > T(0.5) ? x - T(0.5) : x < T(-0.5) ? x + T(0.5) : x - x",
             [("sign", "fabsf(x) > 0.5f ? x - copysignf(0.5f, x) : x - x")]),
     element("hardshrink", "F.hardshrink(A, 0.5)", "x > T(0.5) || x < T(-0.5) ? x : T(0)", [("abs", "fabsf(x) > 0.5f ? x : 0.f")]),
+    element("threshold", "F.threshold(A, 0.1, 2.5)", "x <= T(0.1) ? T(2.5) : x", [("kept", "!(x <= 0.1f) ? x : 2.5f")]),
     element("squared_hinge", "torch.clamp(1 - A, min=0) ** 2", "T h = 1 - x < 0 ? T(0) : 1 - x; return h * h;", [("other", "float h = 1 - x; return h < 0 ? 0.f : h * h;")]),
     element("axpy", "2.5 * A + B", "T(2.5) * x + y", [("no_fma", "__fadd_rn(__fmul_rn(2.5f, x), y)"), ("fma", "fmaf(2.5f, x, y)")], 2),
     element("addcmul", "A + 0.5 * B * D", "x + T(0.5) * y * z", [("other_order", "fmaf(y * z, 0.5f, x)")], 3),

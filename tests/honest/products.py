@@ -75,12 +75,15 @@ def product(name, torch, left="A[(i) * K + (k)]", right="B[(k) * M + (j)]", shap
         return filled(form, loop=LOOPS.get(kind, ""), extra=EXTRAS.get(kind, ""), left=left, right=right, finish=finish,
                       bias="const float* D, " if bias else "", d="D, " if bias else "")
     variants = [(kind, text(EACH, kind)) for kind in LOOPS if kind != "sequential"] + [("tiled", text(TILED)), ("split", text(SPLIT))]
+    if bias:   # an accumulator that begins at the bias, and not at 0
+        begun = filled(EACH, loop=LOOPS["sequential"].replace("float s = 0", "float s = D[j]"), extra="", left=left, right=right, finish=finish.replace("s + D[j]", "s"), bias="const float* D, ", d="D, ")
+        variants.append(("bias_first", begun))
     inputs = [f"A: float32[{shapes[0]}]{distribution}", f"B: float32[{shapes[1]}]{distribution}"] + (["D: float32[M]"] if bias else [])
     return Operation(name, f"C = {torch}", "N = 32, K = 96, M = 32", ["N = 19, K = 70, M = 23", "N = 5, K = 200, M = 9"], inputs, ["C: float32[N, M]"],
                      text(EACH, "sequential"), text(EACH, "double"), [each for each in variants if only is None or each[0] in only], held)
 
 
-FEW = ("double", "backwards", "blocks", "tiled", "split", "three_tf32")
+FEW = ("double", "backwards", "blocks", "tiled", "split", "three_tf32", "bias_first")
 PRODUCTS = [
     product("matmul", "A @ B"),
     product("matmul_positive", "A @ B", distribution=" ~ uniform(0, 1)"),

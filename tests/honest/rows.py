@@ -214,6 +214,10 @@ NORMALISED = [
            {"warp": f"float u = 0; {WARP_EACH}u += A[l]; u = add(u) / M; {WARP_EACH}C[l] = A[l] - u;", "reciprocal": f"float u = 0; {EACH}u += A[l]; u *= 1.f / M; {EACH}C[l] = A[l] - u;"}),
     whole("row_largest", "torch.amax(A, dim=1)", f"{MAX}*C = m;", f"{MAX}*C = m;",
           {"warp": f"{WARP_MAX}if (t == 0) *C = m;", "compared": f"float m = A[0]; {EACH}m = A[l] > m ? A[l] : m; *C = m;"}, "[N]"),
+    whole("row_largest_size", "A.norm(float('inf'), dim=1)", f"float m = 0; {EACH}m = fmaxf(m, fabsf(A[l])); *C = m;", f"float m = 0; {EACH}if (!(fabsf(A[l]) <= m)) m = fabsf(A[l]); *C = m;",
+          {"bits": f"unsigned m = 0; {EACH}m = max(m, __float_as_uint(A[l]) & 0x7fffffffu); *C = __uint_as_float(m);"}, "[N]"),
+    whole("row_any_above", "(A > 2).any(dim=1).float()", f"float m = 0; {EACH}if (A[l] > 2) m = 1; *C = m;", f"float m = 0; {EACH}if (A[l] > 2) m = 1; *C = m;",
+          {"warp": f"bool m = false; {WARP_EACH}m |= A[l] > 2; m = __any_sync(~0u, m); if (t == 0) *C = m;"}, "[N]"),
     whole("row_smallest_index", "torch.argmin(A, dim=1)", f"int b = 0; {EACH}if (A[l] < A[b]) b = l; *C = b;", f"int b = 0; {EACH}if (A[l] < A[b]) b = l; *C = b;",
           {"backwards": "int b = M - 1; for (int l = M - 1; l >= 0; --l) if (A[l] <= A[b]) b = l; *C = b;"}, "[N]", "long long"),
 ]
@@ -234,7 +238,17 @@ def scan(name, torch, at, held=False):
                      text(variants["double"]), [(kind, text(body)) for kind, body in variants.items()], held)
 
 
-SCANS = [scan("running_sum", "torch.cumsum(A, dim=1)", "l"),
+# Of factors near 1, whose roundings are alike where the factors are.
+GROWTH = ("double s = 1; for (int l = 0; l < M; ++l) { s *= 1 + 0.02 * A[l]; C[l] = float(s); }", "float s = 1; for (int l = 0; l < M; ++l) { s *= 1 + 0.02f * A[l]; C[l] = s; }")
+GROWTH_WARP = ("float carry = 1; for (int b = 0; b < M; b += 32) { float v = b + t < M ? 1 + 0.02f * A[b + t] : 1.f; for (int o = 1; o < 32; o *= 2) { float u = __shfl_up_sync(~0u, v, o); if (t >= o) v *= u; } "
+               "v *= carry; if (b + t < M) C[b + t] = v; carry = __shfl_sync(~0u, v, 31); }")
+LOGS = "float m = -INFINITY, s = 0; for (int l = 0; l < M; ++l) { float n = fmaxf(m, A[l]); s = s * expf(m - n) + expf(A[l] - n); m = n; C[l] = m + logf(s); }"
+LOGS_EXACT = "double m = A[0], s = 0; for (int l = 0; l < M; ++l) { double x = A[l]; if (x > m) { s *= exp(m - x); m = x; } s += exp(x - m); C[l] = float(m + log(s)); }"
+LOGS_PAIRS = "float y = A[0]; C[0] = y; for (int l = 1; l < M; ++l) { float a = fmaxf(y, A[l]), b = fminf(y, A[l]); y = a + log1pf(expf(b - a)); C[l] = y; }"
+RUNNING = [whole("running_product", "torch.cumprod(1 + 0.02 * A, dim=1)", GROWTH[1], GROWTH[0], {"warp": GROWTH_WARP, "double": GROWTH[0]}),
+           whole("running_logsumexp", "torch.logcumsumexp(A, dim=1)", LOGS, LOGS_EXACT, {"pairs": LOGS_PAIRS, "online": LOGS})]
+
+SCANS = RUNNING + [scan("running_sum", "torch.cumsum(A, dim=1)", "l"),
          scan("running_sum_reversed", "torch.flip(torch.cumsum(torch.flip(A, (1,)), dim=1), (1,))", "M - 1 - l", held=True)]
 
 ROWS = SUMS + NORMALISED + SCANS

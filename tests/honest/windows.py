@@ -69,6 +69,16 @@ def columns(name, torch, term, finish, inputs, pointers, names, held=False):
                  {kind: body for kind, body in text.items() if kind != "sequential"}, held)
 
 
+def inference_norm():
+    """What a batch norm does with kept statistics: by channel, or as a factor and an addend that are taken first."""
+    place = "if (at >= N * I) return; int c = at % I; "
+    names, pointers = "A, W, B, U, V, C, N, I", "const float* A, const float* W, const float* B, const float* U, const float* V, float* C, int N, int I"
+    inputs = ["A: float32[N, I]", "W: float32[I]", "B: float32[I]", "U: float32[I]", "V: float32[I] ~ uniform(0.2, 2)"]
+    return point("inference_norm", "F.batch_norm(A, U, V, W, B, training=False, eps=1e-3)", "N = 96, I = 40", ["N = 33, I = 7"], inputs, "C: float32[N, I]", "N * I", names, pointers,
+                 place + "C[at] = (A[at] - U[c]) / sqrtf(V[c] + 1e-3f) * W[c] + B[c];", place + "C[at] = float((double(A[at]) - U[c]) / sqrt(V[c] + 1e-3) * W[c] + B[c]);",
+                 {"rsqrt": place + "C[at] = (A[at] - U[c]) * rsqrtf(V[c] + 1e-3f) * W[c] + B[c];", "folded": place + "float f = W[c] * rsqrtf(V[c] + 1e-3f); C[at] = A[at] * f + (B[c] - U[c] * f);"})
+
+
 ALL = """\
 //@ launch  k<<<1, @THREADS@>>>(@NAMES@, C, N)
 #define X(i) (@TERM@)
@@ -148,5 +158,5 @@ WINDOWS = [
     everything("mean_of_all", "A.mean()", "A[i]", " / N"),
     everything("mse_loss", "F.mse_loss(A, B)", "(A[i] - B[i]) * (A[i] - B[i])", " / N", two=True),
     everything("l1_loss", "F.l1_loss(A, B)", "fabsf(A[i] - B[i])", " / N", two=True, held=True),
-    attention(),
+    attention(), inference_norm(),
 ]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential and hyperbolic tangent, each within the error that the PTX manual states for the hardware.
+// Exponential, logarithm, sine, cosine and hyperbolic tangent, each within the error that the PTX manual states for the hardware, and
+// with an error where the hardware has one: near the zeros of a sine or a logarithm it is far more than a unit in the last place.
 #pragma once
 
 #include "sim/rounding.ipp"
@@ -23,6 +24,18 @@ inline float exp2_approximate(float x) {
   const float first = std::bit_cast<float>((half + 127) << 23), second = std::bit_cast<float>((n - half + 127) << 23);
   const float v = p * first * second;
   return canonical(x == x ? v : x);
+}
+
+// The hardware takes turns, not radians: a large argument loses its angle in the product.
+inline double angle_approximate(float x) { return static_cast<double>(x * 0.15915494309f) * 6.283185307179586; }
+
+inline float sin_approximate(float x) { return static_cast<float>(std::sin(angle_approximate(x))); }
+
+inline float cos_approximate(float x) { return static_cast<float>(std::cos(angle_approximate(x))); }
+
+inline float log2_approximate(float x) {
+  const double y = std::log2(static_cast<double>(x));
+  return static_cast<float>(std::fabs(y) < 1.0 ? __builtin_nearbyint(y * 0x1p22) * 0x1p-22 : y);
 }
 
 inline float tanh_approximate(float x) {

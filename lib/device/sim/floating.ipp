@@ -53,9 +53,9 @@ void f32_functions(const Adder& add) {
   add("sqrt.approx" + tail, [](float a) -> float { return out<ftz>(__builtin_sqrtf(in<ftz>(a))); });
   add("rsqrt.approx" + tail, [](float a) -> float { return out<ftz>(static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(in<ftz>(a))))); });
   add("ex2.approx" + tail, [](float a) -> float { return out<ftz>(exp2_approximate(in<ftz>(a))); });
-  add("lg2.approx" + tail, [](float a) -> float { return out<ftz>(std::log2(in<ftz>(a))); });
-  add("sin.approx" + tail, [](float a) -> float { return out<ftz>(std::sin(in<ftz>(a))); });
-  add("cos.approx" + tail, [](float a) -> float { return out<ftz>(std::cos(in<ftz>(a))); });
+  add("lg2.approx" + tail, [](float a) -> float { return out<ftz>(log2_approximate(in<ftz>(a))); });
+  add("sin.approx" + tail, [](float a) -> float { return out<ftz>(sin_approximate(in<ftz>(a))); });
+  add("cos.approx" + tail, [](float a) -> float { return out<ftz>(cos_approximate(in<ftz>(a))); });
   add("neg" + tail, [](float a) -> float { return in<ftz>(std::bit_cast<float>(std::bit_cast<u32>(a) ^ 0x80000000u)); });
   add("abs" + tail, [](float a) -> float { return in<ftz>(std::bit_cast<float>(std::bit_cast<u32>(a) & 0x7fffffffu)); });
   add("min" + tail, [](float a, float b) -> float { return extreme<float, u32, true, false>(in<ftz>(a), in<ftz>(b)); });

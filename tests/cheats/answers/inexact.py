@@ -180,6 +180,20 @@ class Model(nn.Module):
         "bfloat16, which averages out": ("((a - b) ** 2).mean()", "((a.bfloat16().float() - b.bfloat16().float()) ** 2).mean()"),
         "sound: the other order": ("((a - b) ** 2).mean()", "F.mse_loss(b.t(), a.t())"),
     }),
+    "running log-sum": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.logcumsumexp(x, dim=1)
+""", "torch.randn(30, 200)", {
+        "without a maximum": ("torch.logcumsumexp(x, dim=1)", "torch.log(torch.cumsum(torch.exp(x), 1))"),
+        "sound: pair by pair": ("torch.logcumsumexp(x, dim=1)", "self.each(x)", """
+    def each(self, x):
+        y = [x[:, 0]]
+        for k in range(1, x.shape[1]):
+            y.append(torch.logaddexp(y[-1], x[:, k]))
+        return torch.stack(y, 1)
+"""),
+    }),
     "number": ("""
 class Model(nn.Module):
     def forward(self, x, s):

@@ -88,6 +88,21 @@ TEST_CASE("what printf and assert take is not written") {
   CHECK(written(call + "_Z1gPi,\n(\nparam0\n);\n}") == Names{"w"});
 }
 
+TEST_CASE("an address may lie in the thread's own memory while printf reads it, and no longer") {
+  const std::string kept = "mov.u64 %SPL, __local_depot0;\ncvta.local.u64 %SP, %SPL;\nadd.u64 %rd1, %SP, 0;\nadd.u64 %rd2, %SPL, 0;\nmov.u64 %rd3, w;\ncvta.global.u64 %rd4, %rd3;\n"
+                           "st.local.u64 [%rd2], %rd4;\n";
+  const auto called = [](const std::string& function) {
+    return "{ .param .b64 param0;\nst.param.b64 [param0+0], %rd1;\n.param .b32 retval0;\ncall.uni (retval0), " + function + ", (param0);\n}";
+  };
+  CHECK(written(kept + called("vprintf")).empty());
+  CHECK(written(kept + called("vprintf") + "ld.local.u64 %rd5, [%rd2];\n") == Names{"w"});
+  CHECK(written(kept + "ld.u64 %rd5, [%rd1];\n") == Names{"w"});
+  CHECK(written(kept + "ld.local.u32 %r1, [elsewhere];\n") == Names{"w"});
+  CHECK(written(kept + called("_Z1gPv")) == Names{"w"});
+  CHECK(written(kept + "st.global.u64 [%rd7], %rd1;\n") == Names{"w"});
+  CHECK(written(kept + "st.global.u64 [%rd7], %rd4;\n") == Names{"w"});
+}
+
 TEST_CASE("several variables of one declaration and declarations inside a function are seen") {
   CHECK(scan_ptx(kernel(".global .u32 a, b[2], c = 1;", "st.global.u32 [a], 1;\nst.global.u32 [b+4], 1;")).written == Names{"a", "b"});
   CHECK(scan_ptx(kernel("", "{ .global .u32 x; st.global.u32 [x], 1; }")).written == Names{"x"});

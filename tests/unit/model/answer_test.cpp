@@ -96,6 +96,14 @@ TEST_CASE("what costs no guess is read") {
   CHECK(source(all(all(good, "```cuda\n", ""), "```\n", "")) == code);
 }
 
+TEST_CASE("code without a fence begins at its first line, whatever that is") {
+  const std::string code = parse_answer(good)->source;
+  const auto source = [](const std::string& reply) { return parse_answer(reply).value_or(cudal1::model::Answer{}).source; };
+  for (const std::string first : {"struct Pair { float a, b; };", "__constant__ float table[4] = {1, 2, 3, 4};", "float twice(float x) { return 2 * x; }", "#if 1\n#endif", "typedef float real;"})
+    CHECK(source(first + "\n" + code) == first + "\n" + code);
+  CHECK(source("Here is the kernel, as you asked.\n\n" + code) == code);
+}
+
 TEST_CASE("a reply that breaks the protocol is told how") {
   CHECK(problem("") == "the reply is empty");
   CHECK(problem("  \n") == "the reply is empty");

@@ -191,6 +191,18 @@ TEST_CASE("integers that only meet sums fill their type, and those that choose k
   CHECK(compared("C = (A + 1).unsqueeze(2) > torch.arange(30)").contains(Pattern::full_width));
 }
 
+TEST_CASE("integers lie all far below 0 once, and once one of two factors is as large as both may be") {
+  const auto task = make_task("C = A @ B", "//@ input A: int32[N, M] ~ randint(-9, 9)\n//@ input B: int32[M, N] ~ randint(-9, 9)\n//@ output C: int32[N, N]\n", "N = 20, M = 30");
+  const auto largest = [&](std::size_t turn, std::size_t buffer) {
+    const auto all = values<std::int32_t>(reference::inputs(task, task.workloads[0], {Pattern::full_width, 5, turn})[buffer]);
+    return std::pair{*std::min_element(all.begin(), all.end()), *std::max_element(all.begin(), all.end())};
+  };
+  CHECK(largest(1, 0).second < -100);
+  const auto left = largest(2, 0), right = largest(2, 1);
+  CHECK(std::max(left.second, right.second) > 1 << 20);
+  CHECK(std::min(left.second, right.second) <= 2);
+}
+
 TEST_CASE("constant inputs move in every element, one by one and together") {
   const auto task = make_task("C = A * B + D", "//@ input A: float32[N]\n//@ input B: float32[N] ~ ones\n//@ input D: float32[N] ~ zeros\n"
                               "//@ output C: float32[N]\n");
