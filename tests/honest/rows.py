@@ -216,8 +216,6 @@ NORMALISED = [
           {"warp": f"{WARP_MAX}if (t == 0) *C = m;", "compared": f"float m = A[0]; {EACH}m = A[l] > m ? A[l] : m; *C = m;"}, "[N]"),
     whole("row_largest_size", "A.norm(float('inf'), dim=1)", f"float m = 0; {EACH}m = fmaxf(m, fabsf(A[l])); *C = m;", f"float m = 0; {EACH}if (!(fabsf(A[l]) <= m)) m = fabsf(A[l]); *C = m;",
           {"bits": f"unsigned m = 0; {EACH}m = max(m, __float_as_uint(A[l]) & 0x7fffffffu); *C = __uint_as_float(m);"}, "[N]"),
-    whole("row_any_above", "(A > 2).any(dim=1).float()", f"float m = 0; {EACH}if (A[l] > 2) m = 1; *C = m;", f"float m = 0; {EACH}if (A[l] > 2) m = 1; *C = m;",
-          {"warp": f"bool m = false; {WARP_EACH}m |= A[l] > 2; m = __any_sync(~0u, m); if (t == 0) *C = m;"}, "[N]"),
     whole("row_smallest_index", "torch.argmin(A, dim=1)", f"int b = 0; {EACH}if (A[l] < A[b]) b = l; *C = b;", f"int b = 0; {EACH}if (A[l] < A[b]) b = l; *C = b;",
           {"backwards": "int b = M - 1; for (int l = M - 1; l >= 0; --l) if (A[l] <= A[b]) b = l; *C = b;"}, "[N]", "long long"),
 ]
