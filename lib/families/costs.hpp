@@ -46,6 +46,8 @@ constexpr double half_product = 0.15;
 constexpr double warpgroup_product(bool exact) { return exact ? 0.2 : 0.07; }
 // From where the right factor lies, in TF32: twice the instructions. Estimate.
 constexpr double straight_product(bool exact) { return exact ? 0.4 : 0.14; }
+// From inputs as they lie, in TF32: clocks of a multiprocessor that straight_tile.cpp counts, as operations. Not measured yet.
+constexpr double straight_convolution(double clocks) { return clocks / 1.7e9 * flops_reached * flops; }
 constexpr double prepared_share = 1;  // of the memory's rate, by kernels that cut factors into halves
 // Fitted to attention before its warps had 32 queries. Table of attention, 64 heads of 1024 × 64: 0.32 ms, which is 0.9.
 constexpr double attention(bool exact) { return exact ? 0.5 : 0.3; }

@@ -18,13 +18,15 @@ using namespace schedule;
 
 // Generators for kernels that are more than walks along rows, one file each. They throw NotCovered.
 using Write = void(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file);
-Write write_product, write_tensor_product, write_warpgroup_product, write_straight_product, write_convolution, write_warpgroup_convolution, write_strips,
+Write write_product, write_tensor_product, write_warpgroup_product, write_straight_product, write_convolution, write_warpgroup_convolution,
+    write_straight_convolution, write_strips,
     write_windows, write_gather, write_scan, write_recurrence;
 bool is_transposition(const Region& region);
 void write_transposition(const Region& region, const Dag& dag, KernelFile& file);
 bool is_product(const Node& convolution);
 bool is_tiled_convolution(const Node& node);
 bool is_warpgroup_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine);
+bool is_straight_convolution(const Node& node, const Node& input, const Node& weights, const schedule::Machine& machine);
 bool makes_strips(const Node& node, const Node& input);
 void write_attention(int node, const std::string& output, const Dag& dag, const Buffers& buffers, KernelFile& file);
 bool is_warpgroup_attention(int node, const Dag& dag, const KernelFile& file);

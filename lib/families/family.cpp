@@ -49,6 +49,13 @@ bool matches_warpgroup_convolution(Region& region, const Dag& dag, const KernelF
          is_warpgroup_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
 }
 
+bool matches_straight_convolution(Region& region, const Dag& dag, const KernelFile& file) {
+  const Node& producer = producer_of(region, dag);
+  const Variant& variant = file.variant();
+  return variant.warpgroups() && variant.windows == Variant::Windows::straight && !variant.exact_convolutions() && producer.is<Convolution>() &&
+         is_straight_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
+}
+
 bool matches_convolution(Region& region, const Dag& dag, const KernelFile&) { return is_tiled_convolution(producer_of(region, dag)); }
 
 // Products and convolutions with many results per weight have families of their own.
@@ -68,13 +75,16 @@ void write_by_first(Region region, const Dag& dag, const Buffers& buffers, Kerne
 
 // One layer of a network has many channels, the next one large planes: no way to multiply suits both.
 void write_by_cost(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
-  using Products = Variant::Products;
+  using V = Variant;
+  constexpr std::pair<V::Products, V::Windows> ways[] = {{V::Products::fp32, V::Windows::tiled}, {V::Products::tensor_cores, V::Windows::tiled}, {V::Products::warpgroups, V::Windows::tiled},
+                                                         {V::Products::warpgroups, V::Windows::straight}};
   std::optional<KernelFile> cheapest;
   double least = 0;
   std::string refusal;
-  for (const Products products : {Products::fp32, Products::tensor_cores, Products::warpgroups}) {
+  for (const auto& [products, windows] : ways) {
     Variant variant = file.variant();
     variant.products = products;
+    variant.windows = windows;
     KernelFile trial = file.in(variant);
     try {
       write_by_first(region, dag, buffers, trial);
@@ -99,6 +109,10 @@ const std::vector<Family>& families() {
   static const std::vector<Family> list = {
       {"reductions of columns", nullptr, nullptr, {with("packed columns", [](V& v) { v.columns = V::Columns::packed; })}},
       {"strips of windows", matches_strips, write_strips, {with("columns", [](V& v) { v.windows = V::Windows::by_columns; })}},
+      {"straight convolution",
+       matches_straight_convolution,
+       write_straight_convolution,
+       {with("straight warpgroups", [](V& v) { v.products = V::Products::warpgroups, v.windows = V::Windows::straight; })}},
       {"product",
        matches_product,
        write_any_product,

@@ -25,7 +25,13 @@ struct Variant {
     totals,    // what is reduced over all rows is reduced by the blocks that walk them
   };
   enum class Columns { one, packed };                            // that a thread of a column reduction has
-  enum class Windows { tiled, gathered, by_columns };            // convolutions and pools: gathered: every input once per tap
+  // Of convolutions and pools.
+  enum class Windows {
+    tiled,
+    gathered,    // every input once per tap
+    by_columns,
+    straight,    // by warpgroups that take inputs as they lie in memory, where these may be rounded to TF32
+  };
   enum class Products {
     fp32,
     tensor_cores,

@@ -24,9 +24,10 @@ inline const Candidate* find(const Candidates& candidates, const std::string& id
 
 // golden/NAME.before.cu is the task, golden/NAME.after.cu the kernel file that the candidate must be, letter by letter.
 // CUDAL1_ACCEPT=1 in the environment writes the second anew.
-inline void becomes(const std::string& name, const std::string& id, const outcome::DeviceFacts& device = {}) {
+inline void becomes(const std::string& name, const std::string& id, const outcome::DeviceFacts& device = {},
+                    outcome::Precision precision = outcome::Precision::fp32) {
   const task::Task task = task::load(golden(name + ".before.cu"));
-  const Candidates candidates = candidates_for(task, outcome::Precision::fp32, device);
+  const Candidates candidates = candidates_for(task, precision, device);
   const Candidate* candidate = find(candidates, id);
   INFO(name << ": " << candidates.refusal);
   REQUIRE(candidate != nullptr);

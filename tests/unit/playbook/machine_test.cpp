@@ -135,6 +135,15 @@ TEST_CASE("families of kernels by warpgroups are written for compute capability 
   DeviceFacts facts = h200;
   facts.major = 9;
   for (const char* name : {"warpgroup_product", "straight_product", "warpgroup_convolution", "warpgroup_attention"}) playbook::becomes(name, "as written/warpgroups", facts);
+  playbook::becomes("straight_convolution", "as written/straight warpgroups", facts, outcome::Precision::tf32);
+}
+
+TEST_CASE("inputs of a convolution go to warpgroups as they lie only where they may be rounded to TF32") {
+  DeviceFacts facts = h200;
+  facts.major = 9;
+  const task::Task task = task::load(playbook::golden("straight_convolution.before.cu"));
+  CHECK(find(candidates_for(task, outcome::Precision::tf32, facts), "as written/straight warpgroups") != nullptr);
+  CHECK(find(candidates_for(task, outcome::Precision::fp32, facts), "as written/straight warpgroups") == nullptr);
 }
 
 TEST_CASE("attention of 16 bits rounds its weights to 16 bits only where operands may be rounded so") {
