@@ -20,11 +20,18 @@ Variant with(std::string_view label, Change change) {
   return result;
 }
 
+bool matches_straight_convolution(Region& region, const Dag& dag, const KernelFile& file) {
+  const Node& producer = producer_of(region, dag);
+  const Variant& variant = file.variant();
+  return variant.warpgroups() && variant.windows == Variant::Windows::straight && !variant.exact_convolutions() && producer.is<Convolution>() &&
+         is_straight_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
+}
+
 // A convolution whose windows are one element is a product once its last dimensions are one.
 bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
   const Node& producer = producer_of(region, dag);
   if (producer.is<Product>()) return true;
-  if (file.variant().windows == Variant::Windows::gathered || !is_product(producer)) return false;
+  if (file.variant().windows == Variant::Windows::gathered || !is_product(producer) || matches_straight_convolution(region, dag, file)) return false;
   Region merged = region;
   if (!merge_from(merged, 2)) return false;
   region = std::move(merged);
@@ -47,13 +54,6 @@ bool matches_warpgroup_convolution(Region& region, const Dag& dag, const KernelF
   const Node& producer = producer_of(region, dag);
   return file.variant().warpgroups() && producer.is<Convolution>() &&
          is_warpgroup_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
-}
-
-bool matches_straight_convolution(Region& region, const Dag& dag, const KernelFile& file) {
-  const Node& producer = producer_of(region, dag);
-  const Variant& variant = file.variant();
-  return variant.warpgroups() && variant.windows == Variant::Windows::straight && !variant.exact_convolutions() && producer.is<Convolution>() &&
-         is_straight_convolution(producer, dag.at(producer.operands[0]), dag.at(producer.operands[1]), file.machine());
 }
 
 bool matches_convolution(Region& region, const Dag& dag, const KernelFile&) { return is_tiled_convolution(producer_of(region, dag)); }
@@ -109,10 +109,6 @@ const std::vector<Family>& families() {
   static const std::vector<Family> list = {
       {"reductions of columns", nullptr, nullptr, {with("packed columns", [](V& v) { v.columns = V::Columns::packed; })}},
       {"strips of windows", matches_strips, write_strips, {with("columns", [](V& v) { v.windows = V::Windows::by_columns; })}},
-      {"straight convolution",
-       matches_straight_convolution,
-       write_straight_convolution,
-       {with("straight warpgroups", [](V& v) { v.products = V::Products::warpgroups, v.windows = V::Windows::straight; })}},
       {"product",
        matches_product,
        write_any_product,
@@ -121,6 +117,10 @@ const std::vector<Family>& families() {
       {"gather", produces<Gather>, write_gather, {}},
       {"scan", produces<Scan>, write_scan, {}},
       {"recurrence", produces<Recurrence>, write_recurrence, {}},
+      {"straight convolution",
+       matches_straight_convolution,
+       write_straight_convolution,
+       {with("straight warpgroups", [](V& v) { v.products = V::Products::warpgroups, v.windows = V::Windows::straight; })}},
       {"convolution by warpgroups", matches_warpgroup_convolution, write_warpgroup_convolution, {}},
       {"convolution",
        matches_convolution,

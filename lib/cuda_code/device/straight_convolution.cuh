@@ -16,66 +16,69 @@ __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   float* const window_memory = reinterpret_cast<float*>(convolution_memory + SLOTS * SLOT);
   const u32 weights_start = shared_address(convolution_memory), full = shared_address(barriers), empty = full + 8 * SLOTS, windows_full = empty + 8 * SLOTS;
   const u32 windows_empty = windows_full + 16 * WINDOWS;
-  if (threadIdx.x == 0) {
-    for (int slot = 0; slot < SLOTS; ++slot) barrier_init(full + 8 * slot, 1), barrier_init(empty + 8 * slot, 8);
-    for (int slot = 0; slot < 2 * WINDOWS; ++slot) barrier_init(windows_full + 8 * slot, 32), barrier_init(windows_empty + 8 * slot, 4);
-    barrier_init_done();
-  }
-  __syncthreads();
   const int kinds = $kinds$, tiles = $tiles$, channel_steps = ($C$ + CHANNELS - 1) / CHANNELS, lane = threadIdx.x % 32;
   // A block that has tiles of one kind keeps their weights.
   const bool kept = gridDim.x % kinds == 0 && channel_steps * ($most_d$ * MOST_W) <= SLOTS;
+  const int copiers = kept ? 64 : 32;  // threads that copy the windows of a warpgroup
+  if (threadIdx.x == 0) {
+    for (int slot = 0; slot < SLOTS; ++slot) barrier_init(full + 8 * slot, 1), barrier_init(empty + 8 * slot, 8);
+    for (int slot = 0; slot < 2 * WINDOWS; ++slot) barrier_init(windows_full + 8 * slot, copiers), barrier_init(windows_empty + 8 * slot, 4);
+    barrier_init_done();
+  }
+  __syncthreads();
+  const auto load_weights = [&] {
+    Ring<SLOTS> ring;
+    for (int tile = blockIdx.x; tile < (kept ? min(tiles, int(blockIdx.x) + 1) : tiles); tile += gridDim.x) {
+      const int team = 0;
+$locate$
+      const float* const weights = $weights$ + size_t(((group * downs + down) * $classes$ + taps_class) * channel_steps) * ($most_d$ * MOST_W * SLOT / 4);
+      for (int step = 0; step < channel_steps * TD; ++step)
+        for (int tap = 0; tap < TW; ++tap, ring.next()) {
+          wait(empty + 8 * ring.slot, ring.parity ^ 1);
+          arrive_expect(full + 8 * ring.slot, SLOT);
+          bulk_load(weights_start + ring.slot * SLOT, weights + ((step / TD * $most_d$ + step % TD) * MOST_W + tap) * (SLOT / 4), SLOT, full + 8 * ring.slot);
+        }
+    }
+  };
   if (warpgroup() == 0) {
     give_registers<56>();
-    const int team = threadIdx.x / 32;
-    Ring<SLOTS> ring;
+    const int team = threadIdx.x / 64, copier = threadIdx.x % 64;
+    if (!kept && threadIdx.x == 32) load_weights();
     Ring<WINDOWS> windows;
-    if (team < 2) {
-      for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    for (int tile = copier < copiers ? int(blockIdx.x) : tiles; tile < tiles; tile += gridDim.x) {
 $locate$
-        for (int step = 0; step < channel_steps * TD; ++step, windows.next()) {
-          const int tap_d = step % TD, c = step / TD * CHANNELS, d = from_d + tap_d * $step_d$;
-          wait(windows_empty + 8 * (team * WINDOWS + windows.slot), windows.parity ^ 1);
-          const u32 window = shared_address(window_memory + (team * WINDOWS + windows.slot) * WINDOW), bar = windows_full + 8 * (team * WINDOWS + windows.slot);
-          for (int at = lane; at < LINES * (PITCH / 4); at += 32) {
-            const int line = at / (PITCH / 4), h = from_h + line, w = (from_w & -4) + at % (PITCH / 4) * 4;
-            const bool there = b_start < $B$ && unsigned(d) < unsigned($D$) && unsigned(h) < unsigned($H$);
-            const float* from = $X$ + ((size_t(b_start) * $all_channels$ + group * $C$ + c) * $D$ + d) * ($H$ * $W$) + h * $W$ + w;
-            u32 to = window + at * 16;
-#pragma unroll 8
-            for (int i = 0; i < CHANNELS; ++i, from += size_t($D$) * ($H$ * $W$), to += PLANE * 4) {
-              const bool deep = there && c + i < $C$;
-              if ($W$ % 4 == 0) {
-                const bool inside = deep && unsigned(w) < unsigned($W$);
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(inside ? from : $X$), "r"(inside ? 16 : 0));
-              } else {
+      for (int step = 0; step < channel_steps * TD; ++step, windows.next()) {
+        const int tap_d = step % TD, c = step / TD * CHANNELS, d = from_d + tap_d * $step_d$;
+        wait(windows_empty + 8 * (team * WINDOWS + windows.slot), windows.parity ^ 1);
+        const u32 window = shared_address(window_memory + (team * WINDOWS + windows.slot) * WINDOW), bar = windows_full + 8 * (team * WINDOWS + windows.slot);
+        const float* const plane = $X$ + ((size_t(b_start) * $all_channels$ + group * $C$ + c) * $D$ + d) * ($H$ * $W$);
+        const int depth = b_start < $B$ && unsigned(d) < unsigned($D$) ? $C$ - c : 0;
+#pragma unroll 4
+        for (int at = copier; at < CHANNELS * LINES * (PITCH / 4); at += copiers) {
+          const int channel = at / (LINES * (PITCH / 4)), place = at % (LINES * (PITCH / 4)), h = from_h + place / (PITCH / 4), w = (from_w & -4) + place % (PITCH / 4) * 4;
+          const bool there = channel < depth && unsigned(h) < unsigned($H$);
+          const float* const from = plane + size_t(channel) * ($D$ * ($H$ * $W$)) + h * $W$ + w;
+          const u32 to = window + channel * (PLANE * 4) + place * 16;
+          if ($W$ % 4 == 0) {
+            const bool inside = there && unsigned(w) < unsigned($W$);
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(inside ? from : $X$), "r"(inside ? 16 : 0));
+          } else {
 #pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                  const bool inside = deep && unsigned(w + j) < unsigned($W$);
-                  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to + 4 * j), "l"(inside ? from + j : $X$), "r"(inside ? 4 : 0));
-                }
-              }
+            for (int i = 0; i < 4; ++i) {
+              const bool inside = there && unsigned(w + i) < unsigned($W$);
+              asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to + 4 * i), "l"(inside ? from + i : $X$), "r"(inside ? 4 : 0));
             }
           }
-          asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
         }
-      }
-    } else if (threadIdx.x == 64) {
-      for (int tile = blockIdx.x; tile < (kept ? min(tiles, int(blockIdx.x) + 1) : tiles); tile += gridDim.x) {
-$locate$
-        const float* const weights = $weights$ + size_t(((group * downs + down) * $classes$ + taps_class) * channel_steps) * ($most_d$ * MOST_W * SLOT / 4);
-        for (int step = 0; step < channel_steps * TD; ++step)
-          for (int tap = 0; tap < TW; ++tap, ring.next()) {
-            wait(empty + 8 * ring.slot, ring.parity ^ 1);
-            arrive_expect(full + 8 * ring.slot, SLOT);
-            bulk_load(weights_start + ring.slot * SLOT, weights + ((step / TD * $most_d$ + step % TD) * MOST_W + tap) * (SLOT / 4), SLOT, full + 8 * ring.slot);
-          }
+        asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
       }
     }
   } else {
     take_registers<224>();
     const int team = warpgroup() - 1, warp = threadIdx.x / 32 % 4;
     const int strip_h = warp / $warps_w$ * $strip_h$, strip_w = warp % $warps_w$ * $strip_w$;
+    if (kept && threadIdx.x == 128) load_weights();
+    __syncwarp();
     Ring<SLOTS> ring;
     Ring<WINDOWS> windows;
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
