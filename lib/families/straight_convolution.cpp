@@ -5,6 +5,7 @@
 #include "families/families.hpp"
 #include "families/straight_tile.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -65,20 +66,20 @@ class StraightConvolution {
     const auto extent = [&](std::size_t axis) { return arguments.number(windows_.axes[axis].input); };
     const std::string D = extent(0), H = extent(1), W = extent(2);
     std::string count, located = locate(O, B, arguments, count);
-    const Epilogue after = epilogue(region_, dag_, windows_.result(), 10, arguments);
-    std::string place = "        const int at_b = b_start";
+    const Epilogue after = epilogue(region_, dag_, windows_.result(), 12, arguments);
+    std::string place = "          const int at_b = b_start";
     for (std::size_t i = 0; i < 3; ++i) {
       const std::string own = i == 0 ? "d_start" : fmt::format("({0}_start + part_{0})", lower_names[i]);
       place += fmt::format(", at_{} = {}{}", lower_names[i], own, residues(i) ? fmt::format(" * {} + r_{}", window(i).stride, lower_names[i]) : "");
     }
-    place += fmt::format(";\n        const bool there = at_b < {}", B);
+    place += fmt::format(";\n          const bool there = at_b < {}", B);
     for (std::size_t i = 0; i < 3; ++i) place += fmt::format(" && at_{} < {}", lower_names[i], arguments.number(window(i).outputs));
     file_.kernel("straight_convolution.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"columns", tile_.columns}, {"channels", tile_.channels}, {"block_h", tile_.block_h},
         {"block_w", tile_.block_w}, {"pair_h", tile_.pair_h}, {"pair_w", tile_.pair_w}, {"most_d", taps_[0].most}, {"most_h", taps_[1].most}, {"most_w", taps_[2].most}, {"step_d", taps_[0].step},
         {"step_h", taps_[1].step}, {"step_w", taps_[2].step}, {"stride_h", stride(1)}, {"stride_w", stride(2)}, {"pitch", tile_.pitch}, {"lines", tile_.lines}, {"plane", tile_.plane},
-        {"windows", tile_.windows}, {"slots", tile_.slots}, {"kinds", kinds_text(O)}, {"tiles", count}, {"locate", located}, {"classes", classes()}, {"X", x}, {"weights", weights}, {"C", C},
+        {"sums", sums()}, {"windows", tile_.windows}, {"slots", tile_.slots}, {"kinds", kinds_text(O)}, {"tiles", count}, {"locate", located}, {"classes", classes()}, {"X", x}, {"weights", weights}, {"C", C},
         {"all_channels", all}, {"O", O}, {"B", B}, {"D", D}, {"H", H}, {"W", W}, {"warps_w", tile_.warps_w}, {"strip_h", tile_.strip_h}, {"strip_w", tile_.strip_w}, {"place", place + ";\n"},
-        {"store", fmt::format("{}          {}\n", after.statements, after.store)}});
+        {"store", fmt::format("{}            {}\n", after.statements, after.store)}});
     std::string places = in_parentheses(input_.shape[0].text);
     const std::int64_t sizes[] = {1, tile_.height, tile_.width};
     for (std::size_t i = 0; i < 3; ++i)
@@ -115,6 +116,8 @@ class StraightConvolution {
     text += "        const int b_start = rest;\n";
     count = fmt::format("({} + 1) / 2 * kinds", in_parentheses(places));
     for (const std::size_t i : {2, 1, 0}) text += first_input(i);
+    // Where one axis has no tap nothing is to be copied.
+    text += "        const int steps = TH * TW == 0 ? 0 : channel_steps * TD;\n";
     return text + fmt::format("        const int taps_class = (({}) * {} + {}) * {} + {};\n", class_of(0), taps_[1].classes, class_of(1), taps_[2].classes, class_of(2));
   }
 
@@ -128,6 +131,13 @@ class StraightConvolution {
              fmt::format("        const int from_{0} = {0}_start + add_{0} - (T{1} - 1) * {2};\n", low, up, input_step(window(axis)));
     return fmt::format("        constexpr int T{1} = {2};\n        const int from_{0} = {0}_start{3} + {4};\n", low, up, taps.values[0], transposed() || stride == 1 ? "" : fmt::format(" * {}", stride),
                        transposed() ? padding - (taps.values[0] - 1) * dilation : -padding);
+  }
+
+  // Of a transposed convolution a tile meets all taps down that any meets, or one less. Each has loops of its own, so that no condition keeps products apart.
+  std::string sums() const {
+    const auto of = [](std::int64_t taps) { return cuda_code::device_code("straight_sums.cuh", {{"down", taps}}); };
+    if (!residues(1)) return of(taps_[1].most);
+    return fmt::format("      if (TH == {0}) {{\n{1}      }} else {{\n{2}      }}\n", taps_[1].most, of(taps_[1].most), of(std::max<std::int64_t>(1, taps_[1].most - 1)));
   }
 
   void say_techniques() {

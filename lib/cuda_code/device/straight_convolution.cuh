@@ -2,7 +2,7 @@
 //$ A convolution in TF32 by warpgroups that takes its inputs as they lie in memory, for compute capability 9.0. Places are the rows of the
 //$ tensor cores, from registers; results, whose weights a kernel has arranged, are the columns. A window holds the inputs of a
 //$ warpgroup's places for a few channels, once for all taps; each lane reads its places at a tap from there.
-//$ needs hopper.cuh tf32_rounding.cuh
+//$ needs hopper.cuh tf32_bits.cuh
 
 __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
   using namespace hopper;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(384, 1) $name$($parameters$) {
       const int team = 0;
 $locate$
       const float* const weights = $weights$ + size_t(((group * downs + down) * $classes$ + taps_class) * channel_steps) * ($most_d$ * MOST_W * SLOT / 4);
-      for (int step = 0; step < channel_steps * TD; ++step)
+      for (int step = 0; step < steps; ++step)
         for (int tap = 0; tap < TW; ++tap, ring.next()) {
           wait(empty + 8 * ring.slot, ring.parity ^ 1);
           arrive_expect(full + 8 * ring.slot, SLOT);
@@ -47,7 +47,7 @@ $locate$
     Ring<WINDOWS> windows;
     for (int tile = copier < copiers ? int(blockIdx.x) : tiles; tile < tiles; tile += gridDim.x) {
 $locate$
-      for (int step = 0; step < channel_steps * TD; ++step, windows.next()) {
+      for (int step = 0; step < steps; ++step, windows.next()) {
         const int tap_d = step % TD, c = step / TD * CHANNELS, d = from_d + tap_d * $step_d$;
         wait(windows_empty + 8 * (team * WINDOWS + windows.slot), windows.parity ^ 1);
         const u32 window = shared_address(window_memory + (team * WINDOWS + windows.slot) * WINDOW), bar = windows_full + 8 * (team * WINDOWS + windows.slot);
@@ -81,61 +81,34 @@ $locate$
     __syncwarp();
     Ring<SLOTS> ring;
     Ring<WINDOWS> windows;
-    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+      // Products overlap only where ptxas sees that all lanes meet the same conditions, which a shuffle tells it.
+      const int tile = __shfl_sync(0xffffffff, number, 0);
 $locate$
       if (kept) ring = {};
       const int own = lane % 4 * PLANE + strip_h * (STRIDE_H * PITCH) + (strip_w + lane / 4) * STRIDE_W + (from_w & 3);
       float sum[BLOCKS][COLUMNS / 2] = {};
-      for (int step = 0; step < channel_steps * TD; ++step, windows.next()) {
-        const u32 bar = 8 * (team * WINDOWS + windows.slot);
-        const float* const window = window_memory + (team * WINDOWS + windows.slot) * WINDOW + own;
-        float read[PARTS][READ][BLOCK_W][4];
-        const auto read_at = [&](int tap) {
+      float read[PARTS][READ][BLOCK_W][4];
+      const auto read_at = [&](u32 slot, int tap) {
+        const float* const from = window_memory + (team * WINDOWS + slot) * WINDOW + own + tap * STEP_W;
 #pragma unroll
-          for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i) {
-            const int part = i / 4 / BLOCK_W / READ, line = i / 4 / BLOCK_W % READ, block = i / 4 % BLOCK_W;
-            read[part][line][block][i % 4] = window[(part * 8 + i / 2 % 2 * 4) * PLANE + (line + i % 2 * (PAIR_H * STRIDE_H)) * PITCH + (block * 8 + i % 2 * PAIR_W) * STRIDE_W + tap * STEP_W];
-          }
-        };
-        wait(windows_full + bar, windows.parity);
-        read_at(0);
-        for (int tap = 0; tap < TW; ++tap, ring.next()) {
-          u32 held[PARTS][READ][BLOCK_W][4];
-#pragma unroll
-          for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i)
-            held[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4] = __float_as_uint(rounded_to_tf32(read[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4]));
-          wait(full + 8 * ring.slot, ring.parity);
-          const u32 weights = weights_start + ring.slot * SLOT;
-          product_fence();
-#pragma unroll
-          for (int i = 0; i < PARTS * MOST_H * BLOCKS; ++i) {
-            const int part = i / BLOCKS / MOST_H, tap_h = i / BLOCKS % MOST_H, block = i % BLOCKS;
-            if (tap_h < TH)
-              multiply_tf32(sum[block], held[part][block / BLOCK_W * STRIDE_H + tap_h * STEP_H][block % BLOCK_W], plain_descriptor(weights + (part * MOST_H + tap_h) * TAP, TAP / 2, 128), 1);
-          }
-          product_commit();
-          // The next tap's inputs come while this one's are multiplied.
-          if (tap + 1 < TW) read_at(tap + 1);
-          product_wait<0>();
-#pragma unroll
-          for (int block = 0; block < BLOCKS; ++block) hold(sum[block]);
-          if (!kept && lane == 0) arrive(empty + 8 * ring.slot);
+        for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i) {
+          const int part = i / 4 / BLOCK_W / READ, line = i / 4 / BLOCK_W % READ, block = i / 4 % BLOCK_W, c = part * 8 + i / 2 % 2 * 4, pair = i % 2;
+          read[part][line][block][i % 4] = from[c * PLANE + (line + pair * PAIR_H * STRIDE_H) * PITCH + (block * 8 + pair * PAIR_W) * STRIDE_W];
         }
-        __syncwarp();
-        if (lane == 0) arrive(windows_empty + bar);
-      }
+      };
+$sums$
 #pragma unroll
-      for (int half = 0; half < 2 * BLOCKS; ++half) {
-        const int block = half / 2, part_h = strip_h + block / BLOCK_W + half % 2 * PAIR_H, part_w = strip_w + block % BLOCK_W * 8 + half % 2 * PAIR_W + lane / 4;
+      for (int i = 0; i < COLUMNS / 4; ++i) {
+        const int column = row_start + i / 2 * 8 + lane % 4 * 2 + i % 2, at_o = group * $O$ + column;
+#pragma unroll
+        for (int half = 0; half < 2 * BLOCKS; ++half) {
+          const int block = half / 2, part_h = strip_h + block / BLOCK_W + half % 2 * PAIR_H, part_w = strip_w + block % BLOCK_W * 8 + half % 2 * PAIR_W + lane / 4;
 $place$
-        if (!there) continue;
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 4; ++i) {
-          const int column = row_start + i / 2 * 8 + lane % 4 * 2 + i % 2;
-          if (column >= $O$) continue;
-          const int at_o = group * $O$ + column;
-          const float produced = sum[block][i / 2 * 4 + half % 2 * 2 + i % 2];
+          if (there && column < $O$) {
+            const float produced = sum[block][i / 2 * 4 + half % 2 * 2 + i % 2];
 $store$
+          }
         }
       }
     }
