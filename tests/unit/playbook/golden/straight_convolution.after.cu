@@ -11,6 +11,8 @@ __device__ __forceinline__ float rounded_to_tf32(float x) {
   return __uint_as_float(bits);
 }
 
+__device__ __forceinline__ unsigned tf32_bits(float x) { return __float_as_uint(x) + (x == x ? 0x1000u : 0u); }
+
 // The tap at place `at` of a window that begins with tap `first` of `taps`, or -1; inputs of a transposed convolution meet the last tap first.
 __device__ __forceinline__ int straight_weights_tap(int first, int at, int taps, int step) {
   const int met = (taps - first + step - 1) / step;
@@ -84,9 +86,10 @@ __global__ void __launch_bounds__(384, 1) straight_convolution(const float* __re
         const int from_h = h_start + add_h - (TH - 1) * 1;
         constexpr int TD = 1;
         const int from_d = d_start + 0;
+        const int steps = TH * TW == 0 ? 0 : channel_steps * TD;
         const int taps_class = ((0) * 2 + first_h) * 2 + first_w;
       const float* const weights = W + size_t(((group * downs + down) * 4 + taps_class) * channel_steps) * (1 * MOST_W * SLOT / 4);
-      for (int step = 0; step < channel_steps * TD; ++step)
+      for (int step = 0; step < steps; ++step)
         for (int tap = 0; tap < TW; ++tap, ring.next()) {
           wait(empty + 8 * ring.slot, ring.parity ^ 1);
           arrive_expect(full + 8 * ring.slot, SLOT);
@@ -121,8 +124,9 @@ __global__ void __launch_bounds__(384, 1) straight_convolution(const float* __re
         const int from_h = h_start + add_h - (TH - 1) * 1;
         constexpr int TD = 1;
         const int from_d = d_start + 0;
+        const int steps = TH * TW == 0 ? 0 : channel_steps * TD;
         const int taps_class = ((0) * 2 + first_h) * 2 + first_w;
-      for (int step = 0; step < channel_steps * TD; ++step, windows.next()) {
+      for (int step = 0; step < steps; ++step, windows.next()) {
         const int tap_d = step % TD, c = step / TD * CHANNELS, d = from_d + tap_d * 1;
         wait(windows_empty + 8 * (team * WINDOWS + windows.slot), windows.parity ^ 1);
         const u32 window = shared_address(window_memory + (team * WINDOWS + windows.slot) * WINDOW), bar = windows_full + 8 * (team * WINDOWS + windows.slot);
@@ -156,7 +160,9 @@ __global__ void __launch_bounds__(384, 1) straight_convolution(const float* __re
     __syncwarp();
     Ring<SLOTS> ring;
     Ring<WINDOWS> windows;
-    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+      // Products overlap only where ptxas sees that all lanes meet the same conditions, which a shuffle tells it.
+      const int tile = __shfl_sync(0xffffffff, number, 0);
         const int downs = (O + COLUMNS - 1) / COLUMNS, down = tile % downs, row_start = down * COLUMNS;
         int rest = tile / downs;
         const int group = 0;
@@ -178,64 +184,110 @@ __global__ void __launch_bounds__(384, 1) straight_convolution(const float* __re
         const int from_h = h_start + add_h - (TH - 1) * 1;
         constexpr int TD = 1;
         const int from_d = d_start + 0;
+        const int steps = TH * TW == 0 ? 0 : channel_steps * TD;
         const int taps_class = ((0) * 2 + first_h) * 2 + first_w;
       if (kept) ring = {};
       const int own = lane % 4 * PLANE + strip_h * (STRIDE_H * PITCH) + (strip_w + lane / 4) * STRIDE_W + (from_w & 3);
       float sum[BLOCKS][COLUMNS / 2] = {};
-      for (int step = 0; step < channel_steps * TD; ++step, windows.next()) {
-        const u32 bar = 8 * (team * WINDOWS + windows.slot);
-        const float* const window = window_memory + (team * WINDOWS + windows.slot) * WINDOW + own;
-        float read[PARTS][READ][BLOCK_W][4];
-        const auto read_at = [&](int tap) {
+      float read[PARTS][READ][BLOCK_W][4];
+      const auto read_at = [&](u32 slot, int tap) {
+        const float* const from = window_memory + (team * WINDOWS + slot) * WINDOW + own + tap * STEP_W;
 #pragma unroll
-          for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i) {
-            const int part = i / 4 / BLOCK_W / READ, line = i / 4 / BLOCK_W % READ, block = i / 4 % BLOCK_W;
-            read[part][line][block][i % 4] = window[(part * 8 + i / 2 % 2 * 4) * PLANE + (line + i % 2 * (PAIR_H * STRIDE_H)) * PITCH + (block * 8 + i % 2 * PAIR_W) * STRIDE_W + tap * STEP_W];
-          }
-        };
-        wait(windows_full + bar, windows.parity);
-        read_at(0);
-        for (int tap = 0; tap < TW; ++tap, ring.next()) {
-          u32 held[PARTS][READ][BLOCK_W][4];
-#pragma unroll
-          for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i)
-            held[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4] = __float_as_uint(rounded_to_tf32(read[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4]));
-          wait(full + 8 * ring.slot, ring.parity);
-          const u32 weights = weights_start + ring.slot * SLOT;
-          product_fence();
-#pragma unroll
-          for (int i = 0; i < PARTS * MOST_H * BLOCKS; ++i) {
-            const int part = i / BLOCKS / MOST_H, tap_h = i / BLOCKS % MOST_H, block = i % BLOCKS;
-            if (tap_h < TH)
-              multiply_tf32(sum[block], held[part][block / BLOCK_W * STRIDE_H + tap_h * STEP_H][block % BLOCK_W], plain_descriptor(weights + (part * MOST_H + tap_h) * TAP, TAP / 2, 128), 1);
-          }
-          product_commit();
-          // The next tap's inputs come while this one's are multiplied.
-          if (tap + 1 < TW) read_at(tap + 1);
-          product_wait<0>();
-#pragma unroll
-          for (int block = 0; block < BLOCKS; ++block) hold(sum[block]);
-          if (!kept && lane == 0) arrive(empty + 8 * ring.slot);
+        for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i) {
+          const int part = i / 4 / BLOCK_W / READ, line = i / 4 / BLOCK_W % READ, block = i / 4 % BLOCK_W, c = part * 8 + i / 2 % 2 * 4, pair = i % 2;
+          read[part][line][block][i % 4] = from[c * PLANE + (line + pair * PAIR_H * STRIDE_H) * PITCH + (block * 8 + pair * PAIR_W) * STRIDE_W];
         }
-        __syncwarp();
-        if (lane == 0) arrive(windows_empty + bar);
+      };
+      if (TH == 2) {
+        if (steps > 0) {
+          wait(windows_full + 8 * (team * WINDOWS + windows.slot), windows.parity);
+          read_at(windows.slot, 0);
+        }
+        for (int step = 0; step < steps; ++step) {
+          const u32 slot = windows.slot;
+          windows.next();
+          for (int tap = 0; tap < TW; ++tap, ring.next()) {
+            u32 held[PARTS][READ][BLOCK_W][4];
+#pragma unroll
+            for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i)
+              held[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4] = tf32_bits(read[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4]);
+            wait(full + 8 * ring.slot, ring.parity);
+            const u32 weights = weights_start + ring.slot * SLOT;
+            product_fence();
+#pragma unroll
+            for (int i = 0; i < PARTS * 2 * BLOCKS; ++i) {
+              const int part = i / BLOCKS / 2, tap_h = i / BLOCKS % 2, block = i % BLOCKS;
+              multiply_tf32(sum[block], held[part][block / BLOCK_W * STRIDE_H + tap_h * STEP_H][block % BLOCK_W], plain_descriptor(weights + (part * MOST_H + tap_h) * TAP, TAP / 2, 128), 1);
+            }
+            product_commit();
+            // What comes next is read while this is multiplied.
+            if (tap + 1 < TW) {
+              read_at(slot, tap + 1);
+            } else if (step + 1 < steps) {
+              wait(windows_full + 8 * (team * WINDOWS + windows.slot), windows.parity);
+              read_at(windows.slot, 0);
+            }
+            product_wait<0>();
+#pragma unroll
+            for (int block = 0; block < BLOCKS; ++block) hold(sum[block]);
+            if (!kept && lane == 0) arrive(empty + 8 * ring.slot);
+          }
+          __syncwarp();
+          if (lane == 0) arrive(windows_empty + 8 * (team * WINDOWS + slot));
+        }
+      } else {
+        if (steps > 0) {
+          wait(windows_full + 8 * (team * WINDOWS + windows.slot), windows.parity);
+          read_at(windows.slot, 0);
+        }
+        for (int step = 0; step < steps; ++step) {
+          const u32 slot = windows.slot;
+          windows.next();
+          for (int tap = 0; tap < TW; ++tap, ring.next()) {
+            u32 held[PARTS][READ][BLOCK_W][4];
+#pragma unroll
+            for (int i = 0; i < PARTS * READ * BLOCK_W * 4; ++i)
+              held[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4] = tf32_bits(read[i / 4 / BLOCK_W / READ][i / 4 / BLOCK_W % READ][i / 4 % BLOCK_W][i % 4]);
+            wait(full + 8 * ring.slot, ring.parity);
+            const u32 weights = weights_start + ring.slot * SLOT;
+            product_fence();
+#pragma unroll
+            for (int i = 0; i < PARTS * 1 * BLOCKS; ++i) {
+              const int part = i / BLOCKS / 1, tap_h = i / BLOCKS % 1, block = i % BLOCKS;
+              multiply_tf32(sum[block], held[part][block / BLOCK_W * STRIDE_H + tap_h * STEP_H][block % BLOCK_W], plain_descriptor(weights + (part * MOST_H + tap_h) * TAP, TAP / 2, 128), 1);
+            }
+            product_commit();
+            // What comes next is read while this is multiplied.
+            if (tap + 1 < TW) {
+              read_at(slot, tap + 1);
+            } else if (step + 1 < steps) {
+              wait(windows_full + 8 * (team * WINDOWS + windows.slot), windows.parity);
+              read_at(windows.slot, 0);
+            }
+            product_wait<0>();
+#pragma unroll
+            for (int block = 0; block < BLOCKS; ++block) hold(sum[block]);
+            if (!kept && lane == 0) arrive(empty + 8 * ring.slot);
+          }
+          __syncwarp();
+          if (lane == 0) arrive(windows_empty + 8 * (team * WINDOWS + slot));
+        }
       }
 #pragma unroll
-      for (int half = 0; half < 2 * BLOCKS; ++half) {
-        const int block = half / 2, part_h = strip_h + block / BLOCK_W + half % 2 * PAIR_H, part_w = strip_w + block % BLOCK_W * 8 + half % 2 * PAIR_W + lane / 4;
-        const int at_b = b_start, at_d = d_start, at_h = (h_start + part_h) * 2 + r_h, at_w = (w_start + part_w) * 2 + r_w;
-        const bool there = at_b < B && at_d < 1 && at_h < n10 && at_w < n9;
-        if (!there) continue;
+      for (int i = 0; i < COLUMNS / 4; ++i) {
+        const int column = row_start + i / 2 * 8 + lane % 4 * 2 + i % 2, at_o = group * O + column;
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 4; ++i) {
-          const int column = row_start + i / 2 * 8 + lane % 4 * 2 + i % 2;
-          if (column >= O) continue;
-          const int at_o = group * O + column;
-          const float produced = sum[block][i / 2 * 4 + half % 2 * 2 + i % 2];
-          const float v1 = float(bias[at_o]);
-          const float v2 = produced + v1;
-          const float v3 = v2 < 0 ? 0 : v2;
-          Y[size_t(at_b) * n11 + size_t(at_o) * n12 + size_t(at_h) * n9 + at_w] = v3;
+        for (int half = 0; half < 2 * BLOCKS; ++half) {
+          const int block = half / 2, part_h = strip_h + block / BLOCK_W + half % 2 * PAIR_H, part_w = strip_w + block % BLOCK_W * 8 + half % 2 * PAIR_W + lane / 4;
+          const int at_b = b_start, at_d = d_start, at_h = (h_start + part_h) * 2 + r_h, at_w = (w_start + part_w) * 2 + r_w;
+          const bool there = at_b < B && at_d < 1 && at_h < n10 && at_w < n9;
+          if (there && column < O) {
+            const float produced = sum[block][i / 2 * 4 + half % 2 * 2 + i % 2];
+            const float v1 = float(bias[at_o]);
+            const float v2 = produced + v1;
+            const float v3 = v2 < 0 ? 0 : v2;
+            Y[size_t(at_b) * n11 + size_t(at_o) * n12 + size_t(at_h) * n9 + at_w] = v3;
+          }
         }
       }
     }
