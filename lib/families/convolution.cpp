@@ -224,7 +224,13 @@ class ConvolutionWriter {
     const bool exact = file_.variant().exact();
     const double effort = !tensor_cores_ ? 1 : rows_ ? costs::staged_convolution(exact) : costs::gathered_convolution(exact, results_.values[0] >= 128);
     if (!unless_.empty()) return file_.traffic(0, 0);
-    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), effort * operations_of(node_, input_));
+    const bool rounded = !file_.variant().exact_convolutions() && file_.machine().warpgroup_products, strided = transposed_ && windows_.axes[2].window.stride > 1;
+    constexpr std::int64_t few_channels = 8;
+    double times = 1, waited = 0;  // what is read and written is not hidden behind the sums
+    if (rounded && channels_.values[0] < few_channels) times = costs::few_channels;
+    if (rounded && tensor_cores_) waited = costs::as_operations(costs::tensor_core_bytes * 4 * (volume(input_.shape) + volume(node_.shape)) / costs::memory_rate);
+    if (rounded && strided) times *= tensor_cores_ ? 1 : costs::strided_threads, waited += costs::as_operations(costs::strided_results(4 * volume(node_.shape), false));
+    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), effort * operations_of(node_, input_) * times + waited);
     file_.technique(Technique::implicit_product,
                     rows_ ? fmt::format("`{}` multiplies tiles of weights by inputs in shared memory, where each stands once for all taps; the "
                                         "matrix of all taps never exists.",

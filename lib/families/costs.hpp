@@ -46,8 +46,18 @@ constexpr double half_product = 0.15;
 constexpr double warpgroup_product(bool exact) { return exact ? 0.2 : 0.07; }
 // From where the right factor lies, in TF32: twice the instructions. Estimate.
 constexpr double straight_product(bool exact) { return exact ? 0.4 : 0.14; }
-// From inputs as they lie, in TF32: clocks of a multiprocessor that straight_tile.cpp counts, as operations. Not measured yet.
-constexpr double straight_convolution(double clocks) { return clocks / 1.7e9 * flops_reached * flops; }
+constexpr double as_operations(double seconds) { return seconds * flops_reached * flops; }
+// Convolutions that may be rounded to TF32. All of these are fitted to an H100 (table of convolutions in TF32 there); those as exact as float32 keep the estimates above.
+constexpr double clock_rate = 1.7e9;
+constexpr double straight_convolution(double clocks) { return as_operations(clocks / clock_rate); }  // of a multiprocessor, which straight_tile.cpp counts
+constexpr double rounded_convolution = 0.05;    // by warpgroups, in the middle of their sums; what is read and written takes as long as without them
+constexpr double rounded_share = 0.63;          // of the memory's rate, by the kernel that rounds inputs and lays their channels side by side
+constexpr double preparation_seconds = 3e-6;    // of a kernel in front of a convolution, beside its launch: it begins with nothing in the caches
+constexpr double tensor_core_bytes = 1.5;       // times as long as a copy of them, beside the operations, on tensor cores without warpgroups
+constexpr double few_channels = 2;              // times as many operations on tensor cores where a step of the depth holds few of them
+constexpr double strided_threads = 4;           // times as many without tensor cores, of a transposed convolution with a stride
+// Results that are a stride apart: each store writes parts of sectors, and large results leave the L2 before the other parts come.
+constexpr double strided_results(double bytes, bool straight) { return bytes / (bytes < 1.5e8 ? 8e11 : straight ? 3.5e11 : 4.5e11); }
 constexpr double prepared_share = 1;  // of the memory's rate, by kernels that cut factors into halves
 // Fitted to attention before its warps had 32 queries. Table of attention, 64 heads of 1024 × 64: 0.32 ms, which is 0.9.
 constexpr double attention(bool exact) { return exact ? 0.5 : 0.3; }

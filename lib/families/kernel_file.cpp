@@ -82,7 +82,9 @@ void KernelFile::helper(std::string_view device_file, const std::vector<cuda_cod
 
 void KernelFile::code(const std::string& text) { functions_.push_back(text); }
 
-void KernelFile::preparation(double bytes) { traffic(bytes, bytes * costs::flops_reached * costs::flops / (costs::prepared_share * costs::memory_rate)); }
+void KernelFile::preparation(double bytes, double share, double more_seconds) {
+  traffic(bytes, costs::as_operations(bytes / (share * costs::prepared_share * costs::memory_rate) + more_seconds));
+}
 
 std::string KernelFile::members() const {
   KernelFile ordered = *this;

@@ -54,7 +54,7 @@ class KernelFile {
     work_.push_back({bytes, bytes / share, operations});
   }
   // Of a kernel in front of one that arithmetic bounds: its time is added, whatever the other one's bytes take.
-  void preparation(double bytes);
+  void preparation(double bytes, double share = 1, double more_seconds = 0);
   void end_family() { family_taken_ = family_taken_ || !tunables_.empty(); }
 
   const std::vector<AppliedTechnique>& techniques() const { return techniques_; }

@@ -193,7 +193,9 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * {}>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
                           tile_elements(!left.swapped, rows, step, half), tile_elements(right.swapped, columns, step, half), tensor::size_of(left.dtype), arguments.passed()));
-  file.traffic(factors.bytes(), (half ? costs::half_product : costs::product(file.variant().exact())) * factors.operations(file.machine(), parts));
+  // Rounded to TF32 on an H100, bytes are not hidden behind the sums (tables of convolutions of one element).
+  const double waited = !half && !file.variant().exact() && file.machine().warpgroup_products ? costs::as_operations(costs::tensor_core_bytes * factors.bytes() / costs::memory_rate) : 0;
+  file.traffic(factors.bytes(), (half ? costs::half_product : costs::product(file.variant().exact())) * factors.operations(file.machine(), parts) + waited);
   if (parts > 1) write_split_total({name, scratch, splits, parts, n, m}, after, total, file);
   tell_techniques(factors, name, rows, columns, file);
 }

@@ -55,7 +55,7 @@ class StraightConvolution {
         {"step_w", taps_[2].classes}, {"taps_d", window(0).taps.values[0]}, {"taps_h", window(1).taps.values[0]}, {"taps_w", window(2).taps.values[0]}, {"groups", groups_}, {"C", C}, {"O", O},
         {"K", from}, {"from", at}, {"W", to}});
     file_.launch(fmt::format("{}<<<ceil_div({} * {} * {} * {}, 1024), 256>>>({})", name, groups_ * slots, downs.text, steps.text, tile_.slot_bytes(taps_[1]) / 4, arguments.passed()));
-    file_.preparation(8.0 * volume(dag_.at(node_.operands[1]).shape));
+    file_.preparation(8.0 * volume(dag_.at(node_.operands[1]).shape), 1, costs::preparation_seconds);
   }
 
   void write_products() {
@@ -88,7 +88,8 @@ class StraightConvolution {
     const std::string kinds = fmt::format("(ceil_div({}, {}) * {})", results_.text, tile_.columns, this->kinds());
     file_.launch(fmt::format("{}<<<min(max(1, {} / {}), ceil_div({}, 2)) * {}, 384, {}>>>({})", name_, file_.machine().multiprocessors, kinds, places, kinds, tile_.shared_bytes(taps_[1]),
                              arguments.passed()));
-    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), costs::straight_convolution(tile_.clocks));
+    const double strided = residues(2) ? costs::as_operations(costs::strided_results(4 * volume(node_.shape), true)) : 0;
+    file_.traffic(4 * (volume(input_.shape) + volume(node_.shape)), std::max(strided, costs::straight_convolution(tile_.clocks)));
   }
 
   std::string kinds_text(const std::string& O) const { return fmt::format("({} + {}) / {} * {}", O, tile_.columns - 1, tile_.columns, kinds()); }

@@ -28,7 +28,8 @@ struct Places {
   std::int64_t planes, height, width;  // places of a kind
   std::array<MetTaps, 3> taps;
   std::int64_t stride_h, stride_w;
-  bool strided_rows;                   // results of a row are a stride apart
+  bool part_sectors;                   // results of a row are a stride apart, or rows do not begin where sectors do
+  bool unaligned;                      // inputs of a row are copied one by one
 };
 
 // How often a warp's lanes, four channels of eight places, have to wait for a bank of shared memory.
@@ -71,21 +72,22 @@ std::int64_t fragments(const StraightTile& tile, const Places& of) {
 }
 
 // Clocks of a multiprocessor, whose two warpgroups have a tile each at once. Tensor cores multiply 64 by 8 by 2 elements in one, and shared memory gives 128 bytes.
+// The windows' copies bound most convolutions: a warp takes long over 512 bytes, and fewer warps copy where weights are not kept. Fitted to 104 tiles on an H100.
 double clocks(const StraightTile& tile, const Places& of, bool kept, std::int64_t multiprocessors) {
-  constexpr double tensor_share = 0.8, shared_share = 0.8, l2_bytes = 20, stored_bytes = 16, alone = 250, tile_clocks = 1000;  // estimates
+  constexpr double tensor_share = 0.8, copy_clocks = 225, unaligned_copies = 1.2, weight_bytes = 14, stored_bytes = 12, tile_clocks = 1000, step_clocks = 60, part_sectors = 1.6;
   const double blocks = static_cast<double>(tile.block_h * tile.block_w), parts = static_cast<double>(tile.channels / 8), columns = static_cast<double>(tile.columns);
   const double products = 2 * parts * static_cast<double>(of.taps[1].most) * blocks;  // of both warpgroups, for a column of taps
   const double read = 2 * 4 * static_cast<double>(fragments(tile, of) * conflicts(tile.plane, of.stride_w)), multiplied = products * columns / 2;
-  // One warpgroup reads while the other multiplies.
-  const double tap = std::max({multiplied / tensor_share, (read + multiplied / 2) / shared_share, alone + multiplied / 2});
-  const double slot = static_cast<double>(tile.slot_bytes(of.taps[1])), window = 2 * 4 * static_cast<double>(tile.channels * tile.lines * tile.pitch), taps = static_cast<double>(of.taps[2].most);
-  const double step = std::max(taps * tap, (window + (kept ? 0 : taps * slot)) / l2_bytes);
-  // Long rows are written faster, much faster where results are a stride apart.
-  const double rows = tile.width >= 32 ? 1 : !of.strided_rows ? 0.9 : tile.width >= 16 ? 0.7 : 0.5;
-  const double results = 2 * 64 * blocks * columns * 4 / stored_bytes / rows;
+  const double slot = static_cast<double>(tile.slot_bytes(of.taps[1])), taps = static_cast<double>(of.taps[2].most), steps = static_cast<double>(steps_of(tile, of));
+  const double copies = static_cast<double>(tile.channels * tile.lines * tile.pitch) * 4 / 512 / (kept ? 2 : 1) * (of.unaligned ? unaligned_copies : 1);
+  const double step = std::max({taps * (read + multiplied / 2), copies * copy_clocks, kept ? 0 : taps * slot / weight_bytes});
+  // Long rows are written faster, and rows of whole sectors much faster.
+  const double rows = (tile.width >= 32 ? 1 : 0.9) / (of.part_sectors ? part_sectors : 1);
+  const double results = 2 * 64 * blocks * std::min(columns, static_cast<double>(of.results)) * 4 / stored_bytes / rows;
   const std::int64_t tiles = of.kinds * ceil_div(of.results, tile.columns) * ceil_div(of.planes * ceil_div(of.height, tile.height) * ceil_div(of.width, tile.width), 2);
   const double rounds = static_cast<double>(ceil_div(tiles, multiprocessors));
-  return rounds * (static_cast<double>(steps_of(tile, of)) * step + results / 2 + tile_clocks) + static_cast<double>(tile.slots) * slot / l2_bytes;
+  // One warpgroup writes while the other multiplies.
+  return rounds * (std::max(steps * taps * multiplied / tensor_share, steps * (step + step_clocks) + results) + tile_clocks) + static_cast<double>(tile.slots) * slot / weight_bytes;
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ std::optional<StraightTile> straight_tile(const Node& node, const Node& input, c
     const Window& window = windows.axes[i].window;
     return node.transposed() ? ceil_div(window.outputs.values[0], window.stride) : window.outputs.values[0];
   };
-  Places of{input.shape[1].values[0] / groups, node.shape[1].values[0] / groups, groups, input.shape[0].values[0] * wanted(0), wanted(1), wanted(2), {}, 1, 1, node.transposed() && windows.axes[2].window.stride > 1};
+  Places of{input.shape[1].values[0] / groups, node.shape[1].values[0] / groups, groups, input.shape[0].values[0] * wanted(0), wanted(1), wanted(2), {}, 1, 1, (node.transposed() && windows.axes[2].window.stride > 1) || windows.axes[2].window.outputs.values[0] % 4 != 0, windows.axes[2].input.values[0] % 4 != 0};
   for (std::size_t i = 0; i < 3; ++i) {
     const Window& window = windows.axes[i].window;
     of.taps[i] = met_taps(node, window);

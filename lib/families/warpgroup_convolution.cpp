@@ -6,6 +6,8 @@
 #include "families/product_tiles.hpp"
 #include "families/windows.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace cudal1::families {
@@ -71,7 +73,7 @@ class WarpgroupConvolution {
         {"low", low.empty() ? "" : fmt::format("    {}[to] = __float2half_rn((x - __half2float(high)) * 2048.0f);\n", low)}, {"back", back}, {"C", C}, {"O", O},
         {"taps", taps_}, {"pitch", pitch}, {"least", halves_ > 1 ? "0x1p-25f" : "0x1p-14f"}});
     file_.launch(fmt::format("{}<<<{}, 256>>>({})", name, node_.shape[1].text, arguments.passed()));
-    file_.preparation((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape));
+    prepared((4.0 + 2 * halves_) * volume(dag_.at(node_.operands[1]).shape));
   }
 
   void write_inputs() {
@@ -81,6 +83,8 @@ class WarpgroupConvolution {
     if (halves_ == 1 && groups_ == 1) write_rounded_inputs(plane);
     else write_split_inputs(plane);
   }
+
+  void prepared(double bytes) { file_.preparation(bytes, halves_ == 1 ? costs::rounded_share : 1, halves_ == 1 ? costs::preparation_seconds : 0); }
 
   // Where blocks leave the largest and the smallest that they find, `count` of each sample.
   std::string new_parts(const tensor::Extent& count) { return file_.new_scratch("S", "float32", {input_.shape[0], count, literal(2, count.values.size())}); }
@@ -103,8 +107,8 @@ class WarpgroupConvolution {
         {"scale_parameters", scale.parameters()}, {"scale_X", scale_x}, {"scale_C", scale_C}, {"scale_P", scale_P}, {"scale_parts", scale_parts}, {"scale_back", back}, {"scale_count", count}});
     file_.launch(fmt::format("{}<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, arguments.passed()));
     file_.launch(fmt::format("{}_scales<<<{}, 256>>>({})", name, samples, scale.passed()));
-    file_.preparation(6.0 * volume(input_.shape));
-    file_.preparation(0);
+    prepared(6.0 * volume(input_.shape));
+    prepared(0);
   }
 
   void write_split_inputs(const tensor::Extent& plane) {
@@ -129,9 +133,9 @@ class WarpgroupConvolution {
     file_.launch(fmt::format("{}_measure<<<dim3({}, {}), 256>>>({})", name, blocks.text, samples, measure.passed()));
     file_.launch(fmt::format("{}_scales<<<{}, 128>>>({})", name, samples, scale.passed()));
     file_.launch(fmt::format("{}<<<dim3({}, ceil_div({}, 64), {}), 256>>>({})", name, blocks.text, input_.shape[1].text, samples, arguments.passed()));
-    file_.preparation(4.0 * volume(input_.shape));
-    file_.preparation((4.0 + 2 * halves_) * volume(input_.shape));
-    file_.preparation(0);
+    prepared(4.0 * volume(input_.shape));
+    prepared((4.0 + 2 * halves_) * volume(input_.shape));
+    prepared(0);
   }
 
   // Inputs at places that are a stride apart, from one of the first on.
@@ -197,7 +201,10 @@ class WarpgroupConvolution {
     double depth = static_cast<double>(round_up(channels_.values[0], step_)) * static_cast<double>(taps_);
     for (std::size_t i = 0; i < 3; ++i) depth /= residues(i) ? static_cast<double>(window(i).stride) : 1;
     const double results = volume(node_.shape) / tile_.share * static_cast<double>(round_up(results_.values[0], tile_.rows)) / static_cast<double>(results_.values[0]);
-    file_.traffic(2.0 * halves_ * volume(input_.shape) + 4 * volume(node_.shape), costs::warpgroup_product(halves_ > 1) * 2 * depth * results);
+    const double bytes = 2.0 * halves_ * volume(input_.shape) + 4 * volume(node_.shape);
+    if (halves_ > 1) return file_.traffic(bytes, costs::warpgroup_product(true) * 2 * depth * results);
+    const double strided = residues(2) ? costs::as_operations(costs::strided_results(4 * volume(node_.shape), false)) : 0;
+    file_.traffic(bytes, std::max(strided, costs::rounded_convolution * 2 * depth * results + costs::as_operations(bytes / costs::memory_rate)));
   }
 
   std::string own_place(std::size_t axis) const { return residues(axis) ? fmt::format(" * {} + r_{}", window(axis).stride, lower_names[axis]) : ""; }

@@ -1,6 +1,6 @@
 //@ of      straight_convolution.before.cu sha256:7534b4cf86815598db3fc738ce5ce50e6f2f3a57587727d93985c6b83a37d81c
-//@ scratch W: float32[1, ceil_div(O, 64), ceil_div(C, 16), 16384]
-//@ launch  straight_weights<<<ceil_div(8 * ceil_div(O, 64) * ceil_div(C, 16) * 2048, 1024), 256>>>(weight, W, C, O)
+//@ scratch W: float32[1, ceil_div(O, 64), ceil_div(C, 32), 32768]
+//@ launch  straight_weights<<<ceil_div(8 * ceil_div(O, 64) * ceil_div(C, 32) * 4096, 1024), 256>>>(weight, W, C, O)
 //@ launch  straight_convolution<<<min(max(1, 132 / (ceil_div(O, 64) * 4)), ceil_div(B * ceil_div(1, 1) * ceil_div(ceil_div((H - 1) * 2 + 1, 2), 2) * ceil_div(ceil_div((V - 1) * 2 + 1, 2), 64), 2)) * (ceil_div(O, 64) * 4), 384, 198656>>>(X, W, bias, Y, C, O, B, H, V, (V - 1) * 2 + 1, (H - 1) * 2 + 1, (O * ((H - 1) * 2 + 1)) * ((V - 1) * 2 + 1), ((H - 1) * 2 + 1) * ((V - 1) * 2 + 1))
 // playbook: as written/straight warpgroups
 #include <hopper.cuh>
@@ -26,12 +26,12 @@ __global__ void __launch_bounds__(256) straight_weights(const float* __restrict_
     rest /= count;
     return result;
   };
-  const int column = part(64), fours = part(2), at_h = part(2), eights = part(2), at_w = part(2), at_d = part(1);
-  const int step = part((C + 16 - 1) / 16), first_w = part(2), first_h = part(2), first_d = part(1);
+  const int column = part(64), fours = part(2), at_h = part(2), eights = part(4), at_w = part(2), at_d = part(1);
+  const int step = part((C + 32 - 1) / 32), first_w = part(2), first_h = part(2), first_d = part(1);
   const int down = part((O + 64 - 1) / 64), group = rest;
   if (group >= 1) return;
   const int d = straight_weights_tap(first_d, at_d, 1, 1), h = straight_weights_tap(first_h, at_h, 3, 2), w = straight_weights_tap(first_w, at_w, 3, 2);
-  const int c = step * 16 + eights * 8 + fours * 4, o = down * 64 + column;
+  const int c = step * 32 + eights * 8 + fours * 4, o = down * 64 + column;
   const bool there = d >= 0 && h >= 0 && w >= 0 && o < O;
   float four[4];
 #pragma unroll
@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(384, 1) straight_convolution(const float* __re
   using namespace hopper;
   // Each of two warpgroups has tiles and windows of its own; they share the weights, a slot for the taps of a column. Of a warp's places eight
   // neighbours and eight that lie PAIR_H lines or PAIR_W columns further are 16 rows of a product, of which it has BLOCK_H by BLOCK_W.
-  constexpr int COLUMNS = 64, CHANNELS = 16, PARTS = CHANNELS / 8, BLOCK_H = 2, BLOCK_W = 1, BLOCKS = BLOCK_H * BLOCK_W, PAIR_H = 0, PAIR_W = 8;
+  constexpr int COLUMNS = 64, CHANNELS = 32, PARTS = CHANNELS / 8, BLOCK_H = 2, BLOCK_W = 1, BLOCKS = BLOCK_H * BLOCK_W, PAIR_H = 0, PAIR_W = 8;
   constexpr int MOST_H = 2, MOST_W = 2, STEP_H = 1, STEP_W = 1, STRIDE_H = 1, STRIDE_W = 1, READ = (BLOCK_H - 1) * STRIDE_H + (MOST_H - 1) * STEP_H + 1;
-  constexpr int PITCH = 68, LINES = 3, PLANE = 216, WINDOW = CHANNELS * PLANE, WINDOWS = 6, TAP = COLUMNS * 32, SLOT = PARTS * MOST_H * TAP, SLOTS = 4;
+  constexpr int PITCH = 68, LINES = 3, PLANE = 216, WINDOW = CHANNELS * PLANE, WINDOWS = 3, TAP = COLUMNS * 32, SLOT = PARTS * MOST_H * TAP, SLOTS = 2;
   extern __shared__ __align__(128) char convolution_memory[];
   __shared__ __align__(8) u64 barriers[2 * SLOTS + 4 * WINDOWS];
   float* const window_memory = reinterpret_cast<float*>(convolution_memory + SLOTS * SLOT);
