@@ -72,7 +72,7 @@ std::int64_t fragments(const StraightTile& tile, const Places& of) {
 }
 
 // Clocks of a multiprocessor, whose two warpgroups have a tile each at once. Tensor cores multiply 64 by 8 by 2 elements in one, and shared memory gives 128 bytes.
-// The windows' copies bound most convolutions: a warp takes long over 512 bytes, and fewer warps copy where weights are not kept. Fitted to 104 tiles on an H100.
+// The windows' copies bound most convolutions: a warp takes long over 512 bytes, and fewer warps copy where weights are not kept. Fitted to 68 tiles on an H100.
 double clocks(const StraightTile& tile, const Places& of, bool kept, std::int64_t multiprocessors) {
   constexpr double tensor_share = 0.8, copy_clocks = 225, unaligned_copies = 1.2, weight_bytes = 14, stored_bytes = 12, tile_clocks = 1000, step_clocks = 60, part_sectors = 1.6;
   const double blocks = static_cast<double>(tile.block_h * tile.block_w), parts = static_cast<double>(tile.channels / 8), columns = static_cast<double>(tile.columns);
