@@ -18,7 +18,7 @@ std::int64_t halo(const Window& window) { return (most_taps(window) - 1) * input
 struct Places {
   std::int64_t results, width, height, samples, layers;  // layers: tiles of the same places
   std::int64_t span;                                     // bytes of a line of channels
-  std::int64_t taps, classes;                            // that a tile meets at all channels; kinds of tiles by results, residues and groups
+  std::int64_t taps, kinds;                            // that a tile meets at all channels; kinds of tiles by results, residues and groups
   int halves;
   Window across, down;
   bool strided_rows;                                     // results of a row are a stride apart
@@ -30,7 +30,7 @@ bool fits(PlaceTile& tile, const Places& of, std::int64_t multiprocessors) {
   constexpr std::int64_t most_slots = 12, fewest_slots = 3, fewest_kept = 2;
   const std::int64_t kept = std::max(of.taps, fewest_kept);
   const auto room = [&](std::int64_t windows) { return (warpgroup_ring_bytes - windows * tile.places * of.span * of.halves) / (tile.rows * of.span * of.halves); };
-  tile.kept = kept <= room(2) && of.classes * ceil_div(of.results, tile.rows) <= multiprocessors;
+  tile.kept = kept <= room(2) && of.kinds * ceil_div(of.results, tile.rows) <= multiprocessors;
   tile.windows = room(3) >= (tile.kept ? kept : 2 * fewest_slots) ? 3 : 2;
   tile.slots = tile.kept ? kept : std::min(most_slots, room(tile.windows));
   return tile.slots >= (tile.kept ? fewest_kept : fewest_slots);
@@ -80,13 +80,14 @@ std::optional<PlaceTile> place_tile(const Places& of, std::int64_t multiprocesso
 
 std::optional<PlaceTile> convolution_tile(const Node& node, const Node& input, const Windows& windows, int halves, const schedule::Machine& machine) {
   const auto window = [&](std::size_t i) { return windows.axes[i].window; };
-  const auto wanted = [&](std::size_t i) { return node.transposed() ? ceil_div(window(i).outputs.values[0], window(i).stride) : window(i).outputs.values[0]; };
+  const auto wanted = [&](std::size_t i) { return results_of_residue(node, window(i)); };
   const std::int64_t groups = node.as<Convolution>().groups;
   const std::int64_t channels = input.shape[1].values[0] / groups;
-  std::int64_t classes = groups, taps = ceil_div(channels, step_channels(channels));
-  for (std::size_t i = 0; i < 3; ++i) classes *= node.transposed() ? window(i).stride : 1, taps *= node.transposed() ? most_taps(window(i)) : window(i).taps.values[0];
-  return place_tile({node.shape[1].values[0] / groups, wanted(2), wanted(1), input.shape[0].values[0], classes * wanted(0), 2 * step_channels(channels), taps, classes, halves, window(2), window(1),
-                     node.transposed() && window(2).stride > 1}, machine.multiprocessors);
+  const std::int64_t kinds = kinds_of_tiles(node, windows);
+  std::int64_t taps = ceil_div(channels, step_channels(channels));
+  for (std::size_t i = 0; i < 3; ++i) taps *= node.transposed() ? most_taps(window(i)) : window(i).taps.values[0];
+  return place_tile({node.shape[1].values[0] / groups, wanted(2), wanted(1), input.shape[0].values[0], kinds * wanted(0), 2 * step_channels(channels), taps, kinds, halves, window(2), window(1),
+                     has_residues(node, window(2))}, machine.multiprocessors);
 }
 
 }  // namespace cudal1::families

@@ -31,15 +31,10 @@ class StraightConvolution {
  private:
   bool transposed() const { return node_.transposed(); }
   const Window& window(std::size_t axis) const { return windows_.axes[axis].window; }
-  // Results with equal residues by the stride of a transposed convolution meet taps of their own.
-  bool residues(std::size_t axis) const { return transposed() && window(axis).stride > 1; }
+  bool residues(std::size_t axis) const { return has_residues(node_, window(axis)); }
   std::int64_t stride(std::size_t axis) const { return transposed() ? 1 : window(axis).stride; }
   std::int64_t classes() const { return taps_[0].classes * taps_[1].classes * taps_[2].classes; }
-  std::int64_t kinds() const {
-    std::int64_t result = groups_;
-    for (std::size_t i = 0; i < 3; ++i) result *= residues(i) ? window(i).stride : 1;
-    return result;
-  }
+  std::int64_t kinds() const { return kinds_of_tiles(node_, windows_); }
 
   void write_weights() {
     const std::int64_t slots = classes() * taps_[0].most * taps_[2].most;  // for a step of channels and a tile of results

@@ -95,16 +95,12 @@ double clocks(const StraightTile& tile, const Places& of, bool kept, std::int64_
 std::optional<StraightTile> straight_tile(const Node& node, const Node& input, const Windows& windows, const schedule::Machine& machine) {
   constexpr std::int64_t most_sums = 128, most_registers = 184;  // of a thread
   const std::int64_t groups = node.as<Convolution>().groups;
-  const auto wanted = [&](std::size_t i) {
-    const Window& window = windows.axes[i].window;
-    return node.transposed() ? ceil_div(window.outputs.values[0], window.stride) : window.outputs.values[0];
-  };
-  Places of{input.shape[1].values[0] / groups, node.shape[1].values[0] / groups, groups, input.shape[0].values[0] * wanted(0), wanted(1), wanted(2), {}, 1, 1, (node.transposed() && windows.axes[2].window.stride > 1) || windows.axes[2].window.outputs.values[0] % 4 != 0, windows.axes[2].input.values[0] % 4 != 0};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Window& window = windows.axes[i].window;
-    of.taps[i] = met_taps(node, window);
-    if (node.transposed()) of.kinds *= window.stride;
-  }
+  const auto window = [&](std::size_t i) { return windows.axes[i].window; };
+  const auto wanted = [&](std::size_t i) { return results_of_residue(node, window(i)); };
+  const bool apart = has_residues(node, window(2)) || window(2).outputs.values[0] % 4 != 0, ragged = windows.axes[2].input.values[0] % 4 != 0;
+  Places of{input.shape[1].values[0] / groups, node.shape[1].values[0] / groups, kinds_of_tiles(node, windows),
+            input.shape[0].values[0] * wanted(0), wanted(1), wanted(2), {}, 1, 1, apart, ragged};
+  for (std::size_t i = 0; i < 3; ++i) of.taps[i] = met_taps(node, window(i));
   if (!node.transposed()) of.stride_h = windows.axes[1].window.stride, of.stride_w = windows.axes[2].window.stride;
   std::optional<StraightTile> best;
   for (const std::int64_t columns : {128, 96, 64, 32, 16})

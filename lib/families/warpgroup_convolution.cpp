@@ -36,16 +36,9 @@ class WarpgroupConvolution {
  private:
   bool transposed() const { return node_.transposed(); }
   const Window& window(std::size_t axis) const { return windows_.axes[axis].window; }
-  // Results with equal residues by the stride of a transposed convolution meet taps of their own.
-  bool residues(std::size_t axis) const { return transposed() && window(axis).stride > 1; }
+  bool residues(std::size_t axis) const { return has_residues(node_, window(axis)); }
   // Inputs with equal residues by the stride of any other have a map of their own.
   std::int64_t phases(std::size_t axis) const { return transposed() ? 1 : window(axis).stride; }
-  // Kinds of tiles by residues and groups.
-  std::int64_t classes() const {
-    std::int64_t result = groups_;
-    for (std::size_t i = 0; i < 3; ++i) result *= residues(i) ? window(i).stride : 1;
-    return result;
-  }
   // Taps of a tile, at most.
   std::int64_t met_taps() const {
     std::int64_t result = 1;
@@ -53,7 +46,7 @@ class WarpgroupConvolution {
     return result;
   }
   // Results along an axis that are a stride apart, at most.
-  std::int64_t wanted(std::size_t axis) const { return residues(axis) ? ceil_div(window(axis).outputs.values[0], window(axis).stride) : window(axis).outputs.values[0]; }
+  std::int64_t wanted(std::size_t axis) const { return results_of_residue(node_, window(axis)); }
   std::string wanted_text(std::size_t axis) const {
     const Window& own = window(axis);
     return residues(axis) ? fmt::format("ceil_div({}, {})", own.outputs.text, own.stride) : in_parentheses(own.outputs.text);
@@ -188,14 +181,14 @@ class WarpgroupConvolution {
     const std::string store = fmt::format("          const int at_o = group * {1} + row;\n          const float produced = held * fminf({0}[at_o], back) * fmaxf({0}[at_o], back);\n{2}          {3}\n",
                                           weight_back, O, after.statements, after.store);
     // Which taps a tile meets depends on its results, residues and group, whose numbers are the first parts of the tile's.
-    const std::string kept = tile_.kept ? fmt::format("gridDim.x % (({} + {}) / {} * {}) == 0 && ({} + {}) / {} * {} <= SLOTS", O, tile_.rows - 1, tile_.rows, classes(), C, step_ - 1, step_, met_taps()) : "false";
+    const std::string kept = tile_.kept ? fmt::format("gridDim.x % (({} + {}) / {} * {}) == 0 && ({} + {}) / {} * {} <= SLOTS", O, tile_.rows - 1, tile_.rows, kinds_of_tiles(node_, windows_), C, step_ - 1, step_, met_taps()) : "false";
     file_.kernel("warpgroup_convolution.cuh", {{"name", name_}, {"parameters", arguments.parameters()}, {"rows", tile_.rows}, {"columns", tile_.columns}, {"halves", halves_},
         {"span", 2 * step_}, {"places", tile_.places}, {"copied", tile_.copied}, {"windows", tile_.windows}, {"slots", tile_.slots}, {"kept", kept}, {"ring_bytes", warpgroup_ring_bytes}, {"tiles", count}, {"locate", located},
         {"window", window_text()}, {"step_h", input_step(window(1))}, {"step_w", input_step(window(2))}, {"pitch", tile_.pitch}, {"load_inputs", load_inputs(maps, C)},
         {"load_weights", load_weights(weight_maps)}, {"place", place}, {"O", O}, {"store", store}});
     std::string tiles = fmt::format("ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * ceil_div({}, {}) * {} * {}", results_.text, tile_.rows, wanted_text(2), tile_.width,
-                                    wanted_text(1), tile_.height, input_.shape[0].text, tile_.samples, wanted_text(0), classes());
-    const std::string kinds = fmt::format("(ceil_div({}, {}) * {})", results_.text, tile_.rows, classes());
+                                    wanted_text(1), tile_.height, input_.shape[0].text, tile_.samples, wanted_text(0), kinds_of_tiles(node_, windows_));
+    const std::string kinds = fmt::format("(ceil_div({}, {}) * {})", results_.text, tile_.rows, kinds_of_tiles(node_, windows_));
     const std::string blocks = tile_.kept ? fmt::format("max(1, {} / {}) * {}", file_.machine().multiprocessors, kinds, kinds) : std::to_string(file_.machine().multiprocessors);
     file_.launch(fmt::format("{}<<<min({}, {}), 384, {}>>>({})", name_, blocks, tiles, warpgroup_block_bytes, arguments.passed()));
     double depth = static_cast<double>(round_up(channels_.values[0], step_)) * static_cast<double>(taps_);
@@ -212,7 +205,7 @@ class WarpgroupConvolution {
   // The tile's channels, places and group, and how many windows it meets.
   std::string locate(const std::string& O, const std::string& B, const std::string& C, Arguments& arguments, std::string& count) const {
     std::string text = fmt::format("      const int down = ({0} + ROWS - 1) / ROWS, row_start = tile % down * ROWS;\n      int rest = tile / down;\n", O);
-    count = fmt::format("(({} + ROWS - 1) / ROWS) * {}", O, classes());
+    count = fmt::format("(({} + ROWS - 1) / ROWS) * {}", O, kinds_of_tiles(node_, windows_));
     const auto part = [&](const std::string& name, const std::string& all, std::int64_t times) {
       text += fmt::format("      const int {0} = rest % ({1}){2};\n      rest /= {1};\n", name, all, times == 1 ? "" : fmt::format(" * {}", times));
       count += fmt::format(" * ({})", all);
@@ -305,7 +298,7 @@ class WarpgroupConvolution {
                                  : fmt::format("Weights and inputs are scaled by powers of two and split into two halves; three products of them in two warpgroups of `{}` (wgmma) are as exact as one in "
                                                "fp32. Where their range is too large for halves, all is computed in float32.", name_));
     file_.technique(Technique::asynchronous_copy, "A warp of its own keeps a ring of tiles in shared memory full, by tensor copies, which fill in the zeros of the padding.");
-    if (classes() > groups_)
+    if (kinds_of_tiles(node_, windows_) > groups_)
       file_.technique(Technique::work_skipping, "Results with equal residues by the stride go together, so that only taps which meet an input are multiplied.");
   }
 

@@ -36,6 +36,18 @@ Windows windows_of(const Node& node, const Node& input) {
   return result;
 }
 
+bool has_residues(const Node& convolution, const Window& window) { return convolution.transposed() && window.stride > 1; }
+
+std::int64_t results_of_residue(const Node& convolution, const Window& window) {
+  return has_residues(convolution, window) ? ceil_div(window.outputs.values[0], window.stride) : window.outputs.values[0];
+}
+
+std::int64_t kinds_of_tiles(const Node& convolution, const Windows& windows) {
+  std::int64_t result = convolution.as<Convolution>().groups;
+  for (const Windows::Axis& axis : windows.axes) result *= has_residues(convolution, axis.window) ? axis.window.stride : 1;
+  return result;
+}
+
 std::int64_t tap_step(const Window& window) { return window.stride / std::gcd(window.stride, window.dilation); }
 std::int64_t input_step(const Window& window) { return window.dilation / std::gcd(window.stride, window.dilation); }
 

@@ -36,6 +36,9 @@ Windows windows_of(const Node& node, const Node& input);
 // Of a transposed convolution with a stride, the results r, r + stride, … along an axis meet every tap_step-th tap, and from tap to tap
 // inputs that are input_step apart; some residues meet none where the dilation has a divisor of the stride. taps_of_residue declares the
 // `first_` of their taps, how many there are (`T`), and `add_`: what the first tap's input has more than the result's number.
+bool has_residues(const Node& convolution, const Window& window);
+std::int64_t results_of_residue(const Node& convolution, const Window& window);       // along an axis, at most, at the first workload
+std::int64_t kinds_of_tiles(const Node& convolution, const Windows& windows);         // by groups and residues: each meets weights of its own
 std::int64_t tap_step(const Window& window);
 std::int64_t input_step(const Window& window);
 std::string taps_of_residue(const Window& window, const std::string& low, const std::string& up, const std::string& residue, const std::string& taps, const std::string& indent);

@@ -64,19 +64,17 @@ bool Judge::State::fits_twice() const {
   return !lends() && !options.remote && task.necessary_bytes(0) <= static_cast<double>(facts.memory_bytes) / ahead_share;
 }
 
-// The inputs and truths that a variant is timed on, without times.
-std::optional<Rejected> Judge::State::make_timed(DeviceHost& where, const Executable& executable, const std::string& key) {
-  for (std::size_t w = 0; w < task.workloads.size(); ++w) {
-    TimeJob job;
-    job.executables.push_back(executable);
-    job.workload = w;
-    if (auto reply = ask<TimeReply>(where, job, true, key); !reply) return std::move(reply.error());
+std::vector<TimeJob> Judge::State::untimed_jobs(const Executable& executable) const {
+  std::vector<TimeJob> jobs(task.workloads.size());
+  for (std::size_t w = 0; w < jobs.size(); ++w) {
+    jobs[w].executables.push_back(executable);
+    jobs[w].workload = w;
   }
-  return std::nullopt;
+  return jobs;
 }
 
 MadeAhead::Jobs Judge::State::fresh_jobs(const Executable& executable) {
-  return {open_job(random.next(), false), reference_job(), check_job(executable, CheckJob::Where::check_sizes, true), task.workloads.size()};
+  return {open_job(random.next(), false), reference_job(), check_job(executable, CheckJob::Where::check_sizes, true), untimed_jobs(executable)};
 }
 
 bool Judge::State::apart(const std::vector<Timed>& results) {
@@ -126,6 +124,7 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
   ready = false;
   std::vector<Timed> results;
   DeviceHost hosts[2] = {DeviceHost(options.worker, options.remote), DeviceHost(options.worker, options.remote)};
+  std::optional<Kept> both;   // a turn that outlives whoever works in it
   std::optional<MadeAhead> ahead;
   for (int process = 0; process < 3; ++process) {
     DeviceHost& fresh = hosts[process % 2];
@@ -133,7 +132,6 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
     if (const auto ready = process == 1 && ahead ? ahead->ready() : std::nullopt) {
       judgement.errors = ready->errors;
     } else {
-      std::optional<Kept> both;
       if (process == 0 && fits_twice()) {
         both.emplace(*this, GpuTurn::Use::alone);
         ahead.emplace(fresh_jobs(executable), hosts[1], execution_limit(true));
@@ -143,9 +141,11 @@ outcome::Judgement Judge::State::confirm_measured(outcome::Judgement judgement, 
       const auto checked = check(fresh, executable, key);
       if (both) {
         const Step step(*this, "check");
-        const auto failed = checked->verdict == Verdict::inconclusive ? make_timed(fresh, executable, key) : std::nullopt;
+        if (checked->verdict == Verdict::inconclusive)
+          for (const TimeJob& job : untimed_jobs(executable))
+            if (const auto made = ask<TimeReply>(fresh, job, true, key); !made) return with_fault(std::move(judgement), made.error());
         ahead->ready();
-        if (failed) return with_fault(std::move(judgement), *failed);
+        both.reset();
       }
       if (checked->verdict != Verdict::inconclusive) return with_fault(std::move(judgement), *checked);
       judgement.errors = checked->errors;

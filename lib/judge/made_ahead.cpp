@@ -23,10 +23,7 @@ std::optional<verify::Evidence> make(const MadeAhead::Jobs& jobs, DeviceHost& ho
   if (!reference || !reference->broken.empty()) return std::nullopt;
   auto checked = answer(jobs.check, static_cast<CheckReply*>(nullptr));
   if (!checked || checked->evidence.fault) return std::nullopt;
-  for (std::size_t workload = 0; workload < jobs.workloads; ++workload) {
-    TimeJob job;   // without samples
-    job.executables.push_back(jobs.check.executable);
-    job.workload = workload;
+  for (const TimeJob& job : jobs.timed) {
     const auto timed = answer(job, static_cast<TimeReply*>(nullptr));
     if (!timed || timed->evidence.fault) return std::nullopt;
   }

@@ -4,9 +4,9 @@
 #include "judge/device_host.hpp"
 #include "judge/messages.hpp"
 
-#include <cstddef>
 #include <future>
 #include <optional>
+#include <vector>
 
 namespace cudal1::judge {
 
@@ -18,7 +18,7 @@ class MadeAhead {
     OpenJob open;
     ReferenceJob reference;
     CheckJob check;
-    std::size_t workloads = 1;
+    std::vector<TimeJob> timed;   // without samples
   };
   // `host` must outlive it. `execution` limits one execution, as in DeviceHost::ask.
   MadeAhead(Jobs jobs, DeviceHost& host, base::Seconds execution);

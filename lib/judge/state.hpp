@@ -184,7 +184,8 @@ struct Judge::State {
   outcome::Judgement confirm_measured(outcome::Judgement judgement, const Executable& executable,
                                       const std::string& key);
   bool fits_twice() const;                      // the task, in two processes on the GPU at once
-  std::optional<Rejected> make_timed(DeviceHost& where, const Executable& executable, const std::string& key);
+  // Make the inputs and truths that a variant is timed on, without times.
+  std::vector<TimeJob> untimed_jobs(const Executable& executable) const;
   MadeAhead::Jobs fresh_jobs(const Executable& executable);
   ReferenceJob reference_job() const;
   CheckJob check_job(const Executable& executable, CheckJob::Where on, bool at_full_size) const;

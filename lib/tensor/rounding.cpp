@@ -182,7 +182,7 @@ class Propagation {
     // Up or down by one sigma: one bit for each run.
     const std::uint64_t stream = next_stream_++;
     constexpr std::size_t word_bits = 32, drawn_words = 4;
-    const std::size_t words = (runs() + word_bits - 1) / word_bits, share = drawn_words / std::min(words, drawn_words);   // elements to a draw
+    const std::size_t words = std::max<std::size_t>(1, (runs() + word_bits - 1) / word_bits), share = drawn_words / std::min(words, drawn_words);   // elements to a draw
     std::vector<std::uint32_t> bits(own.size() * words);
     for_elements(options_.threads, (own.size() + share - 1) / share, [&](std::size_t draw) {
       const auto drawn = base::philox(options_.seed, draw, stream);

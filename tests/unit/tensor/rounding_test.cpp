@@ -48,6 +48,14 @@ double ratio(const tensor::RoundedArray& right, const std::vector<float>& got) {
 
 }  // namespace
 
+TEST_CASE("without runs there is an error of a sum's own, and none that was sampled") {
+  tensor::RoundingOptions options;
+  options.runs = 0;
+  const auto sum = rounded("C = A.sum(dim=1)", {{"A", drawn({3, 50}, 1)}}, options);
+  CHECK(!sum.sampled);
+  CHECK(sum.sigma.at(0) > 0);
+}
+
 TEST_CASE("every function that is evaluated has a rule for its rounding") {
   for (const auto& family : {tensor::pointwise_rows(), tensor::reduction_rows(), tensor::scan_rows(), tensor::shape_rows(), tensor::indexing_rows(),
                              tensor::creation_rows(), tensor::linear_algebra_rows(), tensor::attention_rows(), tensor::convolution_rows(),
