@@ -29,8 +29,11 @@ struct DeviceChoice {
   std::string statement;         // one line: what is used, and why
   std::vector<std::string> others{};  // further devices that serve the same run: "cuda:1"
   int sharers = 1;               // tasks at a time on this device
+  bool alone = false;            // this one has it to itself: its memory did not do for several
   std::string host{};            // another machine, that ssh reaches; empty: this one
   std::optional<outcome::DeviceFacts> own_gpu{};  // of a record that is the user's: `facts` again
+
+  bool shared() const { return sharers > 1 && !alone && !facts.simulated; }
 
   // "sim:H200", "NVIDIA H200": a run may go on on another GPU of the same name. Behind a record of the user's stands its digest.
   std::string identity() const;

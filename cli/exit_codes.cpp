@@ -34,7 +34,8 @@ ExitCode exit_code(base::Fault fault) {
     case base::Fault::internal: return ExitCode::internal;
     case base::Fault::usage: return ExitCode::usage;
     case base::Fault::credentials: return ExitCode::credentials;
-    case base::Fault::no_device: return ExitCode::no_device;
+    case base::Fault::no_device:
+    case base::Fault::no_memory: return ExitCode::no_device;
     case base::Fault::bad_input: return ExitCode::bad_input;
     case base::Fault::bad_task: return ExitCode::bad_task;
     case base::Fault::missing: return ExitCode::missing;

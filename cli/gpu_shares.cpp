@@ -10,15 +10,15 @@ namespace cudal1::cli {
 
 namespace {
 
-// Copies for the truth in double precision with every step of a normalization, sets for every baseline and what the allocators
-// keep (a GroupNorm of 0.5 GiB, whose steps count twice as much, took 10 GiB on an H200); and contexts.
-constexpr std::size_t copies = 6, contexts = std::size_t{4} << 30;
+// Copies for the truth in double precision, sets for every baseline and what the allocators keep; and contexts. At their peak tasks took
+// as much and half as much again on an H100, though not at the same time. Where that is too little the task is tried alone.
+constexpr std::size_t copies = 4, contexts = std::size_t{4} << 30;
 
 }  // namespace
 
 GpuShares::Place GpuShares::enter(const DeviceChoice& choice, std::size_t task_bytes, const std::stop_token& stop) {
   if (choice.sharers < 2 || choice.facts.simulated) return nullptr;
-  const std::size_t all = choice.facts.memory_bytes, wanted = task_bytes == 0 ? all : std::min(all, copies * task_bytes + contexts);
+  const std::size_t all = choice.facts.memory_bytes, wanted = task_bytes == 0 || choice.alone ? all : std::min(all, copies * task_bytes + contexts);
   std::unique_lock lock(mutex_);
   Gpu& gpu = gpus_[choice.device];
   const std::uint64_t number = gpu.next++;

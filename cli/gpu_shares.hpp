@@ -27,8 +27,8 @@ class GpuShares {
 
   pytorch::Scales scales;   // for their tasks
 
-  // Waits for the others on the device. `task_bytes`: of inputs, weights, outputs and what is made meanwhile; 0: not
-  // known. Throws base::Error(resumable) when it is stopped.
+  // Waits for the others on the device, for all of them where it is to be alone. `task_bytes`: of inputs, weights, outputs and what is
+  // made meanwhile; 0: not known. Throws base::Error(resumable) when it is stopped.
   Place enter(const DeviceChoice& choice, std::size_t task_bytes, const std::stop_token& stop);
 
   // For what uses a shared GPU outside a judging and takes no times: nothing where it is not shared.

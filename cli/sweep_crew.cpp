@@ -66,7 +66,7 @@ void SweepCrew::work_through(const DeviceChoice& choice) {
         finish(*known, true);
         continue;
       }
-      const TaskEnd end = work_.judge(task, choice, lane, row);
+      const TaskEnd end = judge(task, choice, lane, row);
       if (end.kind != TaskEnd::Kind::finished) {
         const std::lock_guard lock(mutex_);
         result_.unfinished = end.reason;
@@ -92,6 +92,25 @@ void SweepCrew::work_through(const DeviceChoice& choice) {
     row.seconds = (base::now() - began).count();
     finish(row, false);
   }
+}
+
+TaskEnd SweepCrew::judge(const SweepTask& task, const DeviceChoice& choice, SweepLane& lane, SweepRow& row) {
+  const SweepRow empty = row;
+  try {
+    return work_.judge(task, choice, lane, row);
+  } catch (const base::Error& error) {
+    if (error.fault() != base::Fault::no_memory || !choice.shared() || stop_.stop_requested()) throw;
+  }
+  console_.note(fmt::format("{}: the GPU's memory is full; once more, without others", task.key));
+  row = empty;
+  lane.kept.reset();
+  lane.host.reset();
+  DeviceChoice alone = choice;
+  alone.alone = true;
+  const TaskEnd end = work_.judge(task, alone, lane, row);
+  lane.kept.reset();
+  lane.host.reset();   // which knows nothing of others
+  return end;
 }
 
 std::optional<std::size_t> SweepCrew::take(std::filesystem::path& last) {

@@ -66,6 +66,8 @@ class SweepCrew {
 
  private:
   void work_through(const DeviceChoice& choice);
+  // Once more alone where the memory of a GPU that is shared is full.
+  TaskEnd judge(const SweepTask& task, const DeviceChoice& choice, SweepLane& lane, report::SweepRow& row);
   // The next task: one of the file that this job had last, else one of a file that no other job has.
   std::optional<std::size_t> take(std::filesystem::path& last);
   void finish(const report::SweepRow& row, bool known);

@@ -83,7 +83,7 @@ std::unique_ptr<pytorch::Host> start_host(const TaskOptions& options, const Devi
   const bool simulated = choice.device == "sim";
   pytorch::Options host{options.python, simulated ? "cpu" : choice.device, simulated && !options.unlimited ? simulated_bytes : 0};
   host.stop = options.stop;
-  host.sharers = choice.sharers;
+  host.sharers = choice.alone ? 1 : choice.sharers;
   if (options.time_limit > 0) host.limit = base::Seconds(options.time_limit);
   return std::make_unique<pytorch::Host>(std::move(host));
 }

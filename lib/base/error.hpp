@@ -12,6 +12,7 @@ enum class Fault {
   usage,              // the command line or a configuration file
   credentials,        // missing or refused
   no_device,          // no usable GPU, driver or NVRTC
+  no_memory,          // the GPU's or the machine's is full: of one task, where no_device concerns all
   bad_input,          // a kernel given by the user does not compile or verify
   bad_task,           // the task, its reference or a run's journal is not right
   missing,            // a file or folder that was named is not there or cannot be read

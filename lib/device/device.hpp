@@ -118,7 +118,7 @@ struct TimingRequest {
 };
 
 // A place where plans run: the driver API, or the simulator. Not thread-safe. Misuse is an assertion; a lost device or
-// exhausted memory throws base::Error(no_device).
+// exhausted memory throws base::Error(no_memory).
 class Device {
  public:
   virtual ~Device() = default;

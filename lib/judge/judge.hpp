@@ -55,6 +55,9 @@ struct Options {
   // A worker that dies and was not stopped for its time is nobody's verdict: throws base::Error(internal), and the next
   // call starts another. Otherwise it is RUNTIME_FAILED.
   bool dead_worker_throws = false;
+  // Others may have the memory of the GPU that a variant finds missing: throws base::Error(no_memory), and the task is to be tried
+  // alone. Otherwise it is RUNTIME_FAILED.
+  bool crowded = false;
 };
 
 // The reference, verified and timed: what 1.00 means. A PyTorch module has no predicted time: on the simulator `times`

@@ -54,7 +54,7 @@ void Judge::State::lend(DeviceHost& where) {
   with_pytorch([](pytorch::Host& pytorch) { pytorch.detach(pytorch::Host::Truths::kept); });
   auto reply = ask<LendReply>(where, LendJob{}, true, "", GpuTurn::Use::shared);
   if (!reply)
-    throw base::Error(base::Fault::no_device, fmt::format("{}: the task's tensors do not fit on {}: {}", task.file.name, options.device,
+    throw base::Error(base::Fault::no_memory, fmt::format("{}: the task's tensors do not fit on {}: {}", task.file.name, options.device,
                                                           reply.error().message));
   std::optional<Lent>& kept = &where == &host ? for_screening : for_confirming;
   if (!kept) kept = drawn(reply->places.size());

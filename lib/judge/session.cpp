@@ -203,7 +203,8 @@ CheckReply Session::check(const CheckJob& job) {
   try {
     return check_all(job);
   } catch (const base::Error& error) {
-    return {failed(error.what())};  // such as scratch memory that does not fit
+    if (error.fault() == base::Fault::no_memory) throw;
+    return {failed(error.what())};
   } catch (const std::bad_alloc&) {
     return {failed("out of memory")};
   }

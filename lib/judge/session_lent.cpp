@@ -53,6 +53,7 @@ RunReply Session::run(const RunJob& job) {
     reply.digest = output_digest(*device_, bound);
     lent_->publish(job.set);
   } catch (const base::Error& error) {
+    if (error.fault() == base::Fault::no_memory) throw;
     reply.evidence = failed(error.what());
   }
   return reply;
@@ -82,6 +83,7 @@ TimeReply Session::time_lent(const TimeJob& job) {
     reply.evidence = arms.evidence();
     reply.unknown = arms.unknown();
   } catch (const base::Error& error) {
+    if (error.fault() == base::Fault::no_memory) throw;
     reply.evidence = failed(error.what());
   }
   return reply;

@@ -111,6 +111,7 @@ TimeReply Session::time(const TimeJob& job) {
     reply.samples = arms.run(job.order, job.cold, job.seed);
     reply.evidence = arms.evidence();
   } catch (const base::Error& error) {
+    if (error.fault() == base::Fault::no_memory) throw;
     reply.evidence = failed(error.what());
   }
   return reply;

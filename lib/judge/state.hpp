@@ -254,7 +254,16 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
                                                  const std::string& key, GpuTurn::Use use) {
   crowded = false;
   auto hold = hold_gpu(use);
-  DeviceHost::Answer answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
+  DeviceHost::Answer answer;
+  try {
+    answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
+  } catch (const base::Error& error) {
+    if (error.fault() != base::Fault::no_memory || options.crowded) throw;
+    Rejected full;
+    full.verdict = outcome::Verdict::runtime_failed;
+    full.message = error.what();
+    return tl::unexpected(std::move(full));
+  }
   if (answer.reply) {
     if (auto* wanted = std::get_if<Wanted>(&*answer.reply)) return std::move(*wanted);
     throw base::Error(base::Fault::internal, "the device worker answered something else than it was asked");

@@ -86,7 +86,7 @@ int worker_main() {
     } catch (const base::Error& error) {
       reply = FailureReply{static_cast<int>(error.fault()), error.what()};
     } catch (const std::bad_alloc&) {
-      reply = FailureReply{static_cast<int>(base::Fault::no_device), "out of memory; use smaller sizes (--set)"};
+      reply = FailureReply{static_cast<int>(base::Fault::no_memory), "out of memory; use smaller sizes (--set)"};
     } catch (const std::exception& error) {
       reply = FailureReply{static_cast<int>(base::Fault::internal), error.what()};
     }

@@ -13,7 +13,7 @@ import traceback
 import torch
 
 from precision import flags
-from task_module import tensors_in
+from task_module import of_memory, tensors_in
 
 MODES = ("eager", "cudnn.benchmark", "compile", "max-autotune", "reduce-overhead", "graph")
 RIVAL = "python:"            # of the user's own, "python:FILE:FUNCTION"
@@ -202,6 +202,8 @@ class Stopwatch:
     Python while the clock runs, with the L2 cache overwritten before each call; what an empty measurement takes is
     subtracted, and told: a time of somebody else's may have it. `renew(i)` is called before each call on the inputs of set i."""
 
+    crowded = False   # others may have the memory that is missing, which says nothing of a baseline and is raised
+
     def __init__(self, device, build, sets, renew=None):
         self.device, self.build, self.sets, self.renew = device, build, sets, renew
         l2 = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or (64 << 20)
@@ -255,6 +257,8 @@ class Stopwatch:
         self.ahead = {name: each for name, each in self.ahead.items() if each.compile(self.sets[0])}
 
     def give_up(self, name, error):
+        if self.crowded and of_memory(error):
+            raise error
         self.held.pop(name, None)
         traceback.clear_frames(error.__traceback__)  # which hold what was made on the way
         self.failed[name] = f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0][:200]}"

@@ -52,7 +52,8 @@ class GlobalState:
         self.restore_flags()
         torch.set_default_dtype(self.dtype)
         torch.set_grad_enabled(True)
-        torch.use_deterministic_algorithms(self.deterministic)
+        if torch.are_deterministic_algorithms_enabled() != self.deterministic:   # which imports the compiler
+            torch.use_deterministic_algorithms(self.deterministic)
         if hasattr(torch, "set_default_device"):
             torch.set_default_device(None)
         if torch.get_num_threads() != self.threads:

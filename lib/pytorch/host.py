@@ -26,6 +26,7 @@ except ImportError as error:
 
 
 RECORDED_LIMIT = 256 << 20   # bytes of a task whose forward is recorded with its values
+PATIENCE = 10                # seconds that others on a GPU are waited for where its memory is full
 
 
 class Host:
@@ -42,9 +43,9 @@ class Host:
             torch.set_num_threads(threads)
         self.globals = GlobalState()
         comparison.rule.update(request["rule"])
-        LentCases.sharers = request.get("sharers", 1)
-        if LentCases.sharers > 1:   # or torch.compile starts as many compilers for each of them as there are cores
-            os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(1, (os.cpu_count() or 1) // (2 * LentCases.sharers))))
+        Cases.sharers = request.get("sharers", 1)
+        if Cases.sharers > 1:   # or torch.compile starts as many compilers for each of them as there are cores
+            os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(1, (os.cpu_count() or 1) // (2 * Cases.sharers))))
         return {"torch": torch.__version__, "python": sys.version.split()[0], "cuda": torch.version.cuda or "",
                 "cudnn": str(torch.backends.cudnn.version() or "") if device != "cpu" else ""}
 
@@ -81,6 +82,10 @@ class Host:
             return False
         except RuntimeError:
             return True
+
+    @staticmethod
+    def full(error):
+        return torch is not None and of_memory(error)
 
     def require_room(self, request):
         """Before any of it is taken."""
@@ -223,16 +228,21 @@ class Host:
         return self.with_room(self.lent.resembles)
 
     def with_room(self, work):
-        """Verifying comes before timing: where memory ends, baselines and what was kept for later make room."""
-        try:
-            return work()
-        except (Refusal, RuntimeError) as error:
-            if not of_memory(error):
-                raise
-            traceback.clear_frames(error.__traceback__)
-        self.lent.expected = {}
-        self.rest({})
-        return work()
+        """Verifying comes before timing: where memory ends, baselines and what was kept for later make room. Then others on the GPU are
+        waited for: what they take now they do not take all the time."""
+        waited_for = time.monotonic() + (PATIENCE if Cases.sharers > 1 else 0)
+        for attempt in itertools.count():
+            try:
+                return work()
+            except (Refusal, RuntimeError) as error:
+                if not of_memory(error) or attempt > 0 and time.monotonic() >= waited_for:
+                    raise
+                traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
+                traceback.clear_frames(error.__traceback__)
+            self.lent.expected = {}
+            self.rest({})
+            if attempt > 0:
+                time.sleep(1)
 
     def prepare(self, request):
         with keeping_bytecode():   # what a compiler imports only now
@@ -259,6 +269,7 @@ class Host:
             count = 1 if self.task.bytes() > WHOLE_LIMIT else INPUT_SETS
             sets = [given] if given is not None else [self.task.make_inputs(WEIGHT_SEED + i) for i in range(count)]
             self.stopwatch = Stopwatch(self.task.device, self.model_maker(), sets)
+            self.stopwatch.crowded = Cases.sharers > 1
         return self.stopwatch
 
     def model_maker(self):
@@ -267,7 +278,7 @@ class Host:
 
         def build():
             if not built:
-                built.append(self.task.build(WEIGHT_SEED))
+                built.append(self.cases.model({}) if self.cases else self.task.build(WEIGHT_SEED))
             return fresh(built[0])
         return build
 
@@ -300,6 +311,8 @@ if torch is not None:
     import copy
     import gc
     import importlib
+    import itertools
+    import time
     import traceback
 
     import comparison

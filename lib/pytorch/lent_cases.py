@@ -60,8 +60,6 @@ def as_text(value, within=("deviation", "slices")):
 
 
 class LentCases:
-    sharers = 1   # processes like this one on the GPU
-
     def __init__(self, cases):
         self.cases, self.task = cases, cases.task
         self.mappings, self.sets, self.shared, self.expected, self.attachments = None, [], False, {}, 0
@@ -198,10 +196,14 @@ class LentCases:
             return kept + more <= CACHE_LIMIT
         free, total = torch.cuda.mem_get_info(self.task.device)
         free += torch.cuda.memory_reserved(self.task.device) - torch.cuda.memory_allocated(self.task.device)
-        return kept + more <= CACHE_SHARE * total / self.sharers and 2 * more <= free
+        return kept + more <= CACHE_SHARE * total / self.cases.sharers and 2 * more <= free
 
     def fits(self, count):
-        return self.task.device != "cpu" and torch.cuda.mem_get_info(self.task.device)[0] > count
+        """On the GPU as it would be without others: what they take decides nothing."""
+        if self.task.device == "cpu":
+            return False
+        free, total = torch.cuda.mem_get_info(self.task.device)
+        return (total if self.cases.sharers > 1 else free) > count
 
     def taken(self, arguments, rows):
         return mapped(arguments, lambda tensor: tensor[rows] if tensor.dim() > 0 and tensor.shape[0] == self.extent(arguments) else tensor)

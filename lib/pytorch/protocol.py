@@ -28,9 +28,13 @@ def send(channel, message):
     channel.sendall(struct.pack("<Q", len(text)) + text)
 
 
+def full(host, error):
+    return getattr(host, "full", lambda _: False)(error)
+
+
 def serve(host, refusal):
-    """Calls the method of `host` that each request names. What `refusal` says is for the user. A host that is spent() is of
-    no more use: the reply says so, and the process ends."""
+    """Calls the method of `host` that each request names. What `refusal` says is for the user. "full": memory that ended is the cause.
+    A host that is spent() is of no more use: the reply says so, and the process ends."""
     channel = socket.socket(fileno=3)
     os.set_inheritable(3, False)
     sys.stdout = sys.stderr  # what a task prints is not an answer
@@ -39,9 +43,9 @@ def serve(host, refusal):
         try:
             reply = getattr(host, request.pop("do"))(request)
         except refusal as why:
-            reply = {"refused": str(why)}
+            reply = {"refused": str(why), "full": full(host, why)}
         except Exception as error:
-            reply = {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
+            reply = {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc(), "full": full(host, error)}
         ends = getattr(host, "spent", bool)()
         send(channel, dict(reply, ends=True) if ends else reply)
         if ends:

@@ -19,7 +19,7 @@ from rounding import LARGEST_STRETCH, RMS, STRETCH, UNIT, Noting, sigma_of
 from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
-# Models that are kept, and bytes of those beside the last two: the CPU makes their weights, which takes a network seconds.
+# Models that are kept, and bytes of those beside the last two.
 MOST_BUILT, BUILT_BYTES = 8, 1 << 30
 RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.1}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
@@ -96,6 +96,8 @@ def says_something(truth, reference):
 
 class Cases:
     """The trials of one task."""
+
+    sharers = 1   # processes like this one on the GPU
 
     def __init__(self, task):
         self.task = task
@@ -175,10 +177,14 @@ class Cases:
         try:
             return self.tried_meetings(trial)
         except (Refusal, RuntimeError) as error:
-            if not of_memory(error):
+            if not self.lacks_memory(error):
                 raise
             traceback.clear_frames(error.__traceback__)   # they hold tensors
             return None
+
+    def lacks_memory(self, error):
+        """True where the task takes more memory than there is. Beside others it may be theirs, which must decide nothing."""
+        return of_memory(error) and self.sharers == 1
 
     def tried_meetings(self, trial):
         tensors, usable, model, arguments = self.tensors_of(trial)
@@ -222,8 +228,8 @@ class Cases:
                 return True
             other = self.reference(self.model(trial), arguments)
         except (Refusal, RuntimeError) as error:
-            full = of_memory(error)   # which says nothing of the inputs
-            if not full and not isinstance(error, Refusal):
+            full = self.lacks_memory(error)   # which says nothing of the inputs
+            if not full and (of_memory(error) or not isinstance(error, Refusal)):
                 raise
             traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
             return full and trial["pattern"] != "repeats"
@@ -248,14 +254,15 @@ class Cases:
 
     def built_model(self, trial):
         seed = trial.get("weights", WEIGHT_SEED)
-        key = seed, self.unsettled
+        secret = self.unsettled and seed != WEIGHT_SEED
+        key = seed, secret
         if key not in self.built:
             room = BUILT_BYTES
             for number, old in enumerate(list(self.built)[-2::-1], 3):
                 room -= sum(bytes_of(each) for each in self.built[old].parameters())
                 if room < 0 or number > MOST_BUILT:
                     del self.built[old]
-            self.built[key] = self.unsettle(self.task.build(seed), seed) if self.unsettled and seed != WEIGHT_SEED else self.task.build(seed)
+            self.built[key] = self.unsettle(self.task.build_there(seed), seed) if secret else self.task.first_model(seed) or self.task.build(seed)
         return self.built[key]
 
     def unsettle(self, model, seed):
@@ -270,7 +277,7 @@ class Cases:
                 return model
         except Refusal:
             pass
-        model = task.build(seed)
+        model = task.build_there(seed)
         return unsettle(model, task.state_tensors(model), seed, buffers=False)
 
     def reference(self, model, arguments, seed=0):
@@ -285,6 +292,8 @@ class Cases:
             self.precision = "PyTorch in float64"
             return outputs
         except Refusal as why:
+            if of_memory(why) and not self.lacks_memory(why):
+                raise
             self.precision = f"PyTorch in float32 without TF32 (float64 does not run: {why})"
         return [to_double(each) for each in self.plain(model, arguments)]
 
@@ -317,7 +326,9 @@ class Cases:
         try:
             sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known,
                                         stretches)
-        except Refusal:   # the memory of the runs
+        except Refusal as why:   # the memory of the runs
+            if of_memory(why) and not self.lacks_memory(why):
+                raise
             sigma, self.runs = [self.rough_sigma(each) for each in truth], 0
         return truth, sigma
 

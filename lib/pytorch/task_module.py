@@ -203,7 +203,7 @@ class TaskModule:
         for entry in self.inputs + self.state:
             entry["tensor"] = outline(entry["tensor"])
         self.arguments = mapped(self.arguments, outline)
-        del self.model
+        self.first, self.model = self.model, None
 
     def bytes(self):
         """Of one set of inputs, weights and outputs."""
@@ -259,6 +259,23 @@ class TaskModule:
             if not isinstance(model, torch.nn.Module):
                 raise Refusal(f"{self.path}: Model is no torch.nn.Module")
             return model.to(self.device)
+
+    def first_model(self, seed):
+        """What the constructor here built already, once; the CPU makes large weights in seconds."""
+        model, self.first = (self.first, None) if seed == WEIGHT_SEED else (None, self.first)
+        return model
+
+    def build_there(self, seed):
+        """The model with weights that a GPU draws where it can: others than build() makes of the seed, and as secret."""
+        if self.device == "cpu" or not hasattr(torch, "set_default_device"):
+            return self.build(seed)
+        try:
+            with default_device(self.device):
+                return self.build(seed)
+        except Refusal as error:   # such as a constructor that asks NumPy
+            if of_memory(error):
+                raise
+            return self.build(seed)
 
     def make_inputs(self, seed, pattern="declared", turn=0, light=None, integers=None, numbers=1.0):
         """`integers`: limits by the names of inputs that are given their full width. `numbers`: what reals by value are multiplied by."""

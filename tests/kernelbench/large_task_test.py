@@ -13,10 +13,11 @@ from tasks import HERE
 import torch
 
 sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
+import baselines  # noqa: E402
 import comparison  # noqa: E402
 import lent_cases  # noqa: E402
 from task_cases import MANY_RUNS, MOST_RUNS, Cases  # noqa: E402
-from task_module import WEIGHT_SEED, TaskModule, outline  # noqa: E402
+from task_module import WEIGHT_SEED, Refusal, TaskModule, outline  # noqa: E402
 
 # In float32 one row of it is far off, and only that.
 TASK = """\
@@ -103,6 +104,31 @@ class LargeTask(unittest.TestCase):
 
         with mock.patch.object(Cases, "sound", known), mock.patch.object(lent_cases, "SLICES", 64):
             self.assertFalse(self.judged(beyond))
+
+    def test_memory_that_others_take_decides_nothing(self):
+        """Where float64 finds no memory a task without others is judged by float32; beside others it must be tried again."""
+        full = Refusal("forward failed")
+        full.__cause__ = torch.cuda.OutOfMemoryError("CUDA out of memory")
+        with self.opened() as lent, mock.patch.object(Cases, "in_double", side_effect=full):
+            cases = lent.cases
+            arguments = cases.arguments({"pattern": "declared", "seed": 5})
+            cases.sound(cases.model({}), arguments)
+            self.assertIn("float32", cases.precision)
+            with mock.patch.object(Cases, "sharers", 2), self.assertRaises(Refusal):
+                cases.sound(cases.model({}), arguments)
+
+    def test_a_baseline_is_not_given_up_for_memory_that_others_take(self):
+        def fails(*given):
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+        for crowded in (False, True):
+            watch = baselines.Stopwatch.__new__(baselines.Stopwatch)
+            watch.held, watch.failed, watch.ahead, watch.build, watch.sets, watch.crowded = {}, {}, {}, fails, [[]], crowded
+            with mock.patch.object(baselines, "Baseline", fails):
+                if crowded:
+                    self.assertRaises(torch.cuda.OutOfMemoryError, watch.prepare, "eager")
+                else:
+                    self.assertIn("out of memory", watch.prepare("eager")["unavailable"])
 
     def test_truths_are_kept_when_other_memory_is_lent_and_make_room_for_those_of_new_trials(self):
         with self.opened() as lent:

@@ -62,7 +62,7 @@ std::string Driver::describe(CUresult status) const {
 void Driver::require(CUresult status, const char* what) const {
   if (status == CUDA_SUCCESS) return;
   if (status == CUDA_ERROR_OUT_OF_MEMORY)
-    throw base::Error(base::Fault::no_device,
+    throw base::Error(base::Fault::no_memory,
                       fmt::format("{}: the GPU's memory is exhausted; use smaller sizes (--set) or stop other programs on it", what));
   throw base::Error(base::Fault::no_device, fmt::format("{}: {}", what, describe(status)));
 }

@@ -67,7 +67,7 @@ struct Driver {
 #undef CUDAL1_ROW
 
   std::string describe(CUresult status) const;          // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access …"
-  // Throws base::Error(no_device) that says what was tried.
+  // Throws base::Error(no_device or no_memory) that says what was tried.
   void require(CUresult status, const char* what) const;
 };
 
