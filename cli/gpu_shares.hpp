@@ -23,7 +23,10 @@ namespace cudal1::cli {
 class GpuShares {
  public:
   // Held for as long as a task is on its GPU; left with the last copy. Must not outlive the shares.
-  using Place = std::shared_ptr<void>;
+  struct Place {
+    std::shared_ptr<void> held;
+    std::size_t pytorch_bytes = 0;   // that PyTorch may take; 0: all
+  };
 
   pytorch::Scales scales;   // for their tasks
 

@@ -99,6 +99,7 @@ SharedTask open_shared(const TaskOptions& options, const DeviceChoice& choice, G
     if (!warm) warm = start_host(options, choice);
     start_seconds = (base::now() - began).count();
     result.place = shares.enter(choice, shares.scales.weigh(warm->python(), options.task, overrides(options.set), options.stop), options.stop);
+    warm->limit_to(result.place.pytorch_bytes);
   }
   {
     const auto turn = module ? GpuShares::turn(choice) : nullptr;

@@ -60,12 +60,14 @@ std::string Host::version() const { return state_->version; }
 const std::vector<std::string>& Host::notes() const { return state_->notes; }
 std::size_t Host::bytes() const { return state_->task_bytes; }
 
+void Host::limit_to(std::size_t bytes) { state_->share = bytes; }
+
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                       std::size_t memory_limit) {
   const std::string source = base::read_file(path, std::size_t{16} << 20);
   state_->opened = state_->precision = state_->attached = nullptr;
   const json request = {{"do", "open"}, {"path", path.string()}, {"source", source},
-                        {"set", json(overrides)}, {"limit", state_->options.input_limit}};
+                        {"set", json(overrides)}, {"limit", state_->options.input_limit}, {"share", state_->share}};
   const json reply = state_->ask(request);
   const Interface interface = interface_of(reply);
   state_->opened = request;

@@ -72,6 +72,8 @@ class Host {
 
   // Reads a module; `overrides` replace its whole-number constants. The task's source is its interface as directives,
   // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
+  // From the next open() on: bytes of a GPU's memory that PyTorch may take, as others take the rest; 0: all.
+  void limit_to(std::size_t bytes);
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
   std::uint64_t secret() const;        // drawn when the task was opened: who judges several answers to it gives all of them the same inputs

@@ -51,6 +51,7 @@ class Host:
 
     def open(self, request):
         self.close({})
+        self.take_share(request.get("share", 0))
         self.require_room(request)
         task = TaskModule(request["path"], request["source"], request["set"], self.device, request["limit"])
         flags = self.globals.restore_flags()
@@ -82,6 +83,13 @@ class Host:
             return False
         except RuntimeError:
             return True
+
+    def take_share(self, count):
+        """Of the GPU's memory; 0: all of it."""
+        Cases.share = count
+        if self.device != "cpu":
+            total = torch.cuda.mem_get_info(self.device)[1]
+            torch.cuda.set_per_process_memory_fraction(min(1.0, count / total) if count else 1.0)
 
     @staticmethod
     def full(error):
@@ -233,12 +241,15 @@ class Host:
         waited_for = time.monotonic() + (PATIENCE if Cases.sharers > 1 else 0)
         for attempt in itertools.count():
             try:
+                self.cases.may_free = attempt == 0
                 return work()
             except (Refusal, RuntimeError) as error:
                 if not of_memory(error) or attempt > 0 and time.monotonic() >= waited_for:
                     raise
                 traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
                 traceback.clear_frames(error.__traceback__)
+            finally:
+                self.cases.may_free = False
             self.lent.expected = {}
             self.rest({})
             if attempt > 0:

@@ -10,7 +10,7 @@ import torch
 from comparison import Comparison, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice
 from device_memory import Mappings
 from task_cases import MANY_RUNS, MOST_RUNS, bytes_of, says_something, shape_of
-from task_module import Refusal, mapped, tensors_in
+from task_module import Refusal, mapped, of_memory, tensors_in
 
 WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs; of larger tasks the truth is taken on secret slices
 CACHE_LIMIT = 1 << 30      # bytes of all expected outputs that are kept without a GPU
@@ -195,7 +195,10 @@ class LentCases:
         if self.task.device == "cpu":
             return kept + more <= CACHE_LIMIT
         free, total = torch.cuda.mem_get_info(self.task.device)
-        free += torch.cuda.memory_reserved(self.task.device) - torch.cuda.memory_allocated(self.task.device)
+        taken = torch.cuda.memory_allocated(self.task.device)
+        free += torch.cuda.memory_reserved(self.task.device) - taken
+        if self.cases.share:
+            free = min(free, self.cases.share - taken)
         return kept + more <= CACHE_SHARE * total / self.cases.sharers and 2 * more <= free
 
     def fits(self, count):
@@ -220,7 +223,9 @@ class LentCases:
         rows = sorted(secrets.SystemRandom().sample(range(extent), SLICES))
         try:
             alone = self.cases.plain(model, self.taken(arguments, rows))
-        except Refusal:
+        except Refusal as error:
+            if of_memory(error) and not self.cases.lacks_memory(error):
+                raise
             return None
         for mine, all_rows in zip(alone, everywhere):
             theirs = all_rows[rows]
@@ -282,10 +287,13 @@ class LentCases:
     def look_closer(self, number, trial, index):
         """PyTorch's own error is in what was measured elsewhere. Of the rows that differ most the truth is taken as well, and decides."""
         expected, got = self.expectation(trial, number), self.output(number, index)
-        spread, scale = expected.spread(index)
-        most = Comparison(got, expected.everywhere[index], spread, scale=scale).furthest_rows(SLICES)
-        truths, sigmas, runs = self.of_rows(number, trial, most)
-        result = self.against_sampled(got, truths[index], sigmas[index], runs, most, index)
+        if expected.rows is None:   # now the truth of all of it could be had
+            result = self.against_sampled(got, expected.truth[index], expected.sigma[index], expected.runs, None, index)
+        else:
+            spread, scale = expected.spread(index)
+            most = Comparison(got, expected.everywhere[index], spread, scale=scale).furthest_rows(SLICES)
+            truths, sigmas, runs = self.of_rows(number, trial, most)
+            result = self.against_sampled(got, truths[index], sigmas[index], runs, most, index)
         result.update(name=self.task.outputs[index]["name"], reference_relative_l2=self.reference_error(expected, index))
         return {"output": as_text(result)}
 

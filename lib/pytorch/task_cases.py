@@ -97,7 +97,9 @@ def says_something(truth, reference):
 class Cases:
     """The trials of one task."""
 
-    sharers = 1   # processes like this one on the GPU
+    sharers = 1        # processes like this one on the GPU
+    share = 0          # bytes of its memory that this one may take; 0: all
+    may_free = False   # what is held for later makes room when memory ends
 
     def __init__(self, task):
         self.task = task
@@ -184,7 +186,7 @@ class Cases:
 
     def lacks_memory(self, error):
         """True where the task takes more memory than there is. Beside others it may be theirs, which must decide nothing."""
-        return of_memory(error) and self.sharers == 1
+        return of_memory(error) and self.sharers == 1 and not self.may_free
 
     def tried_meetings(self, trial):
         tensors, usable, model, arguments = self.tensors_of(trial)

@@ -117,6 +117,19 @@ class LargeTask(unittest.TestCase):
             with mock.patch.object(Cases, "sharers", 2), self.assertRaises(Refusal):
                 cases.sound(cases.model({}), arguments)
 
+    def test_a_closer_look_goes_on_where_all_rows_are_known_now(self):
+        """The truth of some rows was not kept, and is taken anew."""
+        with self.opened() as lent:
+            trial = {"pattern": "declared", "seed": 5, "turn": 0}
+            lent.make(0, trial)
+            x, shift = lent.cases.arguments(trial)
+            for answer, right in ((x, True), (2 * x, False)):
+                lent.sets[0][-1].copy_(answer)
+                lent.expected = {}
+                with mock.patch.object(lent_cases.LentCases, "separable_rows", return_value=None), mock.patch.object(lent_cases.LentCases, "fits", return_value=True):
+                    found = lent.look_closer(0, trial, 0)["output"]
+                self.assertEqual(float(found["relative_l2"]) < 1e-6, right)
+
     def test_a_baseline_is_not_given_up_for_memory_that_others_take(self):
         def fails(*given):
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
