@@ -122,8 +122,7 @@ SharedTask open_shared(const TaskOptions& options, const DeviceChoice& choice, G
 void give_back(SharedTask& shared, const DeviceChoice& choice, std::unique_ptr<pytorch::Host>& host) {
   if (shared.open.pytorch && choice.sharers > 1 && !choice.facts.simulated) {
     const auto turn = GpuShares::turn(choice);
-    shared.open.pytorch->detach();
-    shared.open.pytorch->rest();
+    shared.open.pytorch->close();
   }
   host = std::move(shared.open.pytorch);
 }

@@ -192,8 +192,15 @@ class Comparison:
 
     def is_near(self, square, index, slices):
         """Whether an element is off by no more than its neighbours may be, in the slice of each axis that it lies in."""
-        usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances) in zip(index, self.shape, slices)]
+        usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances, _) in zip(index, self.shape, slices)]
         return square <= rule["stray_bound"] ** 2 * min(usual)
+
+    def slice_ratio(self, errors, variances, fourths):
+        """Squared. A slice whose variance is that of a few elements is held to what they are, as one of few elements is."""
+        off = errors / variances
+        if not self.runs:
+            return off
+        return off * (variances.square() / fourths / rule["shortest_slice"]).nan_to_num_(1.0).clamp_(max=1.0)
 
     def alike(self):
         """The share of pairs of results, zeros apart, that are the same number."""
@@ -205,7 +212,7 @@ class Comparison:
         device, deviation = self.got.device, self.result["deviation"]
         most_off = rule["element_bound"] ** 2
         double = {"dtype": torch.float64, "device": device}
-        slices = [(torch.zeros(extent, **double), torch.zeros(extent, **double)) for extent in self.shape]
+        slices = [tuple(torch.zeros(extent, **double) for _ in range(3)) for extent in self.shape]   # of errors, variances, and these squared
         truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
         worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
         row_variances, row_ratios, row_ratio_squares, signed, sigmas = (torch.zeros((), **double) for _ in range(5))
@@ -225,7 +232,9 @@ class Comparison:
             largest = torch.maximum(largest, squares.max())
             ratios = (squares / variance).reshape(-1)
             off, at = ratios.max(0)
+            kept = squares   # in rows: whether strays are right is decided of each
             if self.runs and float(off) > most_off:
+                kept = squares.masked_fill((ratios > most_off).reshape(squares.shape), 0)
                 found = torch.nonzero(ratios > most_off).reshape(-1)
                 stray_count += found.numel()
                 if stray_count <= self.most_strays():
@@ -235,26 +244,29 @@ class Comparison:
                 usual_off = max(usual_off, float(off))
             if float(off) > worst_off:
                 worst, worst_off = self.place(part, int(at)), float(off)
-            for values, own in zip(slices[-1], (squares, variance)):   # of errors and of variances
+            fourth = variance.square() if self.runs else None
+            for values, own in zip(slices[-1], (squares, variance, fourth) if self.runs else (squares, variance)):
                 values[part[-1]] += own.reshape(-1, own.shape[-1]).sum(0)
             if len(self.shape) == 1:
                 continue
-            row_squares, row_variance = squares.sum(-1), variance.sum(-1)
+            row_squares, row_variance, row_fourth = squares.sum(-1), variance.sum(-1), fourth.sum(-1) if self.runs else None
             row_variances += row_variance.square().sum()
             row_ratio = row_squares / row_variance
             row_ratios += row_ratio.sum()
             row_ratio_squares += row_ratio.square().sum()
             if part[-1].stop - part[-1].start == self.shape[-1] >= rule["shortest_slice"]:
-                ratio, row = row_ratio.reshape(-1).max(0)
+                ratio, row = self.slice_ratio(kept.sum(-1), row_variance, row_fourth).reshape(-1).max(0)
                 if float(ratio) > row_off:
                     row_off = float(ratio)
                     index = self.place(part[:-1] + (slice(0, 1),), int(row))
                     row_name = "row " + str(sum(own * math.prod(self.shape[i + 1:-1]) for i, own in enumerate(index[:-1])))
-            for axis, (errors, variances) in enumerate(slices[:-1]):
+            for axis, (errors, variances, fourths) in enumerate(slices[:-1]):
                 others = [i for i in range(len(self.shape) - 1) if i != axis]
                 errors[part[axis]] += row_squares.sum(others) if others else row_squares
                 variances[part[axis]] += row_variance.sum(others) if others else row_variance
-        error, variance = (float(each.sum()) for each in slices[0])
+                if self.runs:
+                    fourths[part[axis]] += row_fourth.sum(others) if others else row_fourth
+        error, variance = (float(each.sum()) for each in slices[0][:2])
         self.result["max_absolute"] = math.sqrt(float(largest))
         self.result["relative_l2"] = math.sqrt(error / float(truth_squares)) if float(truth_squares) > 0 else math.sqrt(error)
         deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(row_off), slice_name=row_name,
@@ -265,16 +277,16 @@ class Comparison:
         if torch.finfo(self.dtype).bits < 32:
             deviation["alike"] = self.alike()
         rows = [(row_variances, row_ratios, row_ratio_squares, self.got.numel() // self.shape[-1])] if len(self.shape) > 1 else []
-        for extent, (errors, variances) in zip(self.shape, slices):
+        for extent, (errors, variances, _) in zip(self.shape, slices):
             if extent > 1:
                 ratio = errors / variances
                 rows.append((variances.square().sum(), ratio.sum(), ratio.square().sum(), extent))
         deviation["slices"] = [[float(own) / variance / variance, float(ratios), float(squares), float(extent)] for own, ratios, squares, extent in rows]
-        for axis, (errors, variances) in enumerate(slices):
+        for axis, (errors, variances, fourths) in enumerate(slices):
             length = self.got.numel() // max(1, self.shape[axis])
             if self.shape[axis] < 2 or length < rule["shortest_slice"]:
                 continue
-            ratio, index = (errors / variances).max(0)
+            ratio, index = self.slice_ratio(errors, variances, fourths).max(0)
             if math.sqrt(float(ratio)) > deviation["slice"]:
                 deviation.update(slice=math.sqrt(float(ratio)), slice_count=length, slice_name=f"index {int(index)} of axis {axis}")
         self.result["worst"] = self.result["first"] = self.element(worst)

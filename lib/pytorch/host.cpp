@@ -60,6 +60,11 @@ std::string Host::version() const { return state_->version; }
 const std::vector<std::string>& Host::notes() const { return state_->notes; }
 std::size_t Host::bytes() const { return state_->task_bytes; }
 
+void Host::close() {
+  state_->opened = state_->precision = state_->attached = nullptr;
+  if (state_->worker && state_->worker->alive()) state_->ask({{"do", "close"}});
+}
+
 void Host::limit_to(std::size_t bytes) { state_->share = bytes; }
 
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
@@ -260,10 +265,6 @@ Host::Times Host::time(const std::vector<std::string>& order, const std::string&
   result.empty_ms = reply.at("empty_ms");
   for (const auto& [name, why] : reply.at("unavailable").items()) result.failed[name] = base::printable(why.get<std::string>());
   return result;
-}
-
-void Host::rest() {
-  if (state_->worker && state_->worker->alive()) state_->ask({{"do", "rest"}});
 }
 
 std::vector<Defect> Host::examine(double tolerance) {

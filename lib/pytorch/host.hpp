@@ -76,6 +76,7 @@ class Host {
   void limit_to(std::size_t bytes);
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
+  void close();                        // the open task; nothing of it stays in a GPU's memory
   std::uint64_t secret() const;        // drawn when the task was opened: who judges several answers to it gives all of them the same inputs
   void heed(std::stop_token stop);     // another one than in Options, from now on
   std::size_t bytes() const;           // of one set of inputs, weights and outputs of the open task
@@ -135,7 +136,6 @@ class Host {
   };
   // Where memory ends, the others make room for `keep`. Not `cold`: each call follows one on the same inputs.
   Times time(const std::vector<std::string>& order, const std::string& keep, bool cold = true);
-  void rest();                                                       // gives their memory back
 
   // What makes the open task unfit as a measure, most severe first; judged on the reference alone.
   std::vector<Defect> examine(double tolerance);

@@ -16,7 +16,8 @@ WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs; of larger tasks the tr
 CACHE_LIMIT = 1 << 30      # bytes of all expected outputs that are kept without a GPU
 CACHE_SHARE = 0.25         # of a GPU's memory that they may take, in all tasks that share it, and of what is free at most half
 WHOLE_FACTOR = 10          # times these bytes are at most in use while the truth of all of it is taken
-SLICES = 4                 # of the first axis
+SLICES = 4                 # of the first axis, at most
+SLICE_BYTES = 256 << 20    # of inputs and outputs that are taken: in double precision, with sigma, they need ten times as much
 DEAR_SECONDS = 6.0         # that truth and sigma of a trial take on a GPU; of dearer tasks they are taken on secret slices as well
 PIECE = 1 << 24            # elements looked at together
 BOTH = 1.5                 # times sigma: two sound computations differ by the errors of both
@@ -173,7 +174,7 @@ class LentCases:
             del everywhere
             return self.whole(model, arguments, declared, 4)
         if rows is None:
-            return Expected(everywhere, [self.cases.rough_sigma(each) for each in everywhere],
+            return Expected(everywhere, self.cases.rough_sigma(everywhere, model, arguments),
                             "PyTorch in float32 without TF32 (too large for float64)", is_finite=all_finite(everywhere))
         truth, sigma = self.cases.sound(model, self.taken(arguments, rows))
         return Expected(truth, sigma, f"{self.cases.precision} on {len(rows)} secret slices of {everywhere[0].shape[0]} and on those that differ most, "
@@ -216,11 +217,16 @@ class LentCases:
         first = next(tensors_in(arguments), None)
         return first.shape[0] if first is not None and first.dim() > 0 else 0
 
+    def slices(self):
+        """Of the first axis, as many as fit, but one."""
+        extent = max(1, max((each["tensor"].shape[0] for each in self.task.outputs if each["tensor"].dim()), default=1))
+        return max(1, min(SLICES, SLICE_BYTES * extent // max(1, self.task.bytes())))
+
     def separable_rows(self, model, arguments, everywhere):
         extent = self.extent(arguments)
         if extent <= SLICES or any(each.dim() == 0 or each.shape[0] != extent for each in everywhere):
             return None
-        rows = sorted(secrets.SystemRandom().sample(range(extent), SLICES))
+        rows = sorted(secrets.SystemRandom().sample(range(extent), self.slices()))
         try:
             alone = self.cases.plain(model, self.taken(arguments, rows))
         except Refusal as error:
@@ -291,7 +297,7 @@ class LentCases:
             result = self.against_sampled(got, expected.truth[index], expected.sigma[index], expected.runs, None, index)
         else:
             spread, scale = expected.spread(index)
-            most = Comparison(got, expected.everywhere[index], spread, scale=scale).furthest_rows(SLICES)
+            most = Comparison(got, expected.everywhere[index], spread, scale=scale).furthest_rows(self.slices())
             truths, sigmas, runs = self.of_rows(number, trial, most)
             result = self.against_sampled(got, truths[index], sigmas[index], runs, most, index)
         result.update(name=self.task.outputs[index]["name"], reference_relative_l2=self.reference_error(expected, index))

@@ -20,8 +20,9 @@ EXACT_BELOW = 2.0 ** 24
 DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
 LOOKS = 1 << 16
 LONGEST = 1 << 17              # terms that one float32 accumulator may take; longer sums are to be added up in parts
-STRETCH = 4                     # sigmas that every second run disturbs by: errors are as large at times, and may cross a threshold there
+STRETCH = 5                     # sigmas that every second run disturbs by: errors are as large at times, and may cross a threshold there
 LARGEST_STRETCH = 8             # of 10^9 errors the largest is about 6 sigmas
+LEAST_SIZE, SIZES = 0.75, 0.4807   # of a disturbance, in sigmas: from 0.75 to 1.2307, whose mean square is 1
 LARGEST = 2.0 ** 127
 QUICK_LEAST, QUICK_MOST = 2.0 ** -100, 2.0 ** 120   # sums of squares that float32 holds: what lies below its own range is nothing beside them
 SMALLEST_NORMAL = 2.0 ** -126   # what an operation gives below it may be flushed to zero
@@ -156,7 +157,7 @@ class Noting(TorchDispatchMode):
 
 
 class Rounding(TorchDispatchMode):
-    """Disturbs every double-precision result by its own sigma, up or down at random. `known`: products of earlier runs of the same."""
+    """Disturbs every double-precision result by about its own sigma, up or down at random. `known`: products of earlier runs of the same."""
 
     weights = {}   # of sums and means, by what makes them
 
@@ -174,20 +175,21 @@ class Rounding(TorchDispatchMode):
         return self.known.repeated[key]
 
     def noise(self, like):
-        """Of either sign."""
+        """Of either sign, and of several sizes, whose mean square is 1: numbers moved by the same size would keep their difference in every second run."""
         generator = self.generators.get(like.device)
         if generator is None:
             generator = self.generators[like.device] = torch.Generator(device=like.device)
             generator.manual_seed(self.seed)
-        return torch.empty(like.shape, dtype=torch.float32, device=like.device).uniform_(-1, 1, generator=generator)
+        drawn = torch.empty(like.shape, dtype=torch.float32, device=like.device).uniform_(-SIZES, SIZES, generator=generator)
+        return drawn.add_(drawn.sign(), alpha=LEAST_SIZE)
 
     def disturbed(self, out, sigma):
-        """Up or down by sigma, or by a multiple of it. Its sign does not matter and its memory is used. Large outputs take as long as
+        """Up or down by about sigma, or by a multiple of it. Its sign does not matter and its memory is used. Large outputs take as long as
         their memory is read and written: hence in place."""
         sigma.nan_to_num_(0.0, 0.0, 0.0).add_(out.abs().clamp_(max=SMALLEST_NORMAL))
         if self.stretch != 1:
             sigma.mul_(self.stretch)
-        return sigma.copysign_(self.noise(out)).add_(out)
+        return sigma.mul_(self.noise(out)).add_(out)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -362,7 +364,7 @@ class Rounding(TorchDispatchMode):
             if tensor.dtype != torch.float64:
                 return tensor
             unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
-            return (self.stretch * math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).copysign_(self.noise(tensor)).add_(tensor)
+            return (self.stretch * math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).mul_(self.noise(tensor)).add_(tensor)
 
         return function(*changed(args, moved), **changed_values(kwargs, moved))
 

@@ -15,6 +15,7 @@ import torch
 from comparison import all_finite, pieces
 from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
 from known_products import KnownProducts
+from precision import flags
 from rounding import LARGEST_STRETCH, RMS, STRETCH, UNIT, Noting, sigma_of
 from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
@@ -23,7 +24,7 @@ SHARED_PARAMETERS = 64 << 20   # bytes
 MOST_BUILT, BUILT_BYTES = 8, 1 << 30
 RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.1}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
-MANY_RUNS, MANY_SECONDS = 64, 3.0   # before something is refused by what few runs say
+MANY_RUNS, LEAST_MANY, MANY_SECONDS = 64, 24, 3.0   # before something is refused by what few runs say
 MOST_MEETINGS = 16              # pairs of tensors that are tried for large elements and zeros to meet in: a count, so that equal trials have equal inputs
 
 
@@ -315,7 +316,7 @@ class Cases:
         known = KnownProducts()
         truth = self.truth(model, arguments, known)
         if self.precision != "PyTorch in float64":
-            return truth, [self.rough_sigma(each) for each in truth]
+            return truth, self.rough_sigma(truth, model, arguments)
         self.wait()
         many = most_runs == MANY_RUNS
         stretches = (1, STRETCH, LARGEST_STRETCH) if many else (1, STRETCH)
@@ -323,7 +324,7 @@ class Cases:
 
         def goes_on(number):
             self.wait()
-            return number < LEAST_RUNS or time.monotonic() < end
+            return number < (LEAST_MANY if many else LEAST_RUNS) or time.monotonic() < end
 
         try:
             sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known,
@@ -331,16 +332,26 @@ class Cases:
         except Refusal as why:   # the memory of the runs
             if of_memory(why) and not self.lacks_memory(why):
                 raise
-            sigma, self.runs = [self.rough_sigma(each) for each in truth], 0
+            sigma, self.runs = self.rough_sigma(truth, model, arguments), 0
         return truth, sigma
 
-    @staticmethod
-    def rough_sigma(truth):
-        """Where nothing is known of the operations: what sums of some hundred terms are off by, of the whole's size."""
-        if not truth.is_floating_point():
-            return torch.zeros(0)
-        squares = sum(float(torch.nan_to_num(each.double(), 0.0, 0.0, 0.0).square().sum()) for each in truth.reshape(-1).split(1 << 24))
-        return torch.full([], 16 * RMS * UNIT * math.sqrt(squares / max(1, truth.numel())), dtype=torch.float64, device=truth.device)
+    def rough_sigma(self, truth, model, arguments):
+        """Where nothing is known of the operations: what sums of some hundred terms are off by, of the whole's size, and what PyTorch itself
+        is off by in the class of precision."""
+        with flags(self.task.precision):
+            own = self.task.forward(fresh(model), arguments)
+
+        def mean_square(values, others=None):
+            parts = zip(values.reshape(-1).split(1 << 24), others.reshape(-1).split(1 << 24)) if others is not None else ((each, 0) for each in values.reshape(-1).split(1 << 24))
+            return sum(float(torch.nan_to_num(each.double() - other, 0.0, 0.0, 0.0).square().sum()) for each, other in parts) / max(1, values.numel())
+
+        def of_one(right, mine):
+            if not right.is_floating_point():
+                return torch.zeros(0)
+            error = (16 * RMS * UNIT) ** 2 * mean_square(right) + mean_square(right, mine)
+            return torch.full([], math.sqrt(error), dtype=torch.float64, device=right.device)
+
+        return [of_one(right, mine) for right, mine in zip(truth, own)]
 
     def wait(self):
         if self.task.device != "cpu":

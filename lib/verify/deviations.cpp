@@ -67,6 +67,7 @@ void Deviations::measure_row(std::size_t at, Part& part) const {
   const std::vector<std::int64_t>& shape = expected_.shape;
   const std::size_t row = row_length();
   Norms norms;
+  double kept = 0;   // of the errors, without strays: whether these are right is decided of each
   for (std::size_t k = 0; k < row; ++k) {
     const std::size_t i = at * row + k;
     const Norms one = of(i);
@@ -75,9 +76,9 @@ void Deviations::measure_row(std::size_t at, Part& part) const {
     const double off = one.error / variance_[i];
     if (off > part.element) part.element = off, part.element_at = i;
     if (off > most_off_ && part.strays.size() <= most_strays_) part.strays.push_back(i);
-    if (off <= most_off_) part.usual = std::max(part.usual, off);
+    if (off <= most_off_) part.usual = std::max(part.usual, off), kept += one.error;
   }
-  if (const double off = ratio(norms.error, norms.sigma); off > part.row) part.row = off, part.row_at = at;
+  if (const double off = slice_ratio(kept, norms); off > part.row) part.row = off, part.row_at = at;
   part.norms.add(norms);
   part.row_variances += norms.sigma * norms.sigma;
   if (norms.sigma > 0) {
@@ -152,7 +153,7 @@ void Deviations::compare_slices(const std::vector<Part>& parts, const std::vecto
       for (std::size_t k = 0; k < strays.size() && strays.size() <= most_strays_; ++k)
         if (strays[k] / inner % extent == index) near[k] = std::min(near[k], slice.sigma * static_cast<double>(extent) / static_cast<double>(got_.size()));
       if (got_.size() / extent < reference::shortest_slice) continue;
-      const double off = ratio(slice.error, slice.sigma);
+      const double off = slice_ratio(slice.error, slice);
       if (off > deviation_.slice) note_slice(off, got_.size() / extent, fmt::format("index {} of axis {}", index, axis));
     }
     limit_count(variances, ratios, squares, static_cast<double>(extent));
@@ -213,6 +214,7 @@ Norms Deviations::of(std::size_t i) const {
   Norms norms;
   if (!std::isfinite(got_[i]) || !std::isfinite(expected_.truth[i])) return norms;   // of the right pattern already
   norms.sigma = variance_[i];
+  norms.sigma_fourth = variance_[i] * variance_[i];
   const double error = std::fabs(got_[i] - expected_.truth[i]);
   norms.error = error * error;
   norms.truth = std::pow(expected_.truth[i], 2);
@@ -222,6 +224,14 @@ Norms Deviations::of(std::size_t i) const {
   norms.max_error = error;
   if (declared_) norms.within_bounds = error <= declared_->absolute + declared_->relative * std::fabs(expected_.truth[i]);
   return norms;
+}
+
+// A slice whose variance is that of a few elements is held to what they are. So is one of few elements (shortest_slice).
+double Deviations::slice_ratio(double error, const Norms& slice) const {
+  const double off = ratio(error, slice.sigma);
+  if (!expected_.sampled || slice.sigma_fourth <= 0) return off;
+  const double elements = slice.sigma * slice.sigma / slice.sigma_fourth;   // that count
+  return off * std::sqrt(std::min(1.0, elements / static_cast<double>(reference::shortest_slice)));
 }
 
 void Deviations::note_slice(double off, std::size_t count, std::string name) {

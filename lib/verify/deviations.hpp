@@ -17,6 +17,7 @@ namespace cudal1::verify {
 // Of some elements.
 struct Norms {
   double error = 0, sigma = 0, truth = 0;   // sums of squares
+  double sigma_fourth = 0;                  // sum of fourth powers
   double signed_error = 0, sigmas = 0;      // sums
   double max_error = 0;
   bool within_bounds = true;
@@ -24,6 +25,7 @@ struct Norms {
   void add(const Norms& part) {
     error += part.error;
     sigma += part.sigma;
+    sigma_fourth += part.sigma_fourth;
     truth += part.truth;
     signed_error += part.signed_error;
     sigmas += part.sigmas;
@@ -56,6 +58,7 @@ class Deviations {
   double alike() const;
   double rounded(double value) const;
   void limit_count(double variances, double ratios, double squares, double slices);
+  double slice_ratio(double error, const Norms& slice) const;
   void note_slice(double off, std::size_t count, std::string name);
   std::size_t row_length() const { return expected_.shape.empty() ? 1 : std::max<std::size_t>(1, static_cast<std::size_t>(expected_.shape.back())); }
 

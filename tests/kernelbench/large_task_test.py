@@ -117,6 +117,25 @@ class LargeTask(unittest.TestCase):
             with mock.patch.object(Cases, "sharers", 2), self.assertRaises(Refusal):
                 cases.sound(cases.model({}), arguments)
 
+    def test_fewer_rows_are_taken_where_they_are_large(self):
+        with self.opened() as lent:
+            self.assertEqual(lent.slices(), 4)
+            with mock.patch.object(lent_cases, "SLICE_BYTES", 2 * lent.task.bytes() // 4096):
+                self.assertEqual(lent.slices(), 2)
+            with mock.patch.object(lent_cases, "SLICE_BYTES", 1):
+                self.assertEqual(lent.slices(), 1)
+
+    def test_without_memory_for_double_precision_the_class_still_counts(self):
+        """PyTorch itself is as inexact as the class of precision allows: so may an answer be."""
+        with self.opened() as lent:
+            cases = lent.cases
+            arguments, model = cases.arguments({"pattern": "declared", "seed": 5}), cases.model({})
+            right = cases.plain(model, arguments)
+            near = [each * (1 + 2.0 ** -12) for each in right]
+            plain = cases.rough_sigma(right, model, arguments)
+            with mock.patch.object(cases.task, "forward", lambda *given: near):
+                self.assertGreater(float(cases.rough_sigma(right, model, arguments)[0]), 20 * float(plain[0]))
+
     def test_a_closer_look_goes_on_where_all_rows_are_known_now(self):
         """The truth of some rows was not kept, and is taken anew."""
         with self.opened() as lent:
