@@ -5,13 +5,22 @@ they are so, and a test compares the two. On a GPU it takes as long as memory is
 part counts."""
 
 import math
+import typing
 
 import torch
 
 CHUNK = 1 << 24            # elements looked at together
 LOOKED_AT = 1 << 20        # results whose bits are looked at
 BELOW_16_BITS = 0x1FFF     # bits of a float32 that no float16 or bfloat16 has
+SOUND_FACTOR = 2           # times what sound computations show that were made up
 rule = {}                  # its numbers, by the names that reference/rule.hpp has
+
+
+class Sound(typing.NamedTuple):
+    """Of sound computations that were made up to compare with, at most."""
+    error: float = 0.0   # of an element
+    strays: int = 0      # elements beyond their bound
+    slice: float = 0.0   # as deviations have it
 
 
 def finite(values):
@@ -55,17 +64,18 @@ class Comparison:
     from, 0 if from a formula; where it is 0, and of few runs anywhere, it is raised to a quarter of what is usual along each
     axis. `scale` multiplies sigma along the first axis."""
 
-    def __init__(self, got, truth, sigma=None, runs=0, scale=None):
+    def __init__(self, got, truth, sigma=None, runs=0, scale=None, sound=Sound()):
         self.dtype = got.dtype
         self.shape = list(got.shape) or [1]
         self.got, self.truth = got.reshape(self.shape), truth.reshape(self.shape)
-        self.sigma, self.runs, self.scale = sigma, runs, scale
+        self.sigma, self.runs, self.scale, self.sound = sigma, runs, scale, sound
         self.own = None   # the variance that sigma says, where it is not a value for each element
         if sigma is not None:
             full = sigma.numel() == got.numel()
             if not full:
                 self.own = torch.nan_to_num(sigma.double(), 0.0, 0.0, 0.0).square_().expand(self.shape)
             self.sigma = (sigma.reshape(self.shape) if full else sigma).expand(self.shape)
+        self.stray_count = 0  # elements beyond their bound
         self.special = True   # some value is NaN or an infinity
         self.of_type = rule["types"].get(str(self.dtype).removeprefix("torch."))
         self.raised = []
@@ -188,12 +198,13 @@ class Comparison:
         return raised if self.runs < rule["enough_runs"] else torch.where(self.sigma[part] == 0, raised, variance)
 
     def most_strays(self):
-        return max(1, int(rule["stray_share"] * self.got.numel()))
+        return max(1, int(rule["stray_share"] * self.got.numel()), SOUND_FACTOR * self.sound.strays)
 
     def is_near(self, square, index, slices):
-        """Whether an element is off by no more than its neighbours may be, in the slice of each axis that it lies in."""
+        """Whether an element is off by no more than its neighbours may be, in the slice of each axis that it lies in, or not much more than
+        some element of sound computations is."""
         usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances, _) in zip(index, self.shape, slices)]
-        return square <= rule["stray_bound"] ** 2 * min(usual)
+        return square <= max(rule["stray_bound"] ** 2 * min(usual), (SOUND_FACTOR * self.sound.error) ** 2)
 
     def slice_ratio(self, errors, variances, fourths):
         """Squared. A slice whose variance is that of a few elements is held to what they are, as one of few elements is."""
@@ -216,7 +227,7 @@ class Comparison:
         truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
         worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
         row_variances, row_ratios, row_ratio_squares, signed, sigmas = (torch.zeros((), **double) for _ in range(5))
-        strays, stray_count, usual_off = [], 0, 0.0
+        strays, usual_off = [], 0.0
         for part in blocks(self.shape):
             truth = self.truth[part].double()
             error, variance = self.got[part] - truth, self.variance(part)
@@ -236,8 +247,8 @@ class Comparison:
             if self.runs and float(off) > most_off:
                 kept = squares.masked_fill((ratios > most_off).reshape(squares.shape), 0)
                 found = torch.nonzero(ratios > most_off).reshape(-1)
-                stray_count += found.numel()
-                if stray_count <= self.most_strays():
+                self.stray_count += found.numel()
+                if self.stray_count <= self.most_strays():
                     strays += [(self.place(part, each), float(squares.reshape(-1)[each])) for each in found.tolist()]
                 usual_off = max(usual_off, float(ratios.masked_fill_(ratios > most_off, 0).max()))
             else:
@@ -271,8 +282,10 @@ class Comparison:
         self.result["relative_l2"] = math.sqrt(error / float(truth_squares)) if float(truth_squares) > 0 else math.sqrt(error)
         deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(row_off), slice_name=row_name,
                          slice_count=self.shape[-1] if row_name else 0)
-        if strays and stray_count == len(strays) and all(self.is_near(square, index, slices) for index, square in strays):
+        if strays and self.stray_count == len(strays) and all(self.is_near(square, index, slices) for index, square in strays):
             deviation["element"] = math.sqrt(usual_off)
+        else:
+            strays = []
         deviation["bias"] = abs(float(signed)) / float(sigmas) if float(sigmas) > 0 else 0.0
         if torch.finfo(self.dtype).bits < 32:
             deviation["alike"] = self.alike()
@@ -286,9 +299,13 @@ class Comparison:
             length = self.got.numel() // max(1, self.shape[axis])
             if self.shape[axis] < 2 or length < rule["shortest_slice"]:
                 continue
-            ratio, index = self.slice_ratio(errors, variances, fourths).max(0)
+            if self.sound.error:
+                for index, square in strays:
+                    errors[index[axis]] -= square
+            ratio, index = self.slice_ratio(errors.clamp_(min=0.0), variances, fourths).max(0)
             if math.sqrt(float(ratio)) > deviation["slice"]:
                 deviation.update(slice=math.sqrt(float(ratio)), slice_count=length, slice_name=f"index {int(index)} of axis {axis}")
+        deviation["slice"] /= max(1.0, SOUND_FACTOR * self.sound.slice / rule["slice_bound"])
         self.result["worst"] = self.result["first"] = self.element(worst)
 
 

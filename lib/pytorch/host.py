@@ -52,12 +52,13 @@ class Host:
     def open(self, request):
         self.close({})
         self.take_share(request.get("share", 0))
-        self.require_room(request)
+        beside = self.require_room(request)
         task = TaskModule(request["path"], request["source"], request["set"], self.device, request["limit"])
         flags = self.globals.restore_flags()
         if flags:
             task.notes.append(f"{', '.join(flags)}: set by the module, and not heeded: it runs at PyTorch's default flags")
         cases = Cases(task)
+        cases.beside = beside
         line, problem, unused = self.without_values(task, cases) or self.with_values(task, cases)
         unused -= task.parameters
         if unused:
@@ -96,12 +97,14 @@ class Host:
         return torch is not None and of_memory(error)
 
     def require_room(self, request):
-        """Before any of it is taken."""
+        """Before any of it is taken. Gives what PyTorch takes beside inputs, weights and outputs; 0: nobody knows."""
         if self.device == "cpu":
-            return
-        reason = too_large(request["path"], request["source"], request["set"], torch.cuda.mem_get_info(self.device)[1])
+            return 0
+        plan = plan_of(request["path"], request["source"], request["set"])
+        reason = too_large(request["path"], request["source"], request["set"], torch.cuda.mem_get_info(self.device)[1], plan)
         if reason:
             raise Refusal(reason)
+        return plan.beside if plan else 0
 
     def precision(self, request):
         if self.lent is not None and self.task.precision != request["class"]:
@@ -333,7 +336,7 @@ if torch is not None:
     from device_memory import seen_alone
     from global_state import GlobalState
     from lent_cases import WHOLE_LIMIT, LentCases
-    from memory_plan import too_large
+    from memory_plan import plan_of, too_large
     from task_cases import Cases, fresh, outlined, shape_of
     from task_gate import examine
     from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, of_memory, outline

@@ -7,20 +7,25 @@ import time
 
 import torch
 
-from comparison import Comparison, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice
+from comparison import Comparison, Sound, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice
 from device_memory import Mappings
 from task_cases import MANY_RUNS, MOST_RUNS, bytes_of, says_something, shape_of
 from task_module import Refusal, mapped, of_memory, tensors_in
 
-WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs; of larger tasks the truth is taken on secret slices
+WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs, and of what is made on the way; of larger tasks the truth is taken on secret slices
 CACHE_LIMIT = 1 << 30      # bytes of all expected outputs that are kept without a GPU
 CACHE_SHARE = 0.25         # of a GPU's memory that they may take, in all tasks that share it, and of what is free at most half
-WHOLE_FACTOR = 10          # times these bytes are at most in use while the truth of all of it is taken
+WHOLE_FACTOR, BESIDE_FACTOR = 10, 6   # times these bytes are at most in use while the truth of all of it is taken
 SLICES = 4                 # of the first axis, at most
-SLICE_BYTES = 256 << 20    # of inputs and outputs that are taken: in double precision, with sigma, they need ten times as much
+SLICE_BYTES = 256 << 20    # that are taken, or made on the way: in double precision, with sigma, they need ten times as much
 DEAR_SECONDS = 6.0         # that truth and sigma of a trial take on a GPU; of dearer tasks they are taken on secret slices as well
 PIECE = 1 << 24            # elements looked at together
+SOUND_RUNS = 8             # that are made up to compare with before something is refused
 BOTH = 1.5                 # times sigma: two sound computations differ by the errors of both
+
+
+def is_large(cases):
+    return max(cases.task.bytes(), cases.beside) > WHOLE_LIMIT
 
 
 class Expected:
@@ -64,7 +69,7 @@ class LentCases:
     def __init__(self, cases):
         self.cases, self.task = cases, cases.task
         self.mappings, self.sets, self.shared, self.expected, self.attachments = None, [], False, {}, 0
-        self.small = self.task.bytes() <= WHOLE_LIMIT
+        self.small = not is_large(cases)
         self.dear = False   # to take the truth of
 
     def attach(self, sets, mappings=None):
@@ -170,7 +175,7 @@ class LentCases:
         """The truth of some rows: those that come out alike when computed alone. PyTorch in float32 for all others."""
         everywhere = self.cases.plain(model, arguments)
         rows = self.separable_rows(model, arguments, everywhere)
-        if rows is None and self.fits(WHOLE_FACTOR * self.task.bytes()):
+        if rows is None and self.fits(max(WHOLE_FACTOR * self.task.bytes(), BESIDE_FACTOR * self.cases.beside)):
             del everywhere
             return self.whole(model, arguments, declared, 4)
         if rows is None:
@@ -187,9 +192,11 @@ class LentCases:
 
     def of_rows(self, number, trial, rows, runs=MOST_RUNS):
         """Truth, sigma and number of runs of other indices of the first axis, or of all."""
+        return (*self.cases.sound(self.cases.model(trial), self.rows_of(number, trial, rows), runs), self.cases.runs)
+
+    def rows_of(self, number, trial, rows):
         arguments = self.arguments_of(number, trial)
-        taken = arguments if rows is None else self.taken(arguments, rows)
-        return (*self.cases.sound(self.cases.model(trial), taken, runs), self.cases.runs)
+        return arguments if rows is None else self.taken(arguments, rows)
 
     def room_for(self, more, kept):
         """Whether expected outputs are kept, beside others of `kept` bytes."""
@@ -220,7 +227,7 @@ class LentCases:
     def slices(self):
         """Of the first axis, as many as fit, but one."""
         extent = max(1, max((each["tensor"].shape[0] for each in self.task.outputs if each["tensor"].dim()), default=1))
-        return max(1, min(SLICES, SLICE_BYTES * extent // max(1, self.task.bytes())))
+        return max(1, min(SLICES, SLICE_BYTES * extent // max(1, self.task.bytes(), self.cases.beside)))
 
     def separable_rows(self, model, arguments, everywhere):
         extent = self.extent(arguments)
@@ -282,10 +289,10 @@ class LentCases:
         spread, scale = expected.spread(index)
         return [exactly, dict(Comparison(got, everywhere, spread, scale=scale).run(), doubted=index)]
 
-    def against_sampled(self, got, truth, sigma, runs, rows, index):
+    def against_sampled(self, got, truth, sigma, runs, rows, index, sound=Sound()):
         """`rows`: those that truth and sigma are of; None: all. What few runs decided may be asked for again, of more."""
         sampled = runs > 0 and sigma.dim() > 0
-        result = Comparison(got if rows is None else got[rows], truth, sigma, runs if sampled else 0).run()
+        result = Comparison(got if rows is None else got[rows], truth, sigma, runs if sampled else 0, sound=sound).run()
         if sampled and runs < MANY_RUNS:
             result["sampled"] = {"index": index, "rows": rows}
         return result if rows is None else self.at_rows(result, rows)
@@ -305,9 +312,15 @@ class LentCases:
 
     def look_again(self, number, trial, index, rows):
         """Few runs may disturb two numbers alike whose difference counts, and move few results across a threshold. Before something is
-        refused by them, sigma is taken from many."""
+        refused by them, sigma is taken from many, and sound computations are compared as well."""
         truths, sigmas, runs = self.of_rows(number, trial, rows, MANY_RUNS)
-        return {"output": as_text(self.against_sampled(self.output(number, index), truths[index], sigmas[index], runs, rows, index))}
+        got, sound = self.output(number, index), Sound()
+        if runs and sigmas[index].dim() > 0:
+            for outputs in self.cases.made_up(self.cases.model(trial), self.rows_of(number, trial, rows), SOUND_RUNS):
+                theirs = Comparison(outputs[index].to(got.dtype), truths[index], sigmas[index], runs)
+                found = theirs.run()
+                sound = Sound(max(sound.error, found["max_absolute"]), max(sound.strays, theirs.stray_count), max(sound.slice, found["deviation"]["slice"]))
+        return {"output": as_text(self.against_sampled(got, truths[index], sigmas[index], runs, rows, index, sound))}
 
     def output(self, number, index):
         return self.sets[number][len(self.task.inputs + self.task.state) + index]

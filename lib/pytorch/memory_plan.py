@@ -110,9 +110,9 @@ def fitting(path, source, overrides, limit):
     return min(found)[2:] if found else None
 
 
-def too_large(path, source, overrides, limit):
+def too_large(path, source, overrides, limit, plan=None):
     """One line: why a task does not fit into `limit` bytes, and what would; empty when it fits, or when nobody knows."""
-    plan = plan_of(path, source, overrides)
+    plan = plan or plan_of(path, source, overrides)
     if plan is None or plan.bytes() <= limit:
         return ""
     smaller = fitting(path, source, overrides, limit)

@@ -16,7 +16,7 @@ from comparison import all_finite, pieces
 from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
 from known_products import KnownProducts
 from precision import flags
-from rounding import LARGEST_STRETCH, RMS, STRETCH, UNIT, Noting, sigma_of
+from rounding import LARGEST_STRETCH, RMS, STRETCH, UNIT, Noting, Rounding, sigma_of
 from task_module import DTYPES, MODULES_OWN, WEIGHT_SEED, Refusal, mapped, of_memory, tensors_in
 
 SHARED_PARAMETERS = 64 << 20   # bytes
@@ -24,7 +24,7 @@ SHARED_PARAMETERS = 64 << 20   # bytes
 MOST_BUILT, BUILT_BYTES = 8, 1 << 30
 RUNS_SECONDS = {"cpu": 0.6, "cuda": 0.1}   # after which no further run of a trial begins
 MOST_RUNS, LEAST_RUNS = 16, 4
-MANY_RUNS, LEAST_MANY, MANY_SECONDS = 64, 24, 3.0   # before something is refused by what few runs say
+MANY_RUNS, LEAST_MANY, MANY_SECONDS = 64, 32, 3.0   # before something is refused by what few runs say
 MOST_MEETINGS = 16              # pairs of tensors that are tried for large elements and zeros to meet in: a count, so that equal trials have equal inputs
 
 
@@ -100,6 +100,7 @@ class Cases:
 
     sharers = 1        # processes like this one on the GPU
     share = 0          # bytes of its memory that this one may take; 0: all
+    beside = 0         # bytes that a run takes besides inputs, weights and outputs, at most; 0: not known
     may_free = False   # what is held for later makes room when memory ends
 
     def __init__(self, task):
@@ -334,6 +335,13 @@ class Cases:
                 raise
             sigma, self.runs = self.rough_sigma(truth, model, arguments), 0
         return truth, sigma
+
+    def made_up(self, model, arguments, count):
+        """Outputs of sound computations, as the model of rounding has them."""
+        known = KnownProducts()
+        for _ in range(count):
+            with Rounding(secrets.randbits(40), self.task.precision, known=known):
+                yield self.in_double(model, arguments)
 
     def rough_sigma(self, truth, model, arguments):
         """Where nothing is known of the operations: what sums of some hundred terms are off by, of the whole's size, and what PyTorch itself

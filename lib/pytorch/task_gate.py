@@ -6,7 +6,7 @@ import copy
 import torch
 
 from comparison import CHUNK, all_finite, mean_of
-from lent_cases import WHOLE_LIMIT
+from lent_cases import is_large
 from task_module import WEIGHT_SEED, tensors_in
 
 SHARE = 0.7       # of the output within tolerance of one value: constant
@@ -54,7 +54,7 @@ def examine(cases, tolerance):
     def add(kind, reason):
         found.append({"kind": kind, "verdict": VERDICTS.get(kind, "TASK_DEGENERATE"), "reason": reason})
 
-    large = task.bytes() > WHOLE_LIMIT
+    large = is_large(cases)
     model = cases.model({})
     arguments = task.make_inputs(WEIGHT_SEED)
     first = cases.reference(model, arguments, 0)

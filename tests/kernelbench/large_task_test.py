@@ -125,6 +125,13 @@ class LargeTask(unittest.TestCase):
             with mock.patch.object(lent_cases, "SLICE_BYTES", 1):
                 self.assertEqual(lent.slices(), 1)
 
+    def test_what_is_made_on_the_way_makes_a_task_large(self):
+        with self.opened() as lent, mock.patch.object(lent_cases, "WHOLE_LIMIT", 1 << 30):
+            self.assertTrue(lent_cases.LentCases(lent.cases).small)
+            lent.cases.beside = 2 << 30
+            self.assertFalse(lent_cases.LentCases(lent.cases).small)
+            self.assertEqual(lent.slices(), 4, "of 4096")
+
     def test_without_memory_for_double_precision_the_class_still_counts(self):
         """PyTorch itself is as inexact as the class of precision allows: so may an answer be."""
         with self.opened() as lent:
