@@ -225,6 +225,38 @@ class InexactTest(unittest.TestCase):
             element = Comparison(got, truth, sigma, runs=16).run()["deviation"]["element"]
             self.assertEqual(element <= 32, most == 32, places)
 
+    def test_disturbances_differ_in_size(self):
+        """Of two numbers that are moved alike the difference would stay in every second run."""
+        noise = rounding.Rounding(5).noise(torch.zeros(1 << 16, dtype=torch.float64))
+        self.assertAlmostEqual(float(noise.square().mean()), 1, delta=0.02)
+        self.assertGreater(float(noise.abs().std()), 0.1)
+        self.assertGreater(float(noise.abs().min()), 0.7)
+
+    def test_a_stray_element_is_not_held_against_its_row(self):
+        truth, sigma = torch.ones(8, 64, 32, dtype=torch.float64), torch.full((8, 64, 32), 1e-5, dtype=torch.float64)
+        sigma[7, 3] = 1e-6
+        got = truth.clone()
+        got[7, 3, 5] += 7e-5   # 70 of its own sigma
+        self.assertLess(Comparison(got, truth, sigma, runs=16).run()["deviation"]["slice"], 8)
+        got[7, 3] += 2e-5
+        self.assertGreater(Comparison(got, truth, sigma, runs=16).run()["deviation"]["slice"], 8)
+
+    def test_a_slice_of_few_elements_that_count_is_held_to_what_they_are(self):
+        truth, sigma = torch.ones(64, 32, dtype=torch.float64), torch.full((64, 32), 1e-9, dtype=torch.float64)
+        sigma[7, 3] = 1e-4
+        got = truth.clone()
+        got[7, 3] += 2e-3   # 20 sigma, where 32 are right
+        self.assertLess(Comparison(got, truth, sigma, runs=16).run()["deviation"]["slice"], 8)
+        self.assertGreater(Comparison(got, truth, sigma).run()["deviation"]["slice"], 8, "of sigma that is known, and not sampled")
+
+    def test_what_sound_computations_show_may_be_there(self):
+        truth, sigma = torch.ones(64, 64, dtype=torch.float64), torch.full((64, 64), 1e-6, dtype=torch.float64)
+        got = truth.clone()
+        got[3, 5] = got[40, 7] = 1.3
+        for sound, right in ((comparison.Sound(), False), (comparison.Sound(error=0.2, strays=1), True), (comparison.Sound(error=0.1, strays=1), False)):
+            found = Comparison(got, truth, sigma, runs=64, sound=sound).run()["deviation"]
+            self.assertEqual(found["element"] <= 32 and found["slice"] <= 8, right, sound)
+
 
 if __name__ == "__main__":
     unittest.main()
