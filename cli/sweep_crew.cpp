@@ -107,10 +107,9 @@ TaskEnd SweepCrew::judge(const SweepTask& task, const DeviceChoice& choice, Swee
   lane.host.reset();
   DeviceChoice alone = choice;
   alone.alone = true;
-  const TaskEnd end = work_.judge(task, alone, lane, row);
-  lane.kept.reset();
-  lane.host.reset();   // which knows nothing of others
-  return end;
+  SweepLane own;   // its PyTorch knows nothing of others
+  own.began = lane.began;
+  return work_.judge(task, alone, own, row);
 }
 
 std::optional<std::size_t> SweepCrew::take(std::filesystem::path& last) {

@@ -58,7 +58,7 @@ judge::Options judge_options(OpenTask& open, const DeviceChoice& choice, const W
   result.precision = precision_of(options, open.task);
   result.baselines = baselines(options, open.task);
   result.trials = options.trials;
-  result.crowded = choice.shared();
+  result.shares_memory = choice.shared();
   result.final_pairs = options.final_pairs;
   result.look_for_tenants = options.look_for_tenants;
   if (options.final_verdicts && !options.no_pytorch && choice.device != "sim" && choice.host.empty() && !task::is_module(open.task) && open.task.file.torch) time_beside(open, choice, options, result);

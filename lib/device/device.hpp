@@ -117,8 +117,8 @@ struct TimingRequest {
   std::function<bool(std::size_t arm, std::size_t set)> inspect;
 };
 
-// A place where plans run: the driver API, or the simulator. Not thread-safe. Misuse is an assertion; a lost device or
-// exhausted memory throws base::Error(no_memory).
+// A place where plans run: the driver API, or the simulator. Not thread-safe. Misuse is an assertion; a lost device
+// throws base::Error(no_device), exhausted memory base::Error(no_memory).
 class Device {
  public:
   virtual ~Device() = default;

@@ -18,7 +18,7 @@ std::int64_t halo(const Window& window) { return (most_taps(window) - 1) * input
 struct Places {
   std::int64_t results, width, height, samples, layers;  // layers: tiles of the same places
   std::int64_t span;                                     // bytes of a line of channels
-  std::int64_t taps, kinds;                            // that a tile meets at all channels; kinds of tiles by results, residues and groups
+  std::int64_t taps, kinds;                              // that a tile meets at all channels; kinds of tiles by results, residues and groups
   int halves;
   Window across, down;
   bool strided_rows;                                     // results of a row are a stride apart

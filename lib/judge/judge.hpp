@@ -57,7 +57,7 @@ struct Options {
   bool dead_worker_throws = false;
   // Others may have the memory of the GPU that a variant finds missing: throws base::Error(no_memory), and the task is to be tried
   // alone. Otherwise it is RUNTIME_FAILED.
-  bool crowded = false;
+  bool shares_memory = false;
 };
 
 // The reference, verified and timed: what 1.00 means. A PyTorch module has no predicted time: on the simulator `times`

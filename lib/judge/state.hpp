@@ -258,7 +258,7 @@ tl::expected<Wanted, Rejected> Judge::State::ask(DeviceHost& where, const Job& j
   try {
     answer = where.ask(job, execution_limit(whole_workload), base::Seconds{1800});
   } catch (const base::Error& error) {
-    if (error.fault() != base::Fault::no_memory || options.crowded) throw;
+    if (error.fault() != base::Fault::no_memory || options.shares_memory) throw;
     Rejected full;
     full.verdict = outcome::Verdict::runtime_failed;
     full.message = error.what();

@@ -12,7 +12,6 @@ import torch
 CHUNK = 1 << 24            # elements looked at together
 LOOKED_AT = 1 << 20        # results whose bits are looked at
 BELOW_16_BITS = 0x1FFF     # bits of a float32 that no float16 or bfloat16 has
-SOUND_FACTOR = 2           # times what sound computations show that were made up
 rule = {}                  # its numbers, by the names that reference/rule.hpp has
 
 
@@ -198,13 +197,13 @@ class Comparison:
         return raised if self.runs < rule["enough_runs"] else torch.where(self.sigma[part] == 0, raised, variance)
 
     def most_strays(self):
-        return max(1, int(rule["stray_share"] * self.got.numel()), SOUND_FACTOR * self.sound.strays)
+        return max(1, int(rule["stray_share"] * self.got.numel()), rule["sound_factor"] * self.sound.strays)
 
     def is_near(self, square, index, slices):
         """Whether an element is off by no more than its neighbours may be, in the slice of each axis that it lies in, or not much more than
         some element of sound computations is."""
         usual = [float(variances[at]) * extent / self.got.numel() for at, extent, (_, variances, _) in zip(index, self.shape, slices)]
-        return square <= max(rule["stray_bound"] ** 2 * min(usual), (SOUND_FACTOR * self.sound.error) ** 2)
+        return square <= max(rule["stray_bound"] ** 2 * min(usual), (rule["sound_factor"] * self.sound.error) ** 2)
 
     def slice_ratio(self, errors, variances, fourths):
         """Squared. A slice whose variance is that of a few elements is held to what they are, as one of few elements is."""
@@ -305,7 +304,7 @@ class Comparison:
             ratio, index = self.slice_ratio(errors.clamp_(min=0.0), variances, fourths).max(0)
             if math.sqrt(float(ratio)) > deviation["slice"]:
                 deviation.update(slice=math.sqrt(float(ratio)), slice_count=length, slice_name=f"index {int(index)} of axis {axis}")
-        deviation["slice"] /= max(1.0, SOUND_FACTOR * self.sound.slice / rule["slice_bound"])
+        deviation["slice"] /= max(1.0, rule["sound_factor"] * self.sound.slice / rule["slice_bound"])
         self.result["worst"] = self.result["first"] = self.element(worst)
 
 

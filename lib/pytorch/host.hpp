@@ -70,10 +70,10 @@ class Host {
   const std::string& python() const;   // the interpreter
   std::string version() const;     // "PyTorch 2.1.0, Python 3.11.2"
 
-  // Reads a module; `overrides` replace its whole-number constants. The task's source is its interface as directives,
-  // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
   // From the next open() on: bytes of a GPU's memory that PyTorch may take, as others take the rest; 0: all.
   void limit_to(std::size_t bytes);
+  // Reads a module; `overrides` replace its whole-number constants. The task's source is its interface as directives,
+  // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                   std::size_t memory_limit);
   void close();                        // the open task; nothing of it stays in a GPU's memory

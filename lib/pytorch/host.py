@@ -121,6 +121,7 @@ class Host:
     def hold(self, request):
         self.close({})
         self.task = TaskModule(request["path"], request["source"], {}, self.device)
+        self.task.first = None   # nothing runs it
         return {}
 
     @staticmethod

@@ -17,7 +17,7 @@ std::string rule_numbers() {
   for (const tensor::Dtype dtype : {tensor::Dtype::float64, tensor::Dtype::float32, tensor::Dtype::float16, tensor::Dtype::bfloat16})
     types[std::string(tensor::name(dtype))] = {{"unit", tensor::unit_roundoff(dtype)}, {"least_step", reference::least_step(dtype)}};
   const json numbers = {{"rounding_rms", tensor::rounding_rms},    {"element_bound", reference::element_bound},   {"stray_share", reference::stray_share},
-                        {"stray_bound", reference::stray_bound},   {"shortest_slice", reference::shortest_slice}, {"slice_bound", reference::slice_bound}, {"floor_share", reference::floor_share},
+                        {"stray_bound", reference::stray_bound},   {"shortest_slice", reference::shortest_slice}, {"slice_bound", reference::slice_bound}, {"sound_factor", reference::sound_factor}, {"floor_share", reference::floor_share},
                         {"neighbours", reference::neighbours},     {"enough_runs", reference::enough_runs},       {"looked_at_alike", reference::looked_at_alike},
                         {"types", std::move(types)}};
   return numbers.dump();

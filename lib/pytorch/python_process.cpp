@@ -131,10 +131,14 @@ json PythonProcess::receive(base::Seconds limit, const std::stop_token& stop, co
   json reply = json::parse(text, nullptr, false);
   if (!reply.is_object()) throw base::Error(base::Fault::internal, what_ + " sent something unreadable");
   if (reply.value("ends", false)) alive_ = false;
-  const bool full = reply.value("full", false);
-  if (reply.contains("refused")) throw base::Error(full ? base::Fault::no_memory : base::Fault::bad_task, base::printable(reply.at("refused").get<std::string>()));
+  if (reply.value("full", false)) {
+    std::string said = base::printable(reply.at(reply.contains("refused") ? "refused" : "failed").get<std::string>());
+    said.resize(std::min(said.size(), said.find(". GPU ")));   // then PyTorch tells who has how much
+    throw base::Error(base::Fault::no_memory, fmt::format("{}: the GPU's memory does not suffice for PyTorch; use smaller sizes (--set) or stop other programs on it", said));
+  }
+  if (reply.contains("refused")) throw base::Error(base::Fault::bad_task, base::printable(reply.at("refused").get<std::string>()));
   if (reply.contains("failed"))
-    throw base::Error(full ? base::Fault::no_memory : base::Fault::internal, fmt::format("PyTorch: {}", base::printable(reply.at("failed").get<std::string>())));
+    throw base::Error(base::Fault::internal, fmt::format("PyTorch: {}", base::printable(reply.at("failed").get<std::string>())));
   return reply;
 }
 

@@ -107,7 +107,8 @@ class Cases:
         self.task = task
         self.precision = ""  # how the last truth was taken, one phrase
         self.runs = 0        # that the last sigma was taken from
-        self.built = {}      # models by their seeds for weights, the last ones
+        self.built = {} if task.first is None else {(WEIGHT_SEED, False): task.first}   # models by their seeds for weights and whether these are secret, the last ones
+        task.first = None
         self.lights = {}     # of spotlights, by trial
         self.refused = {}    # whether the task does not run on the inputs of a pattern, by trial
         self.meetings = {}   # (of the large elements, its axis, of the zeros, its axis), or None, by trial: never another one while the task is open
@@ -266,7 +267,7 @@ class Cases:
                 room -= sum(bytes_of(each) for each in self.built[old].parameters())
                 if room < 0 or number > MOST_BUILT:
                     del self.built[old]
-            self.built[key] = self.unsettle(self.task.build_there(seed), seed) if secret else self.task.first_model(seed) or self.task.build(seed)
+            self.built[key] = self.unsettle(self.task.build_there(seed), seed) if secret else self.task.build(seed)
         return self.built[key]
 
     def unsettle(self, model, seed):
@@ -349,15 +350,17 @@ class Cases:
         with flags(self.task.precision):
             own = self.task.forward(fresh(model), arguments)
 
-        def mean_square(values, others=None):
-            parts = zip(values.reshape(-1).split(1 << 24), others.reshape(-1).split(1 << 24)) if others is not None else ((each, 0) for each in values.reshape(-1).split(1 << 24))
-            return sum(float(torch.nan_to_num(each.double() - other, 0.0, 0.0, 0.0).square().sum()) for each, other in parts) / max(1, values.numel())
+        def squares(values):
+            return float(torch.nan_to_num(values, 0.0, 0.0, 0.0).square().sum())
 
         def of_one(right, mine):
             if not right.is_floating_point():
                 return torch.zeros(0)
-            error = (16 * RMS * UNIT) ** 2 * mean_square(right) + mean_square(right, mine)
-            return torch.full([], math.sqrt(error), dtype=torch.float64, device=right.device)
+            error = 0.0
+            for x, y in zip(pieces(right), pieces(mine)):
+                x = x.double()
+                error += (16 * RMS * UNIT) ** 2 * squares(x) + squares(x - y)
+            return torch.full([], math.sqrt(error / max(1, right.numel())), dtype=torch.float64, device=right.device)
 
         return [of_one(right, mine) for right, mine in zip(truth, own)]
 

@@ -203,7 +203,7 @@ class TaskModule:
         for entry in self.inputs + self.state:
             entry["tensor"] = outline(entry["tensor"])
         self.arguments = mapped(self.arguments, outline)
-        self.first, self.model = self.model, None
+        self.first, self.model = self.model, None   # for Cases, because the CPU makes large weights in seconds
 
     def bytes(self):
         """Of one set of inputs, weights and outputs."""
@@ -259,11 +259,6 @@ class TaskModule:
             if not isinstance(model, torch.nn.Module):
                 raise Refusal(f"{self.path}: Model is no torch.nn.Module")
             return model.to(self.device)
-
-    def first_model(self, seed):
-        """What the constructor here built already, once; the CPU makes large weights in seconds."""
-        model, self.first = (self.first, None) if seed == WEIGHT_SEED else (None, self.first)
-        return model
 
     def build_there(self, seed):
         """The model with weights that a GPU draws where it can: others than build() makes of the seed, and as secret."""

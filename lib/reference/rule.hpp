@@ -50,6 +50,8 @@ double independent_errors(const Slices& slices);
 // One element in 100,000, or one, may therefore be off by more than its own sigma allows, by at most 8 of what is usual in each slice that it lies in.
 inline constexpr double stray_share = 1e-5, stray_bound = 8;
 inline constexpr std::size_t looked_at_alike = 4096;
+// Before sampled sigma refuses slices or elements of a module, sound computations are made up: what is right may be as many times what these show.
+inline constexpr double sound_factor = 2;
 inline constexpr double slice_bound = 8, element_bound = 32, bias_bound = 0.5;
 
 // Sigma that was sampled is raised where it is 0, and anywhere if from few runs, to this share of the mean variance along each

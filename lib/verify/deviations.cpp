@@ -235,7 +235,7 @@ double Deviations::slice_ratio(double error, const Norms& slice) const {
 }
 
 void Deviations::note_slice(double off, std::size_t count, std::string name) {
-    if (off <= deviation_.slice) return;
+  if (off <= deviation_.slice) return;
   deviation_.slice = off;
   deviation_.slice_count = count;
   deviation_.slice_name = std::move(name);
