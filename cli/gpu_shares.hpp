@@ -3,6 +3,7 @@
 
 #include "device_options.hpp"
 
+#include "base/clock.hpp"
 #include "judge/gpu_lock.hpp"
 #include "pytorch/scales.hpp"
 
@@ -12,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stop_token>
 #include <string>
 
@@ -40,7 +40,7 @@ class GpuShares {
  private:
   struct Gpu {
     std::size_t taken = 0;             // bytes, by those on it
-    std::set<std::uint64_t> waiting;   // who came first is first, so that many small ones do not keep out a large one
+    std::map<std::uint64_t, base::Seconds> waiting;   // since when; who came first is first before long, so that many small ones do not keep out a large one
     std::uint64_t next = 0;
   };
   void leave(const std::string& device, std::size_t bytes);

@@ -7,6 +7,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "pytorch/interface.hpp"
 #include "search/search.hpp"
 #include "search/technique_use.hpp"
 #include "store/memory.hpp"
@@ -111,6 +112,67 @@ void describe(const store::Run& run, const std::map<std::string, std::string>& n
   row.best = run.best_file;
 }
 
+// The search of one task, from its folder on. What it is given must outlive it.
+class TaskSearch {
+ public:
+  TaskSearch(const SweepSearch& sweep, const RunOptions& run, const task::Task& task, const DeviceChoice& choice, const std::filesystem::path& place,
+             const Console& console)
+      : task_(task), options_(search_options(run)), templates_(prompt_templates(run)), starter_(starter(run, task)) {
+    if (sweep.time_limit > 0) options_.wall_limit = base::Seconds(sweep.time_limit);
+    if (sweep.cost_limit > 0) options_.cost_limit = sweep.cost_limit;
+    options_.starter = starter_.get();
+    models_ = models_to_ask(run, task, options_, console);
+    auto identity = identity_of(run, task, options_, choice, templates_);
+    recall_memory(run, task, choice, place, options_, identity);
+    folder_.emplace(place, task, identity, sweep.force ? store::RunFolder::Existing::force : store::RunFolder::Existing::resume);
+  }
+
+  search::Result go_on(search::Referee& referee, const std::stop_token& stop) {
+    std::vector<model::Model*> asked;
+    for (const auto& model : models_) asked.push_back(model.get());
+    search::Observers observers({&*folder_});
+    return search::run(task_, referee, asked, templates_, options_, observers, *folder_, stop);
+  }
+
+ private:
+  const task::Task& task_;
+  search::Options options_;
+  prompt::Templates templates_;
+  std::unique_ptr<model::Model> starter_;
+  Models models_;
+  std::optional<store::RunFolder> folder_;
+};
+
+// Stands where a run that goes on has its verdicts in its journal. What is not there yet ends it.
+class Absent final : public search::Referee {
+ public:
+  struct Needed {};
+  const outcome::DeviceFacts& device() override { throw Needed(); }
+  const judge::ReferenceFacts& reference() override { throw Needed(); }
+  outcome::Judgement screen(const std::string&, const std::string&) override { throw Needed(); }
+  std::optional<judge::Race> race(const std::vector<judge::Entrant>&) override { throw Needed(); }
+  outcome::Judgement confirm(const std::string&, const std::string&, const std::map<std::string, std::int64_t>&) override { throw Needed(); }
+};
+
+// A run that goes on may have nothing to judge, because it waits for replies: then neither PyTorch nor a GPU is needed for the next
+// prompts. Nothing where a judge is needed.
+std::optional<TaskEnd> ask_alone(const SweepSearch& sweep, const RunOptions& run, const SweepTask& task, const DeviceChoice& choice, const std::filesystem::path& place,
+                                 const Console& console, const std::stop_token& stop) {
+  std::error_code none;
+  if (!std::filesystem::exists(place / "journal.jsonl", none)) return std::nullopt;
+  const store::Run known = store::load(place);
+  const std::string source = base::read_file(task.file, std::size_t{16} << 20);
+  if (known.result.start.device.name.empty() || !pytorch::describes(known.identity.task_source, source, overrides(run.task.set))) return std::nullopt;
+  const task::Task same = task::from_source(known.identity.task_source, task.file, pytorch::is_module(task.file.string()) ? std::map<std::string, std::int64_t>() : overrides(run.task.set));
+  Absent nobody;
+  try {
+    const search::Result result = TaskSearch(sweep, run, same, choice, place, console).go_on(nobody, stop);
+    if (result.stopped_because == search::Stop::pending) return TaskEnd{TaskEnd::Kind::waiting, result.reason};
+  } catch (const Absent::Needed&) {
+  }
+  return std::nullopt;
+}
+
 TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& shares, const std::stop_token& stop, const SweepTask& task, const DeviceChoice& choice,
                    SweepLane& lane, SweepRow& row) {
   RunOptions run = sweep.run;
@@ -119,6 +181,16 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
   run.task.stop = stop;
   run.task.set = settings_of(task, run.task.set);
   run.workbench.accept_degenerate = true;   // judged without earning a speed-up, and no sound task
+  const auto given = run.model.models;
+  if (!take_replies_of(task, run.model.models)) {
+    row.status = SweepRow::Status::nothing_right;
+    row.message = "the earlier sweep had no reply for it";
+    return {};
+  }
+  std::map<std::string, std::string> names;
+  for (std::size_t i = 0; i < given.size(); ++i) names[run.model.models[i]] = given[i];
+  const auto place = sweep.folder / "tasks" / task.folder();
+  if (const auto end = ask_alone(sweep, run, task, choice, place, console, stop)) return *end;
   // Later the other lanes' work would have to stand still for a second before anybody else's could be seen.
   run.workbench.look_for_tenants = !std::exchange(lane.began, true) || choice.sharers <= 1;
   const base::Seconds began = base::now();
@@ -135,35 +207,12 @@ TaskEnd search_one(const SweepSearch& sweep, const Console& console, GpuShares& 
     row.message = *shared.refusal;
     return {};
   }
-  const auto given = run.model.models;
-  const bool any_reply = take_replies_of(task, run.model.models);
-  std::map<std::string, std::string> names;
-  for (std::size_t i = 0; i < given.size(); ++i) names[run.model.models[i]] = given[i];
-  if (!any_reply) {
-    give_back(shared, choice, lane.host);
-    row.status = SweepRow::Status::nothing_right;
-    row.message = "the earlier sweep had no reply for it";
-    return {};
-  }
-  search::Options search = search_options(run);
-  if (sweep.time_limit > 0) search.wall_limit = base::Seconds(sweep.time_limit);
-  if (sweep.cost_limit > 0) search.cost_limit = sweep.cost_limit;
-  const auto templates = prompt_templates(run);
-  const auto place = sweep.folder / "tasks" / task.folder();
   const base::Seconds judged = base::now();
   {
-    const auto start_model = starter(run, open.task);
-    search.starter = start_model.get();
-    const auto models = models_to_ask(run, open.task, search, console);
-    std::vector<model::Model*> asked;
-    for (const auto& model : models) asked.push_back(model.get());
-    auto identity = identity_of(run, open.task, search, choice, templates);
-    recall_memory(run, open.task, choice, place, search, identity);
-    store::RunFolder folder(place, open.task, identity, sweep.force ? store::RunFolder::Existing::force : store::RunFolder::Existing::resume);
+    TaskSearch search(sweep, run, open.task, choice, place, console);
     Workbench workbench(open, choice, run.workbench);
     search::JudgeReferee referee(workbench.judges());
-    search::Observers observers({&folder});
-    search::run(open.task, referee, asked, templates, search, observers, folder, stop);
+    search.go_on(referee, stop);
   }
   const double searched = (base::now() - judged).count();
   const auto result = store::load(place);

@@ -98,8 +98,9 @@ SharedTask open_shared(const TaskOptions& options, const DeviceChoice& choice, G
     const base::Seconds began = base::now();
     if (!warm) warm = start_host(options, choice);
     start_seconds = (base::now() - began).count();
-    result.place = shares.enter(choice, shares.scales.weigh(warm->python(), options.task, overrides(options.set), options.stop), options.stop);
-    warm->limit_to(result.place.pytorch_bytes);
+    const auto weight = shares.scales.weigh(warm->python(), options.task, overrides(options.set), options.stop);
+    result.place = shares.enter(choice, weight ? weight->set + weight->beside : 0, options.stop);
+    warm->limit_to(result.place.pytorch_bytes, weight);
   }
   {
     const auto turn = module ? GpuShares::turn(choice) : nullptr;

@@ -314,7 +314,7 @@ class Stopwatch:
         try:
             return self.sample(name, cold)
         except torch.cuda.OutOfMemoryError as error:
-            if name != keep or len(self.held) < 2:
+            if self.crowded or name != keep or len(self.held) < 2:
                 raise
             self.hold_only(name, error)
         return self.sample(name, cold)

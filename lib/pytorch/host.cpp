@@ -65,14 +65,17 @@ void Host::close() {
   if (state_->worker && state_->worker->alive()) state_->ask({{"do", "close"}});
 }
 
-void Host::limit_to(std::size_t bytes) { state_->share = bytes; }
+void Host::limit_to(std::size_t bytes, const std::optional<Weight>& weight) {
+  state_->share = bytes;
+  state_->weight = weight ? json{{"set", weight->set}, {"beside", weight->beside}} : json();
+}
 
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                       std::size_t memory_limit) {
   const std::string source = base::read_file(path, std::size_t{16} << 20);
   state_->opened = state_->precision = state_->attached = nullptr;
   const json request = {{"do", "open"}, {"path", path.string()}, {"source", source},
-                        {"set", json(overrides)}, {"limit", state_->options.input_limit}, {"share", state_->share}};
+                        {"set", json(overrides)}, {"limit", state_->options.input_limit}, {"share", state_->share}, {"plan", state_->weight}};
   const json reply = state_->ask(request);
   const Interface interface = interface_of(reply);
   state_->opened = request;

@@ -7,6 +7,7 @@
 #include "outcome/judgement.hpp"
 #include "outcome/precision.hpp"
 #include "outcome/task_finding.hpp"
+#include "pytorch/scales.hpp"
 #include "reference/stored_case.hpp"
 #include "task/task.hpp"
 
@@ -70,8 +71,8 @@ class Host {
   const std::string& python() const;   // the interpreter
   std::string version() const;     // "PyTorch 2.1.0, Python 3.11.2"
 
-  // From the next open() on: bytes of a GPU's memory that PyTorch may take, as others take the rest; 0: all.
-  void limit_to(std::size_t bytes);
+  // Of the next tasks: bytes of a GPU's memory that PyTorch may take, as others take the rest, 0: all; and their weight where it is known.
+  void limit_to(std::size_t bytes, const std::optional<Weight>& weight);
   // Reads a module; `overrides` replace its whole-number constants. The task's source is its interface as directives,
   // with the module as comment. Throws base::Error(bad_input) that names what is wrong with the module.
   task::Task open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,

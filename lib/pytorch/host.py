@@ -26,6 +26,7 @@ except ImportError as error:
 
 
 RECORDED_LIMIT = 256 << 20   # bytes of a task whose forward is recorded with its values
+SPARE = 512 << 20           # bytes that are left to others by who takes more than its share
 PATIENCE = 10                # seconds that others on a GPU are waited for where its memory is full
 
 
@@ -52,7 +53,11 @@ class Host:
     def open(self, request):
         self.close({})
         self.take_share(request.get("share", 0))
-        beside = self.require_room(request)
+        with keeping_bytecode():   # of what PyTorch imports for outlines
+            beside = self.require_room(request)
+        return self.beyond_share(lambda: self.opened(request, beside))
+
+    def opened(self, request, beside):
         task = TaskModule(request["path"], request["source"], request["set"], self.device, request["limit"])
         flags = self.globals.restore_flags()
         if flags:
@@ -88,9 +93,35 @@ class Host:
     def take_share(self, count):
         """Of the GPU's memory; 0: all of it."""
         Cases.share = count
+        self.limit_to(count)
+
+    def limit_to(self, count):
         if self.device != "cpu":
             total = torch.cuda.mem_get_info(self.device)[1]
             torch.cuda.set_per_process_memory_fraction(min(1.0, count / total) if count else 1.0)
+
+    def widen(self):
+        """To what nobody else has now. Others wait for their memory meanwhile, as they do where a GPU is full."""
+        if Cases.share:
+            free = torch.cuda.mem_get_info(self.device)[0]
+            self.limit_to(max(Cases.share, torch.cuda.memory_reserved(self.device) + free - SPARE))
+
+    def beyond_share(self, work):
+        """Once more with what nobody else has, where the share of the GPU's memory does not do."""
+        try:
+            return work()
+        except (Refusal, RuntimeError) as error:
+            if not Cases.share or not of_memory(error):
+                raise
+            traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
+            traceback.clear_frames(error.__traceback__)
+        gc.collect()
+        torch.cuda.empty_cache()
+        self.widen()
+        try:
+            return work()
+        finally:
+            self.limit_to(Cases.share)
 
     @staticmethod
     def full(error):
@@ -100,7 +131,7 @@ class Host:
         """Before any of it is taken. Gives what PyTorch takes beside inputs, weights and outputs; 0: nobody knows."""
         if self.device == "cpu":
             return 0
-        plan = plan_of(request["path"], request["source"], request["set"])
+        plan = Weight(request["plan"]["set"], request["plan"]["beside"]) if request.get("plan") else plan_of(request["path"], request["source"], request["set"])
         reason = too_large(request["path"], request["source"], request["set"], torch.cuda.mem_get_info(self.device)[1], plan)
         if reason:
             raise Refusal(reason)
@@ -254,17 +285,20 @@ class Host:
                 traceback.clear_frames(error.__traceback__)
             finally:
                 self.cases.may_free = False
+                if attempt > 0:
+                    self.limit_to(Cases.share)
             self.lent.expected = {}
             self.rest({})
+            self.widen()
             if attempt > 0:
                 time.sleep(1)
 
     def prepare(self, request):
         with keeping_bytecode():   # what a compiler imports only now
-            return self.watch().prepare(request["baseline"])
+            return self.beyond_share(lambda: self.watch().prepare(request["baseline"]))
 
     def make_ahead(self, request):
-        self.watch().make_ahead(request["baselines"])
+        self.beyond_share(lambda: self.watch().make_ahead(request["baselines"]))
         return {}
 
     def compile_ahead(self, request):
@@ -274,7 +308,7 @@ class Host:
         return {}
 
     def time(self, request):
-        return self.watch().time(request["order"], request.get("keep", ""), request.get("cold", True))
+        return self.beyond_share(lambda: self.watch().time(request["order"], request.get("keep", ""), request.get("cold", True)))
 
     def watch(self):
         if self.lent is not None:
@@ -337,7 +371,7 @@ if torch is not None:
     from device_memory import seen_alone
     from global_state import GlobalState
     from lent_cases import WHOLE_LIMIT, LentCases
-    from memory_plan import plan_of, too_large
+    from memory_plan import Weight, plan_of, too_large
     from task_cases import Cases, fresh, outlined, shape_of
     from task_gate import examine
     from task_module import WEIGHT_SEED, Refusal, TaskModule, code_digest, of_memory, outline

@@ -17,6 +17,15 @@ std::string line(std::string_view word, const Interface::Tensor& tensor) {
                      tensor.path.empty() || tensor.path == tensor.name ? "" : "  // " + tensor.path);
 }
 
+// What an interface ends with.
+std::string described(const std::string& module, const std::map<std::string, std::int64_t>& overrides) {
+  std::string text;
+  for (const auto& [name, value] : overrides) text += fmt::format(", {} = {}", name, value);
+  text += ":\n//\n";
+  for (const auto& each : base::split_lines(module)) text += each.empty() ? "//\n" : fmt::format("// {}\n", base::printable(each));
+  return text;
+}
+
 }  // namespace
 
 std::string task_name(const std::filesystem::path& path) {
@@ -38,10 +47,11 @@ std::string directives(const Interface& interface, const std::filesystem::path& 
   for (const auto& tensor : interface.state) text += line("input", tensor);
   for (const auto& tensor : interface.outputs) text += line("output", tensor);
   text += fmt::format("\n// The interface of {} (code {})", path.filename().string(), interface.digest);
-  for (const auto& [name, value] : overrides) text += fmt::format(", {} = {}", name, value);
-  text += ":\n//\n";
-  for (const auto& each : base::split_lines(module)) text += each.empty() ? "//\n" : fmt::format("// {}\n", base::printable(each));
-  return text;
+  return text + described(module, overrides);
+}
+
+bool describes(const std::string& directives, const std::string& module, const std::map<std::string, std::int64_t>& overrides) {
+  return directives == module || directives.ends_with(")" + described(module, overrides));
 }
 
 }  // namespace cudal1::pytorch

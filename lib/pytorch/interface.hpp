@@ -35,4 +35,7 @@ std::string task_name(const std::filesystem::path& path);
 std::string directives(const Interface& interface, const std::filesystem::path& path, const std::string& module,
                        const std::map<std::string, std::int64_t>& overrides);
 
+// Whether these directives, with their comment, are of this very text with these overrides. A kernel file describes itself.
+bool describes(const std::string& directives, const std::string& module, const std::map<std::string, std::int64_t>& overrides);
+
 }  // namespace cudal1::pytorch

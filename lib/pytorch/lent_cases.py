@@ -9,7 +9,7 @@ import torch
 
 from comparison import Comparison, Sound, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice
 from device_memory import Mappings
-from task_cases import MANY_RUNS, MOST_RUNS, bytes_of, says_something, shape_of
+from task_cases import LEAST_MANY, MANY_RUNS, MOST_RUNS, bytes_of, says_something, shape_of
 from task_module import Refusal, mapped, of_memory, tensors_in
 
 WHOLE_LIMIT = 1 << 30      # bytes of inputs and outputs, and of what is made on the way; of larger tasks the truth is taken on secret slices
@@ -36,6 +36,7 @@ class Expected:
         self.truth, self.sigma, self.precision, self.runs = truth, sigma, precision, runs
         self.rows, self.everywhere, self.reference = rows, everywhere, reference
         self.is_finite = is_finite   # the trial may be used
+        self.sounds = {}             # by output, what sound computations that were made up show
         self.used = 0                # the attachment in which it was asked for last
 
     def bytes(self):
@@ -141,8 +142,12 @@ class LentCases:
         left = iter(self.sets[number])
         return mapped(self.task.arguments, lambda each: next(left) if each.numel() else torch.empty_like(each, device=self.task.device))
 
+    @staticmethod
+    def key(trial):
+        return trial["seed"], trial["pattern"], trial.get("weights")
+
     def expectation(self, trial, number):
-        key = (trial["seed"], trial["pattern"], trial.get("weights"))
+        key = self.key(trial)
         found = self.expected.get(key)
         if found is not None:
             found.used = self.attachments
@@ -313,14 +318,29 @@ class LentCases:
     def look_again(self, number, trial, index, rows):
         """Few runs may disturb two numbers alike whose difference counts, and move few results across a threshold. Before something is
         refused by them, sigma is taken from many, and sound computations are compared as well."""
+        found = self.from_many(number, trial, rows)
+        if index not in found.sounds:
+            found.sounds[index] = self.sound_of(found, number, trial, index) if found.runs and found.sigma[index].dim() > 0 else Sound()
+        return {"output": as_text(self.against_sampled(self.output(number, index), found.truth[index], found.sigma[index], found.runs, rows, index, found.sounds[index]))}
+
+    def from_many(self, number, trial, rows):
+        """Taken once for the candidates of a task where what is expected of the trial is kept, and counts for later ones from the beginning."""
+        kept = self.expected.get(self.key(trial))
+        if kept is not None and kept.rows == rows and kept.runs >= LEAST_MANY:
+            return kept
         truths, sigmas, runs = self.of_rows(number, trial, rows, MANY_RUNS)
-        got, sound = self.output(number, index), Sound()
-        if runs and sigmas[index].dim() > 0:
-            for outputs in self.cases.made_up(self.cases.model(trial), self.rows_of(number, trial, rows), SOUND_RUNS):
-                theirs = Comparison(outputs[index].to(got.dtype), truths[index], sigmas[index], runs)
-                found = theirs.run()
-                sound = Sound(max(sound.error, found["max_absolute"]), max(sound.strays, theirs.stray_count), max(sound.slice, found["deviation"]["slice"]))
-        return {"output": as_text(self.against_sampled(got, truths[index], sigmas[index], runs, rows, index, sound))}
+        if kept is None or kept.rows != rows:
+            return Expected(truths, sigmas, self.cases.precision, runs, rows)
+        kept.truth, kept.sigma, kept.runs, kept.sounds = truths, sigmas, runs, {}
+        return kept
+
+    def sound_of(self, found, number, trial, index):
+        sound, of_type = Sound(), self.output(number, index).dtype
+        for outputs in self.cases.made_up(self.cases.model(trial), self.rows_of(number, trial, found.rows), SOUND_RUNS):
+            theirs = Comparison(outputs[index].to(of_type), found.truth[index], found.sigma[index], found.runs)
+            told = theirs.run()
+            sound = Sound(max(sound.error, told["max_absolute"]), max(sound.strays, theirs.stray_count), max(sound.slice, told["deviation"]["slice"]))
+        return sound
 
     def output(self, number, index):
         return self.sets[number][len(self.task.inputs + self.task.state) + index]

@@ -64,10 +64,18 @@ def bytes_in(tensors):
     return sum(each.numel() * each.element_size() for each in tensors)
 
 
-class Plan:
+class Weight:
     """Of one task: `set` is what a variant's inputs, weights and outputs take, `beside` the most that PyTorch takes
     meanwhile, to make the inputs or to run the module."""
 
+    def __init__(self, set_bytes, beside):
+        self.set, self.beside = set_bytes, beside
+
+    def bytes(self):
+        return self.set + self.beside + CONTEXTS
+
+
+class Plan(Weight):
     def __init__(self, path, source, overrides):
         task = Outline(path, source, overrides, "meta")
         self.constants = task.constants
@@ -77,11 +85,7 @@ class Plan:
         with Living() as run:
             outputs = task.forward(model, arguments)
         weights = bytes_in(each["tensor"] for each in task.state)
-        self.set = bytes_in(each["tensor"] for each in task.inputs) + weights + bytes_in(outputs)
-        self.beside = weights + max(drawn.most, run.most)
-
-    def bytes(self):
-        return self.set + self.beside + CONTEXTS
+        super().__init__(bytes_in(each["tensor"] for each in task.inputs) + weights + bytes_in(outputs), weights + max(drawn.most, run.most))
 
 
 def plan_of(path, source, overrides):

@@ -167,8 +167,8 @@ class Rounding(TorchDispatchMode):
         self.known, self.products, self.operations = known or KnownProducts(), 0, 0
 
     def repeated(self, name, like, looked):
-        """`looked()` of a sum in the first run: in a later one its numbers differ by their disturbances alone. On a GPU a look takes as long as
-        several operations, because its result is waited for."""
+        """`looked()` of an operation's terms in the first run: in a later one the numbers differ by their disturbances alone, and what was exact is so
+        again. On a GPU a look takes as long as several operations, because its result is waited for."""
         key = self.operations, name, like.shape
         if key not in self.known.repeated:
             self.known.repeated[key] = looked()
@@ -281,7 +281,7 @@ class Rounding(TorchDispatchMode):
         squares_kwargs = {key: value for key, value in kwargs.items() if key not in ("alpha", "beta")}
         if kwargs and squares_kwargs != kwargs:
             squares_kwargs.update({key: kwargs[key] ** 2 for key in ("alpha", "beta") if key in kwargs})
-        if whole_numbers(factors):
+        if self.repeated("whole", out, lambda: whole_numbers(factors)):
             sizes = function(*changed(args, torch.abs), **kwargs)
             if float(sizes.max()) < EXACT_BELOW:
                 return None
@@ -319,7 +319,8 @@ class Rounding(TorchDispatchMode):
         if function.overloadpacket.__name__ in ("avg_pool1d", "avg_pool2d", "avg_pool3d"):
             kernel = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
             terms = max(1, math.prod(kernel) ** (1 if len(kernel) > 1 else int(function.overloadpacket.__name__[8])))
-        if abs(weight - terms) < 0.5 and whole_numbers([values]) and float(function(values.abs(), *args[1:], **kwargs).max()) < EXACT_BELOW:
+        whole = abs(weight - terms) < 0.5 and self.repeated("whole", values, lambda: whole_numbers([values]))
+        if whole and float(function(values.abs(), *args[1:], **kwargs).max()) < EXACT_BELOW:
             return out   # a mean may be taken of what was divided first
         squares = function(values.square(), *args[1:], **kwargs).mul_(weight / terms)
         together = min(terms, LONGEST)
@@ -343,7 +344,7 @@ class Rounding(TorchDispatchMode):
         return self.weights[key]
 
     def scan(self, values, dim, out):
-        exact = whole_numbers([values])
+        exact = self.repeated("whole", values, lambda: whole_numbers([values]))
         squares = out.square().cumsum(dim)
         shape = [1] * out.dim()
         shape[dim] = -1

@@ -21,17 +21,18 @@ struct Scales::State {
 Scales::Scales() : state_(std::make_unique<State>()) {}
 Scales::~Scales() = default;
 
-std::size_t Scales::weigh(const std::string& python, const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
-                          const std::stop_token& stop) {
+std::optional<Weight> Scales::weigh(const std::string& python, const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
+                                    const std::stop_token& stop) {
   const std::string source = base::read_file(path, std::size_t{16} << 20);
   const std::lock_guard lock(mutex_);
   try {
     if (!state_->process || !state_->process->alive())
       state_->process = std::make_unique<PythonProcess>(python, "task_weight.py", "the process that weighs tasks");
-    return state_->process->exchange({{"do", "weigh"}, {"path", path.string()}, {"source", source}, {"set", nlohmann::json(overrides)}}, limit, stop).at("bytes");
+    const auto told = state_->process->exchange({{"do", "weigh"}, {"path", path.string()}, {"source", source}, {"set", nlohmann::json(overrides)}}, limit, stop);
+    if (told.contains("set")) return Weight{told.at("set"), told.at("beside")};
   } catch (const base::Error&) {   // what cannot be weighed is not known; the task itself says what is wrong with it
-    return 0;
   }
+  return std::nullopt;
 }
 
 }  // namespace cudal1::pytorch

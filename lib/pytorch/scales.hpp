@@ -7,10 +7,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 namespace cudal1::pytorch {
+
+// Of a module, in bytes.
+struct Weight {
+  std::size_t set = 0;      // inputs, weights and outputs
+  std::size_t beside = 0;   // the most that PyTorch takes meanwhile, to make the inputs or to run the module
+};
 
 // Tells about how much memory modules take before anything of them is made, in a process of PyTorch that uses no GPU. May be
 // asked from several threads.
@@ -19,9 +26,8 @@ class Scales {
   Scales();
   ~Scales();
 
-  // Bytes of a set of inputs, weights and outputs and of what PyTorch makes meanwhile; 0: it cannot be told. `python`: the
-  // interpreter, started with the first question.
-  std::size_t weigh(const std::string& python, const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
+  // Nothing where it cannot be told. `python`: the interpreter, started with the first question.
+  std::optional<Weight> weigh(const std::string& python, const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
                     const std::stop_token& stop);
 
  private:

@@ -9,7 +9,7 @@ from task_module import Refusal
 class Scales:
     def weigh(self, request):
         plan = plan_of(request["path"], request["source"], request["set"])
-        return {"bytes": plan.set + plan.beside if plan else 0}
+        return {"set": plan.set, "beside": plan.beside} if plan else {}
 
 
 if __name__ == "__main__":
