@@ -67,7 +67,7 @@ void Host::close() {
 
 void Host::limit_to(std::size_t bytes, const std::optional<Weight>& weight) {
   state_->share = bytes;
-  state_->weight = weight ? json{{"set", weight->set}, {"beside", weight->beside}} : json();
+  state_->weight = weight ? json{{"set", weight->set}, {"beside", weight->beside}, {"operations", weight->operations}} : json();
 }
 
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,

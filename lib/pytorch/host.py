@@ -54,16 +54,16 @@ class Host:
         self.close({})
         self.take_share(request.get("share", 0))
         with keeping_bytecode():   # of what PyTorch imports for outlines
-            beside = self.require_room(request)
-        return self.beyond_share(lambda: self.opened(request, beside))
+            weight = self.require_room(request)
+        return self.beyond_share(lambda: self.opened(request, weight))
 
-    def opened(self, request, beside):
+    def opened(self, request, weight):
         task = TaskModule(request["path"], request["source"], request["set"], self.device, request["limit"])
         flags = self.globals.restore_flags()
         if flags:
             task.notes.append(f"{', '.join(flags)}: set by the module, and not heeded: it runs at PyTorch's default flags")
         cases = Cases(task)
-        cases.beside = beside
+        cases.beside, cases.operations = weight.beside, weight.operations
         line, problem, unused = self.without_values(task, cases) or self.with_values(task, cases)
         unused -= task.parameters
         if unused:
@@ -128,14 +128,15 @@ class Host:
         return torch is not None and of_memory(error)
 
     def require_room(self, request):
-        """Before any of it is taken. Gives what PyTorch takes beside inputs, weights and outputs; 0: nobody knows."""
+        """Before any of it is taken. Gives the task's weight, of zeros where nobody knows."""
         if self.device == "cpu":
-            return 0
-        plan = Weight(request["plan"]["set"], request["plan"]["beside"]) if request.get("plan") else plan_of(request["path"], request["source"], request["set"])
+            return Weight(0, 0, 0)
+        known = request.get("plan")
+        plan = Weight(known["set"], known["beside"], known["operations"]) if known else plan_of(request["path"], request["source"], request["set"])
         reason = too_large(request["path"], request["source"], request["set"], torch.cuda.mem_get_info(self.device)[1], plan)
         if reason:
             raise Refusal(reason)
-        return plan.beside if plan else 0
+        return plan or Weight(0, 0, 0)
 
     def precision(self, request):
         if self.lent is not None and self.task.precision != request["class"]:
@@ -353,6 +354,7 @@ class Host:
         self.task = None
         if self.globals is not None:
             self.globals.restore()
+        gc.freeze()   # modules that were imported, a million objects: else each collection looks at them all
         return {}
 
 

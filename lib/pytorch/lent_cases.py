@@ -3,7 +3,6 @@
 
 import math
 import secrets
-import time
 
 import torch
 
@@ -18,14 +17,14 @@ CACHE_SHARE = 0.25         # of a GPU's memory that they may take, in all tasks 
 WHOLE_FACTOR, BESIDE_FACTOR = 10, 6   # times these bytes are at most in use while the truth of all of it is taken
 SLICES = 4                 # of the first axis, at most
 SLICE_BYTES = 256 << 20    # that are taken, or made on the way: in double precision, with sigma, they need ten times as much
-DEAR_SECONDS = 6.0         # that truth and sigma of a trial take on a GPU; of dearer tasks they are taken on secret slices as well
+MOST_OPERATIONS = 2e12     # of a run's products; of dearer tasks the truth is taken on secret slices as well. In double precision 0.05 s of an H100, a dozen times a trial
 PIECE = 1 << 24            # elements looked at together
 SOUND_RUNS = 8             # that are made up to compare with before something is refused
 BOTH = 1.5                 # times sigma: two sound computations differ by the errors of both
 
 
 def is_large(cases):
-    return max(cases.task.bytes(), cases.beside) > WHOLE_LIMIT
+    return max(cases.task.bytes(), cases.beside) > WHOLE_LIMIT or cases.operations > MOST_OPERATIONS
 
 
 class Expected:
@@ -71,7 +70,6 @@ class LentCases:
         self.cases, self.task = cases, cases.task
         self.mappings, self.sets, self.shared, self.expected, self.attachments = None, [], False, {}, 0
         self.small = not is_large(cases)
-        self.dear = False   # to take the truth of
 
     def attach(self, sets, mappings=None):
         """`sets`: of places, those of the inputs and then of the outputs."""
@@ -154,7 +152,7 @@ class LentCases:
             return found
         arguments, model = self.arguments_of(number, trial), self.cases.model(trial)
         declared = trial["pattern"] == "declared"
-        found = self.whole(model, arguments, declared) if self.small and not self.dear else self.in_slices(model, arguments, declared)
+        found = self.whole(model, arguments, declared) if self.small else self.in_slices(model, arguments, declared)
         self.keep(key, found)
         return found
 
@@ -169,9 +167,7 @@ class LentCases:
             self.expected[key] = found
 
     def whole(self, model, arguments, declared, runs=16):
-        began = time.monotonic()
         truth, sigma = self.cases.sound(model, arguments, runs)
-        self.dear = self.task.device != "cpu" and time.monotonic() - began > DEAR_SECONDS
         reference = self.cases.reference(model, arguments)
         return Expected(truth, sigma, self.cases.precision, self.cases.runs, reference=reference if declared else None,
                         is_finite=says_something(truth, reference))
@@ -232,7 +228,7 @@ class LentCases:
     def slices(self):
         """Of the first axis, as many as fit, but one."""
         extent = max(1, max((each["tensor"].shape[0] for each in self.task.outputs if each["tensor"].dim()), default=1))
-        return max(1, min(SLICES, SLICE_BYTES * extent // max(1, self.task.bytes(), self.cases.beside)))
+        return max(1, min(SLICES, SLICE_BYTES * extent // max(1, self.task.bytes(), self.cases.beside), int(MOST_OPERATIONS * extent / max(1, self.cases.operations))))
 
     def separable_rows(self, model, arguments, everywhere):
         extent = self.extent(arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a task takes of a GPU's memory, known before any of it is taken: inputs, weights, outputs and what PyTorch makes on
+"""What a task takes of a GPU's memory and arithmetic, known before any of it is taken: inputs, weights, outputs and what PyTorch makes on
 the way, on outlines without values."""
 
 import weakref
@@ -28,15 +28,28 @@ class OnOutlines(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
+def multiplied(function, args, result):
+    """Multiplications and additions of a product; 0 of everything else."""
+    name = function.overloadpacket.__name__
+    if name == "convolution":
+        return 2 * (args[0] if args[6] else result).numel() * args[1][0].numel()
+    if name in ("mm", "bmm", "addmm", "baddbmm"):
+        return 2 * result.numel() * args[1 if name in ("addmm", "baddbmm") else 0].shape[-1]
+    if name.startswith("_scaled_dot_product"):
+        return 4 * args[0].numel() * args[1].shape[-2]
+    return 0
+
+
 class Living(TorchDispatchMode):
-    """Bytes of the tensors that live at once, at most."""
+    """Bytes of the tensors that live at once, at most, and the operations of all products."""
 
     def __init__(self):
         super().__init__()
-        self.now = self.most = 0
+        self.now = self.most = self.operations = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
+        self.operations += multiplied(function, args, result)
         made = result if isinstance(result, (list, tuple)) else [result]
         for each, kind in zip(made, [entry.alias_info for entry in function._schema.returns]):
             for tensor in tensors_in(each) if kind is None else ():   # another name for the same memory is none of its own
@@ -66,10 +79,10 @@ def bytes_in(tensors):
 
 class Weight:
     """Of one task: `set` is what a variant's inputs, weights and outputs take, `beside` the most that PyTorch takes
-    meanwhile, to make the inputs or to run the module."""
+    meanwhile, to make the inputs or to run the module. `operations` are those of a run's products."""
 
-    def __init__(self, set_bytes, beside):
-        self.set, self.beside = set_bytes, beside
+    def __init__(self, set_bytes, beside, operations):
+        self.set, self.beside, self.operations = set_bytes, beside, operations
 
     def bytes(self):
         return self.set + self.beside + CONTEXTS
@@ -85,7 +98,7 @@ class Plan(Weight):
         with Living() as run:
             outputs = task.forward(model, arguments)
         weights = bytes_in(each["tensor"] for each in task.state)
-        super().__init__(bytes_in(each["tensor"] for each in task.inputs) + weights + bytes_in(outputs), weights + max(drawn.most, run.most))
+        super().__init__(bytes_in(each["tensor"] for each in task.inputs) + weights + bytes_in(outputs), weights + max(drawn.most, run.most), run.operations)
 
 
 def plan_of(path, source, overrides):

@@ -13,10 +13,11 @@
 
 namespace cudal1::pytorch {
 
-// Of a module, in bytes.
+// Of a module, in bytes, and what it computes.
 struct Weight {
   std::size_t set = 0;      // inputs, weights and outputs
   std::size_t beside = 0;   // the most that PyTorch takes meanwhile, to make the inputs or to run the module
+  double operations = 0;    // of the products of one run: no bytes
 };
 
 // Tells about how much memory modules take before anything of them is made, in a process of PyTorch that uses no GPU. May be

@@ -102,6 +102,7 @@ class Cases:
     sharers = 1        # processes like this one on the GPU
     share = 0          # bytes of its memory that this one may take; 0: all
     beside = 0         # bytes that a run takes besides inputs, weights and outputs, at most; 0: not known
+    operations = 0     # of a run's products; 0: not known
     may_free = False   # what is held for later makes room when memory ends
 
     def __init__(self, task):

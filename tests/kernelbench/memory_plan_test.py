@@ -44,6 +44,17 @@ class MemoryPlanTest(unittest.TestCase):
         self.assertEqual(plan.beside, (1 + 16 + 16) * GIB)   # the weights again, relu(x), and the product
         self.assertEqual(plan.bytes(), plan.set + plan.beside + CONTEXTS)
 
+    def test_the_operations_of_products_are_counted(self):
+        def operations(forward):
+            return Plan("task.py", module(forward), {"batch_size": 8}).operations
+
+        self.assertEqual(operations("return x @ self.weight.t()"), 2 * 8 * 256 * 2 ** 20)
+        self.assertEqual(operations("return torch.addmm(x, x[:, :8], x[:8])"), 2 * 8 * 8 * 2 ** 20)
+        signal, taps = "x[:, :900].view(8, 3, 300)", "x[:6, :9].view(6, 3, 3)"
+        self.assertEqual(operations(f"return nn.functional.conv1d({signal}, {taps})"), 2 * 8 * 6 * 298 * 9)
+        self.assertEqual(operations(f"return nn.functional.conv_transpose1d({signal}, {taps}[:3], stride=2)"), 2 * 8 * 3 * 300 * 9)
+        self.assertEqual(operations("return x.relu() + 1"), 0)
+
     def test_what_ended_is_not_counted(self):
         plan = Plan("task.py", module("for _ in range(9):\n            x = x + 1\n        return x"), {})
         self.assertEqual(plan.beside, (1 + 2 * 16) * GIB)

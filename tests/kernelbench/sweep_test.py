@@ -270,6 +270,23 @@ class SweepTest(TaskTest):
         self.assertEqual([outcome(row) for row in again["tasks"]], [outcome(row) for row in first["tasks"]])
         self.assertEqual(again["tasks"][2]["message"], "the earlier sweep had no reply for it")
 
+    def test_a_task_that_waits_for_replies_is_asked_about_without_pytorch(self):
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/doubles.py")
+        command = ("sweep", "tasks", *QUICK, "--model", "exchange:desk", "--no-repair")
+        self.says(self.run_cli(*command, "--python", PYTHON, code=75), "waits for its reply")
+        prompt = self.work / "desk/doubles.py/r01-s01.prompt.md"
+        text = prompt.read_text()
+        prompt.unlink()
+        nothing = self.write("nothing.sh", "#!/bin/sh\nexit 1\n")
+        nothing.chmod(0o755)
+        self.says(self.run_cli(*command, "--python", nothing, code=75), "waits for its reply")
+        self.assertEqual(prompt.read_text(), text)
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 3", name="tasks/doubles.py")   # another task: it is opened
+        self.says(self.run_cli(*command, "--python", nothing, code=8), "doubles.py: failed")
+        self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/doubles.py")
+        (prompt.parent / "r01-s01.refused.md").write_text("no")   # nothing to judge, but the end needs the task
+        self.says(self.run_cli(*command, "--python", PYTHON), "no answer is right")
+
     def test_each_baseline_of_an_answer_has_its_ratio(self):
         """A GPU times them; here the run's journal tells of it, and the sweep is gone on with."""
         self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x * 2", name="tasks/doubles.py")

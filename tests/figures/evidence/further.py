@@ -114,11 +114,21 @@ def replay(state, key, place):
     return f"cudal1 optimize {pathlib.Path(key).name} --model replay:replies --rounds 1 --samples 1 --no-repair --baseline best,eager,compile --device cuda:0"
 
 
+def first_of_family(code):
+    """With the first value of each tunable in its place: what is compiled alone has none."""
+    tunables = re.findall(r"^//@ +tune +(\w+) *= *([^|\s]+)", code, re.M)
+    code = re.sub(r"^//@ +tune.*\n", "", code, flags=re.M)
+    for name, value in tunables:
+        code = f"#define {name} {value}\n" + re.sub(r"^//@.*", lambda each: re.sub(rf"\b{name}\b", value, each[0]), code, flags=re.M)
+    return code
+
+
 def of_interface(interface, reply):
     """A reply's kernel file with what the task declares, to be compiled without the task."""
     code = max(re.findall(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1", reply, re.M | re.S), key=lambda block: len(block[1]), default=("", ""))[1]
     declared = [line for line in interface.splitlines() if re.match(r"//@ (input|output|size|scalar)", line)]
     own = {" ".join(line.split()[:3]) for line in code.splitlines() if line.startswith("//@")}
+    code = first_of_family(code)
     return "\n".join(line for line in declared if " ".join(line.split()[:3]) not in own) + "\n" + code
 
 
