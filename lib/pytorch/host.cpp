@@ -67,7 +67,7 @@ void Host::close() {
 
 void Host::limit_to(std::size_t bytes, const std::optional<Weight>& weight) {
   state_->share = bytes;
-  state_->weight = weight ? json{{"set", weight->set}, {"beside", weight->beside}, {"operations", weight->operations}} : json();
+  state_->weight = weight ? json{{"set", weight->set}, {"beside", weight->beside}, {"operations", weight->operations}, {"made", weight->made}} : json();
 }
 
 task::Task Host::open(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& overrides,
@@ -82,6 +82,7 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   state_->secret = base::secret_seed();
   state_->notes = interface.notes;
   state_->task_bytes = interface.bytes;
+  state_->made_bytes = reply.value("made", 0.0);
   state_->has_weights = !interface.state.empty();
   task::Task task = task::from_source(directives(interface, path, source, overrides), path, {}, memory_limit);
   if (!interface.no_torch.empty()) task.no_oracle_reason = "no torch line can be derived: " + interface.no_torch;

@@ -107,6 +107,10 @@ std::vector<Trial> Host::State::trials(base::Random& random, bool simulated) con
   if (!defended(Defence::patterns)) return result;
   add(Pattern::stray);
   if (task_bytes > large) return result;
+  if (made_bytes > static_cast<double>(large)) {   // as it does of a network that makes so much on the way
+    add(Pattern::mixed);
+    return result;
+  }
   if (!integer_limits.empty()) add(Pattern::full_width, 2);
   if (whole_inputs) add(Pattern::repeats);
   add(Pattern::mixed);

@@ -41,11 +41,11 @@ def multiplied(function, args, result):
 
 
 class Living(TorchDispatchMode):
-    """Bytes of the tensors that live at once, at most, and the operations of all products."""
+    """Bytes of the tensors that live at once, at most, and of all; and the operations of all products."""
 
     def __init__(self):
         super().__init__()
-        self.now = self.most = self.operations = 0
+        self.now = self.most = self.made = self.operations = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
@@ -55,6 +55,7 @@ class Living(TorchDispatchMode):
             for tensor in tensors_in(each) if kind is None else ():   # another name for the same memory is none of its own
                 count = tensor.numel() * tensor.element_size()
                 self.now += count
+                self.made += count
                 self.most = max(self.most, self.now)
                 weakref.finalize(tensor, self.ended, count)
         return result
@@ -79,10 +80,14 @@ def bytes_in(tensors):
 
 class Weight:
     """Of one task: `set` is what a variant's inputs, weights and outputs take, `beside` the most that PyTorch takes
-    meanwhile, to make the inputs or to run the module. `operations` are those of a run's products."""
+    meanwhile, to make the inputs or to run the module. `operations` are those of a run's products, and `made`
+    the bytes of all that a run makes."""
 
-    def __init__(self, set_bytes, beside, operations):
-        self.set, self.beside, self.operations = set_bytes, beside, operations
+    def __init__(self, set=0, beside=0, operations=0, made=0):
+        self.set, self.beside, self.operations, self.made = set, beside, operations, made
+
+    def numbers(self):
+        return {"set": self.set, "beside": self.beside, "operations": self.operations, "made": self.made}
 
     def bytes(self):
         return self.set + self.beside + CONTEXTS
@@ -98,7 +103,8 @@ class Plan(Weight):
         with Living() as run:
             outputs = task.forward(model, arguments)
         weights = bytes_in(each["tensor"] for each in task.state)
-        super().__init__(bytes_in(each["tensor"] for each in task.inputs) + weights + bytes_in(outputs), weights + max(drawn.most, run.most), run.operations)
+        super().__init__(bytes_in(each["tensor"] for each in task.inputs) + weights + bytes_in(outputs), weights + max(drawn.most, run.most), run.operations,
+                         run.made)
 
 
 def plan_of(path, source, overrides):

@@ -29,7 +29,7 @@ std::optional<Weight> Scales::weigh(const std::string& python, const std::filesy
     if (!state_->process || !state_->process->alive())
       state_->process = std::make_unique<PythonProcess>(python, "task_weight.py", "the process that weighs tasks");
     const auto told = state_->process->exchange({{"do", "weigh"}, {"path", path.string()}, {"source", source}, {"set", nlohmann::json(overrides)}}, limit, stop);
-    if (told.contains("set")) return Weight{told.at("set"), told.at("beside"), told.at("operations")};
+    if (told.contains("set")) return Weight{told.at("set"), told.at("beside"), told.at("operations"), told.at("made")};
   } catch (const base::Error&) {   // what cannot be weighed is not known; the task itself says what is wrong with it
   }
   return std::nullopt;

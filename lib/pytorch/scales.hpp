@@ -18,6 +18,7 @@ struct Weight {
   std::size_t set = 0;      // inputs, weights and outputs
   std::size_t beside = 0;   // the most that PyTorch takes meanwhile, to make the inputs or to run the module
   double operations = 0;    // of the products of one run: no bytes
+  double made = 0;          // by one run, in all
 };
 
 // Tells about how much memory modules take before anything of them is made, in a process of PyTorch that uses no GPU. May be

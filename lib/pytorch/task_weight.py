@@ -9,7 +9,7 @@ from task_module import Refusal
 class Scales:
     def weigh(self, request):
         plan = plan_of(request["path"], request["source"], request["set"])
-        return {"set": plan.set, "beside": plan.beside, "operations": plan.operations} if plan else {}
+        return plan.numbers() if plan else {}
 
 
 if __name__ == "__main__":
