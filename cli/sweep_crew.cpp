@@ -100,7 +100,7 @@ TaskEnd SweepCrew::judge(const SweepTask& task, const DeviceChoice& choice, Swee
     return work_.judge(task, choice, lane, row);
   } catch (const base::Error& error) {
     if (error.fault() != base::Fault::no_memory || !choice.shared() || stop_.stop_requested()) throw;
-    console_.note(fmt::format("{}: {}; once more, without others", task.key, error.what()));
+    console_.note(fmt::format("{}: the GPU's memory is full; once more, without others ({})", task.key, error.what()));
   }
   row = empty;
   lane.kept.reset();

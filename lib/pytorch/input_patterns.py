@@ -98,8 +98,9 @@ def lone(turn):
 
 def stray_values(part):
     kinds = torch.randint(0, 7, part.shape, device=part.device, dtype=torch.uint8)
-    return pick(kinds, {1: unit(part) * 2 - 1, 2: unit(part) * 6 - 3, 3: wide(part), 4: sign(part) * (90 + 20 * unit(part)),
-                        5: unit(part) * 2000 - 1000, 6: sign(part) * (8 + 16 * unit(part))}, torch.zeros_like(part))
+    drawn, either = unit(part), sign(part)   # of each element one kind takes them
+    return pick(kinds, {1: drawn * 2 - 1, 2: drawn * 6 - 3, 3: wide(part), 4: either * (90 + 20 * drawn), 5: drawn * 2000 - 1000, 6: either * (8 + 16 * drawn)},
+                torch.zeros_like(part))
 
 
 def mixed_values(part):

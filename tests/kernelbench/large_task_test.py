@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parents[1] / "lib" / "pytorch"))
 import baselines  # noqa: E402
 import comparison  # noqa: E402
 import lent_cases  # noqa: E402
+from host import SPARE, Host  # noqa: E402
 from task_cases import MANY_RUNS, MOST_RUNS, Cases  # noqa: E402
 from task_module import WEIGHT_SEED, Refusal, TaskModule, outline  # noqa: E402
 
@@ -105,6 +106,44 @@ class LargeTask(unittest.TestCase):
         with mock.patch.object(Cases, "sound", known), mock.patch.object(lent_cases, "SLICES", 64):
             self.assertFalse(self.judged(beyond))
 
+    def test_what_many_runs_say_of_a_trial_counts_for_the_next_candidate(self):
+        asked, sound = [], Cases.sound
+
+        def unlucky(cases, model, arguments, most_runs=MOST_RUNS, run_class=None):
+            asked.append(most_runs)
+            truth, _ = sound(cases, model, arguments, most_runs, run_class)
+            sigma = torch.full_like(truth[0], 1e-6)
+            if most_runs < MANY_RUNS:
+                sigma[:, 7] = 1e-12
+            return truth, [sigma]
+
+        trial = {"pattern": "declared", "seed": 5, "turn": 0}
+        with self.opened() as lent, mock.patch.object(Cases, "sound", unlucky):
+            lent.small = True
+            lent.make(0, trial)
+            x, shift = lent.cases.arguments(trial)
+            for number in range(3):
+                lent.sets[0][-1].copy_(x + 4e-7 * (number + 1))
+                self.assertTrue(compared(lent, 0, trial)[1])
+            self.assertEqual(asked, [MOST_RUNS, MANY_RUNS])
+            lent.sets[0][-1].copy_(2 * x)
+            self.assertFalse(compared(lent, 0, trial)[1])
+
+    def test_more_than_a_share_of_memory_is_taken_where_nobody_has_it(self):
+        host, limits, full = Host(), [], torch.cuda.OutOfMemoryError("CUDA out of memory")
+        with mock.patch.object(host, "limit_to", limits.append), mock.patch.object(Cases, "share", 4 << 30), mock.patch("torch.cuda.empty_cache"), \
+                mock.patch("torch.cuda.memory_reserved", lambda device: 3 << 30), mock.patch("torch.cuda.mem_get_info", lambda device: (20 << 30, 80 << 30)):
+            work = mock.Mock(side_effect=[full, "done"])
+            self.assertEqual(host.beyond_share(work), "done")
+            self.assertEqual(limits, [(23 << 30) - SPARE, 4 << 30])
+            with self.assertRaises(torch.cuda.OutOfMemoryError):
+                host.beyond_share(mock.Mock(side_effect=[full, full]))
+            self.assertEqual(limits[2:], [(23 << 30) - SPARE, 4 << 30])
+            with self.assertRaises(ValueError):
+                host.beyond_share(mock.Mock(side_effect=[ValueError()]))
+        with mock.patch.object(Cases, "share", 0), self.assertRaises(torch.cuda.OutOfMemoryError):   # all of the memory was its own
+            host.beyond_share(mock.Mock(side_effect=[full, "done"]))
+
     def test_memory_that_others_take_decides_nothing(self):
         """Where float64 finds no memory a task without others is judged by float32; beside others it must be tried again."""
         full = Refusal("forward failed")
@@ -131,6 +170,14 @@ class LargeTask(unittest.TestCase):
             lent.cases.beside = 2 << 30
             self.assertFalse(lent_cases.LentCases(lent.cases).small)
             self.assertEqual(lent.slices(), 4, "of 4096")
+
+    def test_many_operations_make_a_task_large(self):
+        with self.opened() as lent, mock.patch.object(lent_cases, "WHOLE_LIMIT", 1 << 30):
+            lent.cases.operations = lent_cases.MOST_OPERATIONS
+            self.assertTrue(lent_cases.LentCases(lent.cases).small)
+            lent.cases.operations *= 2048
+            self.assertFalse(lent_cases.LentCases(lent.cases).small)
+            self.assertEqual(lent.slices(), 2, "of 4096")
 
     def test_without_memory_for_double_precision_the_class_still_counts(self):
         """PyTorch itself is as inexact as the class of precision allows: so may an answer be."""
