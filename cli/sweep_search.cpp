@@ -154,16 +154,18 @@ class Absent final : public search::Referee {
   outcome::Judgement confirm(const std::string&, const std::string&, const std::map<std::string, std::int64_t>&) override { throw Needed(); }
 };
 
-// A run that goes on may have nothing to judge, because it waits for replies: then neither PyTorch nor a GPU is needed for the next
-// prompts. Nothing where a judge is needed.
+// A run that goes on may have nothing to judge, because it waits for replies that somebody gives: then neither PyTorch nor a GPU is needed
+// for the next prompts. Nothing where a judge is needed.
 std::optional<TaskEnd> ask_alone(const SweepSearch& sweep, const RunOptions& run, const SweepTask& task, const DeviceChoice& choice, const std::filesystem::path& place,
                                  const Console& console, const std::stop_token& stop) {
+  const auto waits = [](const std::string& model) { return model.starts_with("exchange:"); };   // others would be asked, and not waited for
   std::error_code none;
-  if (!std::filesystem::exists(place / "journal.jsonl", none)) return std::nullopt;
+  if (!std::all_of(run.model.models.begin(), run.model.models.end(), waits) || !std::filesystem::exists(place / "journal.jsonl", none)) return std::nullopt;
   const store::Run known = store::load(place);
   const std::string source = base::read_file(task.file, std::size_t{16} << 20);
   if (known.result.start.device.name.empty() || !pytorch::describes(known.identity.task_source, source, overrides(run.task.set))) return std::nullopt;
-  const task::Task same = task::from_source(known.identity.task_source, task.file, pytorch::is_module(task.file.string()) ? std::map<std::string, std::int64_t>() : overrides(run.task.set));
+  const auto set = pytorch::is_module(task.file.string()) ? std::map<std::string, std::int64_t>() : overrides(run.task.set);
+  const task::Task same = task::from_source(known.identity.task_source, task.file, set);
   Absent nobody;
   try {
     const search::Result result = TaskSearch(sweep, run, same, choice, place, console).go_on(nobody, stop);

@@ -13,7 +13,6 @@ import traceback
 import torch
 
 from comparison import all_finite, pieces
-from double_convolutions import DoubleConvolutions
 from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
 from known_products import KnownProducts
 from precision import flags
@@ -294,7 +293,7 @@ class Cases:
     def truth(self, model, arguments, known=None):
         """The outputs in double precision, or in float32 without TF32 where a module insists on its types or memory ends. `known` takes its products."""
         try:
-            with self.fast(), contextlib.nullcontext() if known is None else Noting(known):
+            with contextlib.nullcontext() if known is None else Noting(known):
                 outputs = self.in_double(model, arguments)
             self.precision = "PyTorch in float64"
             return outputs
@@ -303,10 +302,6 @@ class Cases:
                 raise
             self.precision = f"PyTorch in float32 without TF32 (float64 does not run: {why})"
         return [to_double(each) for each in self.plain(model, arguments)]
-
-    def fast(self):
-        """Around what runs in double precision."""
-        return contextlib.nullcontext() if self.task.device == "cpu" else DoubleConvolutions()
 
     def in_double(self, model, arguments):
         with exact(torch.float64):
@@ -335,9 +330,8 @@ class Cases:
             return number < (LEAST_MANY if many else LEAST_RUNS) or time.monotonic() < end
 
         try:
-            with self.fast():
-                sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on,
-                                            known, stretches)
+            sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known,
+                                        stretches)
         except Refusal as why:   # the memory of the runs
             if of_memory(why) and not self.lacks_memory(why):
                 raise
@@ -348,9 +342,8 @@ class Cases:
         """Outputs of sound computations, as the model of rounding has them."""
         known = KnownProducts()
         for _ in range(count):
-            with self.fast(), Rounding(secrets.randbits(40), self.task.precision, known=known):
-                outputs = self.in_double(model, arguments)
-            yield outputs
+            with Rounding(secrets.randbits(40), self.task.precision, known=known):
+                yield self.in_double(model, arguments)
 
     def rough_sigma(self, truth, model, arguments):
         """Where nothing is known of the operations: what sums of some hundred terms are off by, of the whole's size, and what PyTorch itself
