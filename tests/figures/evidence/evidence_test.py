@@ -168,6 +168,27 @@ class Evidence(unittest.TestCase):
                               cwd=self.work / "h100", capture_output=True, text=True)
         self.assertIn("PREDICTED_FASTER", done.stdout, done.stderr)
 
+    def test_replies_in_any_order_are_judged_together(self):
+        """Replies to a later round may be there before those of other arms, and before anything was judged."""
+        self.assertFalse(self.stage("gpu"))
+        state, first = self.work / "gpu", self.work / "gpu/exchange/contrastive"
+        for folder in runs.folders(state, "contrastive"):
+            for sample in (1, 2):   # an independent arm's prompts are those of round 1
+                place = state / f"exchange/independent/{folder}/r02-s{sample:02}.prompt.md"
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text((first / folder / f"r01-s{sample:02}.prompt.md").read_text())
+        early = self.answer("gpu", "early")
+        self.assertEqual(len(early), 8)
+        self.assertFalse(self.stage("gpu"))
+        self.assertFalse(list(state.rglob("*" + runs.HELD)))
+        for folder in runs.folders(state, "independent"):
+            told = [event["id"] for event in runs.journal(runs.journal_of(state, "independent", folder)) if event["event"] == "variant"]
+            self.assertEqual(told, ["r01-s01", "r01-s02"], "round 2 waits for the other arms")
+        self.assertEqual(len(self.answer("gpu", "rest")), 8)
+        self.assertTrue(self.stage("gpu"))
+        for folder in runs.folders(state, protocol.JUDGE):
+            self.assertEqual(runs.verdicts_of(state, folder).finished, {1, 2})
+
     def test_a_reply_to_another_prompt_is_not_taken(self):
         place = self.work / "state/exchange/contrastive/task"
         place.mkdir(parents=True)

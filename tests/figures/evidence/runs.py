@@ -2,6 +2,7 @@
 """The state of the experiment, a folder that travels between the machine with the GPU and the one where prompts are answered:
 plan.json, a sweep's folder for each arm, one for the built-in model and one that judges, tasks/, exchange/ARM/TASK/ with prompts
 and replies, stages.jsonl and replies.jsonl. All runs are sweeps of `cudal1` with this folder as their working directory."""
+import contextlib
 import hashlib
 import io
 import json
@@ -17,6 +18,7 @@ import protocol
 
 FINISHED, FAILED_ITEMS, WAITING = 0, 8, 75
 GRACE = 10   # seconds in which an interrupted sweep has to end
+HELD = ".held"   # the ending of a reply that a run does not see
 
 
 def journal(path):
@@ -115,17 +117,43 @@ def share_first_round(state, plan):
 
 
 def share_verdicts(state, plan, arm):
-    """The judging runs' to an arm, and the final verdicts that other arms have got."""
+    """The judging runs' to an arm, and the final verdicts that other arms have got. Whether there were any."""
+    any_told = False
     for folder in folders(state, arm):
-        verdicts = judging.Verdicts(journal(journal_of(state, protocol.JUDGE, folder)))
         path = journal_of(state, arm, folder)
-        judging.append(path, judging.taken_over(journal(path), verdicts, plan, arm))
+        told = judging.taken_over(journal(path), verdicts_of(state, folder), plan, arm)
+        judging.append(path, told)
+        any_told = any_told or bool(told)
     share_confirmations(state, plan, arm)
+    return any_told
+
+
+def verdicts_of(state, folder):
+    return judging.Verdicts(journal(journal_of(state, protocol.JUDGE, folder)))
+
+
+@contextlib.contextmanager
+def judged_replies_alone(state, arm):
+    """An arm's run does not see replies to rounds that are not judged, as those that other arms have no replies to yet: it would judge them itself."""
+    for folder in folders(state, arm):
+        finished = verdicts_of(state, folder).finished
+        for reply in [path for path in (state / "exchange" / arm / folder).glob("r*.md") if not path.name.endswith(".prompt.md")]:
+            if int(reply.name[1:3]) not in finished:
+                reply.rename(reply.with_name(reply.name + HELD))
+    try:
+        yield
+    finally:
+        show_all_replies(state)
+
+
+def show_all_replies(state):
+    for reply in state.glob(f"exchange/*/*/*{HELD}"):
+        reply.rename(reply.with_name(reply.name.removesuffix(HELD)))
 
 
 def share_confirmations(state, plan, arm):
     for folder in folders(state, arm):
-        verdicts = judging.Verdicts(journal(journal_of(state, protocol.JUDGE, folder)))
+        verdicts = verdicts_of(state, folder)
         path = journal_of(state, arm, folder)
         finals = {}
         for other in plan.arms:
@@ -172,7 +200,7 @@ def judging_is_due(state, plan):
     due = False
     for folder in folders(state, protocol.JUDGE):
         judging.gather(state, plan, folder)
-        finished = judging.Verdicts(journal(journal_of(state, protocol.JUDGE, folder))).finished
+        finished = verdicts_of(state, folder).finished
         there = {int(path.name[1:3]) for path in (state / "exchange" / protocol.JUDGE / folder).glob("*.md") if not path.name.endswith(".prompt.md")}
         due = due or bool(there - finished)
     return due
@@ -192,6 +220,7 @@ def stage(state, cudal1, device, seconds, more):
     state = pathlib.Path(state)
     plan = protocol.plan(state)
     same_program(state, cudal1)
+    show_all_replies(state)   # of a stage that was killed
     settings = {"cudal1": str(pathlib.Path(cudal1).resolve()), "device": device, "more": more}
     began, deadline = time.monotonic(), time.monotonic() + seconds
     sweeps = {}
@@ -215,8 +244,11 @@ def stage(state, cudal1, device, seconds, more):
         if arm not in plan.asked(1):
             share_first_round(state, plan)
         share_verdicts(state, plan, arm)
-        if (state / arm).exists():   # else round 1 has no verdicts yet
-            play(arm, ["--model", f"exchange:exchange/{arm}", *rounds, "--samples", str(plan.samples), "--confirmations", "1", *settings_of_arm.options])
+        goes_on = (state / arm).exists()   # else round 1 has no verdicts yet
+        while goes_on:   # once more where it has asked only now for what is judged
+            with judged_replies_alone(state, arm):
+                play(arm, ["--model", f"exchange:exchange/{arm}", *rounds, "--samples", str(plan.samples), "--confirmations", "1", *settings_of_arm.options])
+            goes_on = share_verdicts(state, plan, arm)
     for arm in plan.arms:   # what a later arm confirmed is confirmed in the earlier ones too
         share_confirmations(state, plan, arm)
     note_stage(state, device, sweeps, time.monotonic() - began)
