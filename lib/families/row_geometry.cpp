@@ -93,9 +93,9 @@ class Chooser {
     threads.resize(std::min<std::size_t>(threads.size(), task_.totals ? 3 : 4));
   }
 
-  // Whether blocks can walk many rows that their threads keep as packs of four floats.
+  // Whether blocks can walk many rows that their threads keep as floats.
   bool persistent_possible() const {
-    bool plain = result_.vec == 4 && passes_.count() > 1;
+    bool plain = result_.vec <= 4 && passes_.count() > 1;
     for (const Instance& instance : region_.instances) {
       const Node& from = task_.dag.at(instance.node);
       if (!instance.leaf && from.is<Reduce>()) plain = plain && compute_type(from.dtype) == "float";
@@ -107,7 +107,7 @@ class Chooser {
   // other's waiting.
   void choose_prefetching() {
     const std::int64_t packs = result_.packs;
-    if (!result_.cached || packs <= 256 * 8 || !persistent_possible()) return;
+    if (!result_.cached || result_.vec != 4 || packs <= 256 * 8 || !persistent_possible()) return;
     const auto fits = [&](std::int64_t count) {
       return (packs + count - 1) / count * count * 16 * (threads_of_persistent_blocks / count) <= task_.machine.shared_bytes_of_block;
     };
@@ -129,13 +129,14 @@ class Chooser {
       result_.meeting = meeting_of(region_, task_.dag);
       if (result_.meeting.first < 0) return;
     }
+    if (!persistent_possible()) return;
     const int multiprocessors = task_.machine.team_multiprocessors();
     // What all registers of the multiprocessors that teams occupy hold, with as much again to compute in.
-    const std::int64_t registers = multiprocessors * (task_.machine.registers / 8), packs = result_.packs, usual = trails ? 4 : 8;
-    const std::int64_t capacity = trails ? std::min(registers, task_.machine.l2_bytes / 32) : registers;
+    const std::int64_t registers = multiprocessors * (task_.machine.registers / 2 / result_.vec), packs = result_.packs, usual = (trails ? 16 : 32) / result_.vec;
+    const std::int64_t capacity = trails ? std::min(registers, task_.machine.l2_bytes / 8 / result_.vec) : registers;
     std::int64_t most = 2;
     while (most * 2 <= 4 * multiprocessors && packs > most * 256 * usual) most *= 2;
-    if (!persistent_possible() || packs > (trails ? capacity : most * 256 * usual)) return;
+    if (packs > (trails ? capacity : most * 256 * usual)) return;
     RowGeometry team = result_;
     team.blocks = RowGeometry::Blocks::team;
     team.cached = true;

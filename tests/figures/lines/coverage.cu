@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fifty-five torch lines for what the others leave out: several outputs, 16 bits, integers and truth values, parts and places, and
+// Fifty-six torch lines for what the others leave out: several outputs, 16 bits, integers and truth values, parts and places, and
 // every piece of algebra once more. At their check sizes every answer has to be right.
 
 //@ task    diag_both
@@ -359,6 +359,21 @@ __global__ void count_(const float* X, long long* Y, long long n, int M) {
   int count = 0;
   for (int m = 0; m < M; ++m) count += X[i * M + m] > 0.5f;
   Y[i] = count;
+}
+
+//@ task    ragged_l2_norm
+//@ torch   Y = X / torch.norm(X, p=2, dim=1, keepdim=True)
+//@ size    N = 2048, M = 65535
+//@ check   N = 7, M = 33
+//@ check   N = 3, M = 5001
+//@ input   X: float32[N, M]
+//@ output  Y: float32[N, M]
+//@ launch  ragged_l2_norm_<<<ceil_div(N, 256), 256>>>(X, Y, N, M)
+__global__ void ragged_l2_norm_(const float* X, float* Y, long long n, int M) {
+  RESULT(i, n);
+  float squares = 0;
+  for (int k = 0; k < M; ++k) squares += X[i * M + k] * X[i * M + k];
+  for (int k = 0; k < M; ++k) Y[i * M + k] = X[i * M + k] / sqrtf(squares);
 }
 
 //@ task    masked_softmax
