@@ -89,6 +89,8 @@ pytorch::Comparison Judge::State::compare(std::size_t set, const pytorch::Trial&
   pytorch::Comparison result;
   with_pytorch([&](pytorch::Host& pytorch) { result = pytorch.compare(set, trial); });
   reference_note = result.precision;
+  constexpr base::Seconds worth_telling{0.01};
+  if (result.closer > worth_telling) steps["closer looks"] += result.closer.count();
   return result;
 }
 

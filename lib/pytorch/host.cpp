@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pytorch/host_state.hpp"
 
+#include "base/clock.hpp"
 #include "base/defence.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
@@ -216,6 +217,7 @@ bool in_some_places(const json& output) {
 
 Comparison Host::compare(std::size_t set, const Trial& trial) {
   json reply = state_->ask({{"do", "compare"}, {"set", set}, {"trial", state_->trial_json(trial)}});
+  const base::Seconds looked = base::now();
   for (json& output : reply.at("outputs")) {
     // Where an output was compared with PyTorch's own, whose errors are in that, the truth is taken of what differs most, and decides.
     if (output.contains("doubted") && output.at("right").get<bool>() && !why_wrong(output).empty())
@@ -226,6 +228,7 @@ Comparison Host::compare(std::size_t set, const Trial& trial) {
     }
   }
   Comparison result;
+  result.closer = base::now() - looked;
   result.precision = reply.at("precision");
   result.finite = reply.at("finite");
   for (const json& output : reply.at("outputs")) {

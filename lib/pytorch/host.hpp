@@ -59,6 +59,7 @@ struct Comparison {
   outcome::ErrorFigures errors;
   double kernelbench_tolerance = -1;
   std::string precision;        // how the truth was taken
+  base::Seconds closer{0};      // that went to what a first look doubted
 };
 
 // A process of the user's own Python that holds one task in KernelBench's form, and nothing from a model. It stays warm
