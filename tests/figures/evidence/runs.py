@@ -47,6 +47,11 @@ def unopened(state):
     return [key for key in sorted(keys(state) & set(last)) if last[key]["status"] in ("failed", "refused") and not journal_of(state, "builtin", key.replace("/", ".")).exists()]
 
 
+def started(state):
+    """Tasks whose reference the built-in model's runs have."""
+    return {key for key in keys(state) if len(journal(journal_of(state, "builtin", key.replace("/", ".")))) > 1}
+
+
 def folders(state, name):
     """Those of a sweep whose runs have begun; a task that cannot be opened has none."""
     return sorted(path.parent.name for path in (state / name / "tasks").glob("*/journal.jsonl"))
@@ -231,7 +236,7 @@ def stage(state, cudal1, device, seconds, more):
         print(f"{name}: exit status {code}, {took:.1f} s", flush=True)
 
     rounds = ["--rounds", str(plan.rounds)]
-    if keys(state) - rows(state, "builtin"):
+    if keys(state) - rows(state, "builtin") - started(state):
         play("builtin", protocol.BUILTIN)
         if unopened(state):   # once more, as other tasks may have had the memory, and then others in their place
             play("builtin", protocol.BUILTIN)
@@ -249,6 +254,8 @@ def stage(state, cudal1, device, seconds, more):
             with judged_replies_alone(state, arm):
                 play(arm, ["--model", f"exchange:exchange/{arm}", *rounds, "--samples", str(plan.samples), "--confirmations", "1", *settings_of_arm.options])
             goes_on = share_verdicts(state, plan, arm)
+    if keys(state) - rows(state, "builtin"):   # replies do not wait for what is hard to judge of it
+        play("builtin", protocol.BUILTIN)
     for arm in plan.arms:   # what a later arm confirmed is confirmed in the earlier ones too
         share_confirmations(state, plan, arm)
     note_stage(state, device, sweeps, time.monotonic() - began)
