@@ -154,8 +154,8 @@ class Absent final : public search::Referee {
   outcome::Judgement confirm(const std::string&, const std::string&, const std::map<std::string, std::int64_t>&) override { throw Needed(); }
 };
 
-// A run that goes on may have nothing to judge, because it waits for replies that somebody gives: then neither PyTorch nor a GPU is needed
-// for the next prompts. Nothing where a judge is needed.
+// A run that goes on may have nothing to judge, because it waits for replies that somebody gives: then its next prompts need neither PyTorch
+// nor a turn on the device. Nothing where a judge is needed.
 std::optional<TaskEnd> ask_alone(const SweepSearch& sweep, const RunOptions& run, const SweepTask& task, const DeviceChoice& choice, const std::filesystem::path& place,
                                  const Console& console, const std::stop_token& stop) {
   const auto waits = [](const std::string& model) { return model.starts_with("exchange:"); };   // others would be asked, and not waited for

@@ -76,7 +76,7 @@ task::Task Host::open(const std::filesystem::path& path, const std::map<std::str
   const std::string source = base::read_file(path, std::size_t{16} << 20);
   state_->opened = state_->precision = state_->attached = nullptr;
   const json request = {{"do", "open"}, {"path", path.string()}, {"source", source},
-                        {"set", json(overrides)}, {"limit", state_->options.input_limit}, {"share", state_->share}, {"plan", state_->weight}};
+                        {"set", json(overrides)}, {"limit", state_->options.input_limit}, {"share", state_->share}, {"weight", state_->weight}};
   const json reply = state_->ask(request);
   const Interface interface = interface_of(reply);
   state_->opened = request;

@@ -106,6 +106,12 @@ class Host:
             free = torch.cuda.mem_get_info(self.device)[0]
             self.limit_to(max(Cases.share, torch.cuda.memory_reserved(self.device) + free - SPARE))
 
+    @staticmethod
+    def let_go(error):
+        """Of the tensors that the frames of an error hold."""
+        traceback.clear_frames((error.__cause__ or error).__traceback__)
+        traceback.clear_frames(error.__traceback__)
+
     def beyond_share(self, work):
         """Once more with what nobody else has, where the share of the GPU's memory does not do."""
         try:
@@ -113,8 +119,7 @@ class Host:
         except (Refusal, RuntimeError) as error:
             if not Cases.share or not of_memory(error):
                 raise
-            traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
-            traceback.clear_frames(error.__traceback__)
+            self.let_go(error)
         gc.collect()
         torch.cuda.empty_cache()
         self.widen()
@@ -131,7 +136,7 @@ class Host:
         """Before any of it is taken. Gives the task's weight, of zeros where nobody knows."""
         if self.device == "cpu":
             return Weight()
-        known = request.get("plan")
+        known = request.get("weight")
         plan = Weight(**known) if known else plan_of(request["path"], request["source"], request["set"])
         reason = too_large(request["path"], request["source"], request["set"], torch.cuda.mem_get_info(self.device)[1], plan)
         if reason:
@@ -282,8 +287,7 @@ class Host:
             except (Refusal, RuntimeError) as error:
                 if not of_memory(error) or attempt > 0 and time.monotonic() >= waited_for:
                     raise
-                traceback.clear_frames((error.__cause__ or error).__traceback__)   # they hold tensors
-                traceback.clear_frames(error.__traceback__)
+                self.let_go(error)
             finally:
                 self.cases.may_free = False
                 if attempt > 0:

@@ -26,7 +26,7 @@ struct Host::State {
   std::size_t task_bytes = 0;   // of one set of inputs, weights and outputs
   double made_bytes = 0;        // by a run of the module, in all; 0: not known
   std::size_t share = 0;        // bytes that PyTorch may take of a GPU; 0: all
-  nlohmann::json weight;        // of the task, as memory_plan.py has it; null: not known
+  nlohmann::json weight;        // of the next tasks, as memory_plan.py has it; null: not known
   std::size_t output_rank = 0;  // of the first output
   bool constant_inputs = false; // some floating input holds a single number
   bool whole_inputs = false;    // some input holds integers or truth values

@@ -125,6 +125,9 @@ class LargeTask(unittest.TestCase):
             for number in range(3):
                 lent.sets[0][-1].copy_(x + 4e-7 * (number + 1))
                 self.assertTrue(compared(lent, 0, trial)[1])
+            lent.sets[0][-1].copy_(x)
+            lent.sets[0][-1][:8, 3] += 1e-4   # wrong in some places, and looked at again: by the same runs
+            self.assertFalse(compared(lent, 0, trial)[1])
             self.assertEqual(asked, [MOST_RUNS, MANY_RUNS])
             lent.sets[0][-1].copy_(2 * x)
             self.assertFalse(compared(lent, 0, trial)[1])
