@@ -17,7 +17,7 @@ import baselines  # noqa: E402
 import comparison  # noqa: E402
 import lent_cases  # noqa: E402
 from host import SPARE, Host  # noqa: E402
-from task_cases import MANY_RUNS, MOST_RUNS, Cases  # noqa: E402
+from task_cases import LEAST_MANY, MANY_RUNS, MOST_RUNS, Cases  # noqa: E402
 from task_module import WEIGHT_SEED, Refusal, TaskModule, outline  # noqa: E402
 
 # In float32 one row of it is far off, and only that.
@@ -115,6 +115,8 @@ class LargeTask(unittest.TestCase):
             sigma = torch.full_like(truth[0], 1e-6)
             if most_runs < MANY_RUNS:
                 sigma[:, 7] = 1e-12
+            else:
+                cases.runs = LEAST_MANY   # as of a slow module
             return truth, [sigma]
 
         trial = {"pattern": "declared", "seed": 5, "turn": 0}
@@ -126,8 +128,8 @@ class LargeTask(unittest.TestCase):
                 lent.sets[0][-1].copy_(x + 4e-7 * (number + 1))
                 self.assertTrue(compared(lent, 0, trial)[1])
             lent.sets[0][-1].copy_(x)
-            lent.sets[0][-1][:8, 3] += 1e-4   # wrong in some places, and looked at again: by the same runs
-            self.assertFalse(compared(lent, 0, trial)[1])
+            lent.sets[0][-1][:8, 3] += 1e-4   # looked at again, by the same runs; sound computations are as far off in one row
+            self.assertTrue(compared(lent, 0, trial)[1])
             self.assertEqual(asked, [MOST_RUNS, MANY_RUNS])
             lent.sets[0][-1].copy_(2 * x)
             self.assertFalse(compared(lent, 0, trial)[1])
