@@ -32,8 +32,14 @@ def pieces(tensor):
     return (flat[begin:begin + CHUNK] for begin in range(0, flat.numel(), CHUNK))
 
 
+def all_true(flags):
+    """Of tensors of one truth value each, looked at together: where several processes share a GPU, each look waits for the turns of all others."""
+    flags = list(flags)
+    return not flags or bool(torch.stack(flags).all())
+
+
 def all_finite(tensors):
-    return all(bool(torch.isfinite(piece).all()) for each in tensors if each.is_floating_point() for piece in pieces(each))
+    return all_true(torch.isfinite(piece).all() for each in tensors if each.is_floating_point() for piece in pieces(each))
 
 
 def mean_of(tensor):
@@ -55,6 +61,27 @@ def blocks(shape, limit=CHUNK):
         rest = [1] * axis + [here.stop - here.start] + list(shape[axis + 1:])
         for part in blocks(rest[:axis] + [1] + rest[axis + 1:], limit) if step == 1 and inner > limit else [tuple(slice(0, each) for each in rest)]:
             yield part[:axis] + (here,) + part[axis + 1:]
+
+
+class Furthest:
+    """The largest of what is added a part at a time, looked at only at the end."""
+
+    def __init__(self):
+        self.parts, self.values, self.places = [], [], []
+
+    def add(self, part, ratios):
+        value, place = ratios.max(0)
+        self.parts.append(part)
+        self.values.append(value)
+        self.places.append(place)
+
+    def found(self):
+        """Its value, its part and its place within that; -1 and nothing where there is none that is a number."""
+        value, number = -1.0, None
+        for each, own in enumerate(torch.stack(self.values).tolist() if self.values else []):
+            if own > value:
+                value, number = own, each
+        return (value, None, None) if number is None else (value, self.parts[number], int(self.places[number]))
 
 
 class Comparison:
@@ -99,12 +126,12 @@ class Comparison:
         if not self.dtype.is_floating_point or not self.truth.is_floating_point():
             return False
         most = torch.finfo(self.dtype).max
-        for part in blocks(self.shape):
-            for values in (self.truth[part], self.got[part]):
-                least, largest = torch.aminmax(values if values.element_size() > 2 else values.float())   # NaN if one is
-                if not bool((least >= -most) & (largest <= most)):
-                    return False
-        return True
+
+        def within(values):
+            least, largest = torch.aminmax(values if values.element_size() > 2 else values.float())   # NaN if one is
+            return (least >= -most) & (largest <= most)
+
+        return all_true(within(values[part]) for part in blocks(self.shape) for values in (self.truth, self.got))
 
     def same_pattern(self):
         self.special = not self.all_numbers()
@@ -147,8 +174,8 @@ class Comparison:
     def element(self, index):
         return {"index": list(index), "got": repr(float(self.got[index])), "expected": repr(float(self.truth[index].to(self.dtype)))}
 
-    def base_variance(self, part):
-        truth = self.truth[part].double()
+    def base_variance(self, part, truth=None):
+        truth = self.truth[part].double() if truth is None else truth
         variance = (finite(truth) if self.special else truth).mul(rule["rounding_rms"] * self.of_type["unit"]).square_()
         if self.own is not None:
             own = self.own[part]
@@ -181,8 +208,8 @@ class Comparison:
             for axis, means in self.raised:
                 means[part[:axis] + (slice(0, 1),) + part[axis + 1:]] += variance.sum(axis, keepdim=True) * (rule["floor_share"] / self.shape[axis])
 
-    def variance(self, part):
-        variance = self.base_variance(part)
+    def variance(self, part, truth=None):
+        variance = self.base_variance(part, truth)
         floor = None
         for axis, means in self.raised:
             here = means[part[:axis] + (slice(0, 1),) + part[axis + 1:]].expand(variance.shape)
@@ -219,17 +246,22 @@ class Comparison:
         return float(times.square().sum() / times.sum().square()) if times.numel() else 0.0
 
     def measure(self):
+        """Strays are rare: what they take, which waits for each part, is done only where some are found."""
+        if not self.measured(strays_apart=False):
+            self.measured(strays_apart=True)
+
+    def measured(self, strays_apart):
+        """False where there are strays, and they were not held apart."""
         device, deviation = self.got.device, self.result["deviation"]
         most_off = rule["element_bound"] ** 2
         double = {"dtype": torch.float64, "device": device}
         slices = [tuple(torch.zeros(extent, **double) for _ in range(3)) for extent in self.shape]   # of errors, variances, and these squared
         truth_squares, largest = torch.zeros((), **double), torch.zeros((), **double)
-        worst, worst_off, row_off, row_name = None, -1.0, 0.0, ""
         row_variances, row_ratios, row_ratio_squares, signed, sigmas = (torch.zeros((), **double) for _ in range(5))
-        strays, usual_off = [], 0.0
+        strays, usual_off, furthest, furthest_rows = [], 0.0, Furthest(), Furthest()
         for part in blocks(self.shape):
             truth = self.truth[part].double()
-            error, variance = self.got[part] - truth, self.variance(part)
+            error, variance = self.got[part] - truth, self.variance(part, truth)
             if self.special:
                 truth, error = finite(truth), finite(error)
             truth_squares += torch.linalg.vector_norm(truth).square()
@@ -241,19 +273,16 @@ class Comparison:
             squares = error.square_()
             largest = torch.maximum(largest, squares.max())
             ratios = (squares / variance).reshape(-1)
-            off, at = ratios.max(0)
+            furthest.add(part, ratios)
             kept = squares   # in rows: whether strays are right is decided of each
-            if self.runs and float(off) > most_off:
-                kept = squares.masked_fill((ratios > most_off).reshape(squares.shape), 0)
-                found = torch.nonzero(ratios > most_off).reshape(-1)
+            if strays_apart:
+                beyond = ratios > most_off
+                kept = squares.masked_fill(beyond.reshape(squares.shape), 0)
+                found = torch.nonzero(beyond).reshape(-1)
                 self.stray_count += found.numel()
                 if self.stray_count <= self.most_strays():
                     strays += [(self.place(part, each), float(squares.reshape(-1)[each])) for each in found.tolist()]
-                usual_off = max(usual_off, float(ratios.masked_fill_(ratios > most_off, 0).max()))
-            else:
-                usual_off = max(usual_off, float(off))
-            if float(off) > worst_off:
-                worst, worst_off = self.place(part, int(at)), float(off)
+                usual_off = max(usual_off, float(ratios.masked_fill_(beyond, 0).max()))
             fourth = variance.square() if self.runs else None
             for values, own in zip(slices[-1], (squares, variance, fourth) if self.runs else (squares, variance)):
                 values[part[-1]] += own.reshape(-1, own.shape[-1]).sum(0)
@@ -265,35 +294,52 @@ class Comparison:
             row_ratios += row_ratio.sum()
             row_ratio_squares += row_ratio.square().sum()
             if part[-1].stop - part[-1].start == self.shape[-1] >= rule["shortest_slice"]:
-                ratio, row = self.slice_ratio(kept.sum(-1), row_variance, row_fourth).reshape(-1).max(0)
-                if float(ratio) > row_off:
-                    row_off = float(ratio)
-                    index = self.place(part[:-1] + (slice(0, 1),), int(row))
-                    row_name = "row " + str(sum(own * math.prod(self.shape[i + 1:-1]) for i, own in enumerate(index[:-1])))
+                kept_squares = kept.sum(-1) if strays_apart else row_squares
+                furthest_rows.add(part[:-1] + (slice(0, 1),), self.slice_ratio(kept_squares, row_variance, row_fourth).reshape(-1))
             for axis, (errors, variances, fourths) in enumerate(slices[:-1]):
                 others = [i for i in range(len(self.shape) - 1) if i != axis]
                 errors[part[axis]] += row_squares.sum(others) if others else row_squares
                 variances[part[axis]] += row_variance.sum(others) if others else row_variance
                 if self.runs:
                     fourths[part[axis]] += row_fourth.sum(others) if others else row_fourth
-        error, variance = (float(each.sum()) for each in slices[0][:2])
-        self.result["max_absolute"] = math.sqrt(float(largest))
-        self.result["relative_l2"] = math.sqrt(error / float(truth_squares)) if float(truth_squares) > 0 else math.sqrt(error)
-        deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(row_off), slice_name=row_name,
+        worst_off, part, at = furthest.found()
+        if self.runs and worst_off > most_off and not strays_apart:
+            return False
+        worst = self.place(part, at)
+        row_off, part, at = furthest_rows.found()
+        row_name = ""
+        if row_off > 0:
+            row_name = "row " + str(sum(own * math.prod(self.shape[i + 1:-1]) for i, own in enumerate(self.place(part, at)[:-1])))
+        rows = [(row_variances, row_ratios, row_ratio_squares)] if len(self.shape) > 1 else []
+        counts = [self.got.numel() // self.shape[-1]] if rows else []
+        for extent, (errors, variances, _) in zip(self.shape, slices):
+            if extent > 1:
+                ratio = errors / variances
+                rows.append((variances.square().sum(), ratio.sum(), ratio.square().sum()))
+                counts.append(extent)
+        error, variance, largest, truth_squares, signed, sigmas, *rows = torch.stack(
+            [slices[0][0].sum(), slices[0][1].sum(), largest, truth_squares, signed, sigmas, *(each for row in rows for each in row)]).tolist()
+        deviation["slices"] = [[own / variance / variance, ratios, squares, float(count)]
+                               for own, ratios, squares, count in zip(rows[::3], rows[1::3], rows[2::3], counts)]
+        self.result["max_absolute"] = math.sqrt(largest)
+        self.result["relative_l2"] = math.sqrt(error / truth_squares) if truth_squares > 0 else math.sqrt(error)
+        deviation.update(whole=math.sqrt(error / variance), element=math.sqrt(max(0.0, worst_off)), slice=math.sqrt(max(0.0, row_off)), slice_name=row_name,
                          slice_count=self.shape[-1] if row_name else 0)
         if strays and self.stray_count == len(strays) and all(self.is_near(square, index, slices) for index, square in strays):
             deviation["element"] = math.sqrt(usual_off)
         else:
             strays = []
-        deviation["bias"] = abs(float(signed)) / float(sigmas) if float(sigmas) > 0 else 0.0
+        deviation["bias"] = abs(signed) / sigmas if sigmas > 0 else 0.0
         if torch.finfo(self.dtype).bits < 32:
             deviation["alike"] = self.alike()
-        rows = [(row_variances, row_ratios, row_ratio_squares, self.got.numel() // self.shape[-1])] if len(self.shape) > 1 else []
-        for extent, (errors, variances, _) in zip(self.shape, slices):
-            if extent > 1:
-                ratio = errors / variances
-                rows.append((variances.square().sum(), ratio.sum(), ratio.square().sum(), extent))
-        deviation["slices"] = [[float(own) / variance / variance, float(ratios), float(squares), float(extent)] for own, ratios, squares, extent in rows]
+        self.measure_axes(slices, strays)
+        deviation["slice"] /= max(1.0, rule["sound_factor"] * self.sound.slice / rule["slice_bound"])
+        self.result["worst"] = self.result["first"] = self.element(worst)
+        return True
+
+    def measure_axes(self, slices, strays):
+        """The slice that is furthest off, of all axes."""
+        deviation, furthest = self.result["deviation"], Furthest()
         for axis, (errors, variances, fourths) in enumerate(slices):
             length = self.got.numel() // max(1, self.shape[axis])
             if self.shape[axis] < 2 or length < rule["shortest_slice"]:
@@ -301,23 +347,22 @@ class Comparison:
             if self.sound.error:
                 for index, square in strays:
                     errors[index[axis]] -= square
-            ratio, index = self.slice_ratio(errors.clamp_(min=0.0), variances, fourths).max(0)
-            if math.sqrt(float(ratio)) > deviation["slice"]:
-                deviation.update(slice=math.sqrt(float(ratio)), slice_count=length, slice_name=f"index {int(index)} of axis {axis}")
-        deviation["slice"] /= max(1.0, rule["sound_factor"] * self.sound.slice / rule["slice_bound"])
-        self.result["worst"] = self.result["first"] = self.element(worst)
+            furthest.add((axis, length), self.slice_ratio(errors.clamp_(min=0.0), variances, fourths))
+        off, part, index = furthest.found()
+        if off > 0 and math.sqrt(off) > deviation["slice"]:
+            deviation.update(slice=math.sqrt(off), slice_count=part[1], slice_name=f"index {index} of axis {part[0]}")
 
 
 def kernelbench_tolerance(got, reference):
     """The least tolerance at which KernelBench's own comparison passes: |got - reference| ≤ t + t·|reference|."""
     got, reference = got.reshape(-1), reference.reshape(-1)
-    largest = 0.0
+    needed = [torch.zeros((), device=got.device)]
     for begin in range(0, got.numel(), CHUNK):
         right = reference[begin:begin + CHUNK]
         right = right.float() if right.element_size() < 4 or not right.is_floating_point() else right
-        needed = (got[begin:begin + CHUNK] - right).abs_().div_(right.abs().add_(1)).max()
-        largest = max(largest, math.inf if bool(torch.isnan(needed)) else float(needed))
-    return largest
+        needed.append((got[begin:begin + CHUNK] - right).abs_().div_(right.abs().add_(1)).max().float())
+    largest = float(torch.stack(needed).max())   # NaN if one is
+    return math.inf if math.isnan(largest) else largest
 
 
 def rounded_to_16_bits(got, own):

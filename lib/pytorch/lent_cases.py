@@ -48,8 +48,11 @@ class Expected:
         if sigma.dim() == 0 or sigma.numel() < self.truth[index].numel():
             return sigma * BOTH, None
         usual = math.sqrt(float(torch.nan_to_num(self.truth[index].double(), 0.0, 0.0, 0.0).square().mean()))
-        step = max(1, PIECE // max(1, rows[0].numel()))
-        sizes = torch.cat([torch.nan_to_num(part.reshape(part.shape[0], -1).double(), 0.0, 0.0, 0.0).square_().mean(1).sqrt_() for part in rows.split(step)])
+        sizes = torch.linalg.vector_norm(rows.reshape(rows.shape[0], -1), dim=1, dtype=torch.float64)
+        if not all_finite([sizes]):
+            step = max(1, PIECE // max(1, rows[0].numel()))
+            sizes = torch.cat([torch.nan_to_num(part.reshape(part.shape[0], -1).double(), 0.0, 0.0, 0.0).square_().sum(1).sqrt_() for part in rows.split(step)])
+        sizes = sizes / math.sqrt(max(1, rows[0].numel()))
         scale = (sizes / usual).clamp_(min=1.0) if usual > 0 else torch.ones_like(sizes)
         spread = sigma.double().square().mean(0, keepdim=True).sqrt_().mul_(BOTH)
         # Where no run crossed a threshold (a ReLU's) in any of the rows, other rows may.
@@ -208,7 +211,8 @@ class LentCases:
         free += torch.cuda.memory_reserved(self.task.device) - taken
         if self.cases.share:
             free = min(free, self.cases.share - taken)
-        return kept + more <= CACHE_SHARE * total / self.cases.sharers and 2 * more <= free
+        next_one = WHOLE_FACTOR * self.task.bytes() if self.small else 2 * more   # taking the next truth needs it
+        return kept + more <= CACHE_SHARE * total / self.cases.sharers and next_one <= free
 
     def fits(self, count):
         """On the GPU as it would be without others: what they take decides nothing."""

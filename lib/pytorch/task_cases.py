@@ -12,7 +12,7 @@ import traceback
 
 import torch
 
-from comparison import all_finite, pieces
+from comparison import all_finite, all_true, pieces
 from input_patterns import dim_index, enlarged, meetings, met_indices, unsettle, zeroed
 from known_products import KnownProducts
 from precision import flags
@@ -84,15 +84,11 @@ def to_double(tensor):
 
 def says_something(truth, reference):
     """No NaN, and infinities only where PyTorch's own output has the same."""
-    for exact, own in zip(truth, reference):
-        if not own.is_floating_point():
-            continue
-        for expected, got in zip(pieces(exact), pieces(own)):
-            expected = expected.to(got.dtype)   # where it may overflow
-            special = ~(torch.isfinite(expected) & torch.isfinite(got))
-            if bool(special.any()) and not torch.equal(expected[special], got[special]):   # NaN equals nothing
-                return False
-    return True
+    def same(expected, got):
+        expected = expected.to(got.dtype)   # where it may overflow
+        return ((torch.isfinite(expected) & torch.isfinite(got)) | (expected == got)).all()   # NaN equals nothing
+
+    return all_true(same(*each) for exact, own in zip(truth, reference) if own.is_floating_point() for each in zip(pieces(exact), pieces(own)))
 
 
 class Cases:
@@ -326,8 +322,10 @@ class Cases:
         end = time.monotonic() + (MANY_SECONDS if many else RUNS_SECONDS[self.task.device.split(":")[0]])
 
         def goes_on(number):
+            if number < (LEAST_MANY if many else LEAST_RUNS):
+                return True
             self.wait()
-            return number < (LEAST_MANY if many else LEAST_RUNS) or time.monotonic() < end
+            return time.monotonic() < end
 
         try:
             sigma, self.runs = sigma_of(lambda: self.in_double(model, arguments), truth, most_runs, secrets.randbits(40), run_class or self.task.precision, goes_on, known,
