@@ -82,7 +82,10 @@ const char* precision_text(outcome::Precision precision) {
       return "Operands of float32 convolutions may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`), as PyTorch's are\n"
              "  by its default flags. Matrix products, sums and everything else are held to the task's types. A float32 product on\n"
              "  tensor cores is exact enough as three products: split each operand into a high and a low part, each rounded to TF32,\n"
-             "  and sum high·high + high·low + low·high in float32.";
+             "  and sum high·high + high·low + low·high. Tensor cores truncate what they add to an accumulator: start it again from 0\n"
+             "  every 32 to 128 of k, and add it to a float32 sum in registers. Inputs may hold any float32, also single large ones\n"
+             "  among small ones: halves overflow at 65504, so they need a power of two for each row from its largest magnitude, and\n"
+             "  no fixed one.";
     case outcome::Precision::tf32:
       return "Operands of float32 products may be rounded to TF32 (round to nearest: `cvt.rna.tf32.f32`); sums and\n"
              "  everything else are held to the task's types.";
@@ -155,9 +158,13 @@ std::string evidence_text(const Request& request) {
 std::string failure_text(const Templates& templates, const Request& request, const Fit& fit) {
   if (!request.failure) return {};
   const bool source = fit.failure_source && !request.failure->source.empty();
-  return templates.fill("failure.md", {{"id", request.failure->id},
-                                       {"evidence", block(evidence_text(request))},
-                                       {"source", source ? fenced(request.failure->source, "cuda") + '\n' : ""}});
+  auto text = templates.fill("failure.md", {{"id", request.failure->id},
+                                            {"evidence", block(evidence_text(request))},
+                                            {"source", source ? fenced(request.failure->source, "cuda") + '\n' : ""}});
+  if (request.other_failures.empty()) return text;
+  text += "Earlier ones failed otherwise:\n\n";
+  for (const auto& line : request.other_failures) text += "- " + line + '\n';
+  return text + '\n';
 }
 
 std::string repair_template(outcome::Verdict verdict) {

@@ -40,6 +40,7 @@ struct Request {
   std::optional<model::Exemplar> failure;       // shown as a warning; the answer to repair when key.attempt is 1
   std::string failure_format;                   // why the failed reply was no answer at all; empty: it was judged
   std::string failure_reply;                    // that reply
+  std::vector<std::string> other_failures;      // what else failed before, one line each
   bool scores = true;                           // false: exemplars without scores and without what was measured
   std::vector<std::string> lessons;             // the scratchpad: what helped and what harmed so far, one line each
   std::vector<std::string> memory;              // what earlier runs on such tasks came to, one line each

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace cudal1::search {
 
 namespace {
@@ -63,9 +65,10 @@ Asked Questions::next(const model::Key& key, model::Model* model) {
   request.exemplars = exemplars(key);
   // Without exemplars every round is a first one.
   const bool shows_history = options_.sampling != Sampling::none;
-  if (const auto* failure = shows_history ? latest_failure(key.round) : nullptr) {
-    request.failure = exemplar(*failure);
-    request.failure_format = failure->status == Variant::Status::malformed ? failure->reason : "";
+  if (const auto failed = shows_history ? failures(key.round) : std::vector<const Variant*>(); !failed.empty()) {
+    request.failure = exemplar(*failed.front());
+    request.failure_format = failed.front()->status == Variant::Status::malformed ? failed.front()->reason : "";
+    request.other_failures = other_failures(failed);
   }
   if (shows_history && options_.show_scores) request.lessons = lessons(result_.variants);
   request.technique = suggest_technique(shows_history && options_.show_scores ? result_.variants : std::vector<Variant>(), key.sample);
@@ -162,15 +165,28 @@ std::vector<model::Exemplar> Questions::exemplars(const model::Key& key) const {
   return shown_exemplars(earlier, task_, result_.start.reference.judgement, options_, key);
 }
 
-const Variant* Questions::latest_failure(int before_round) const {
+std::vector<const Variant*> Questions::failures(int before_round) const {
   const auto repaired = [&](const Variant& variant) {
     return std::any_of(result_.variants.begin(), result_.variants.end(), [&](const Variant& later) {
       return later.repairs == variant.id && later.right();
     });
   };
+  std::vector<const Variant*> found;
   for (auto variant = result_.variants.rbegin(); variant != result_.variants.rend(); ++variant)
-    if (variant->key.round < before_round && failed(*variant) && !repaired(*variant)) return &*variant;
-  return nullptr;
+    if (variant->key.round < before_round && failed(*variant) && !repaired(*variant)) found.push_back(&*variant);
+  return found;
+}
+
+std::vector<std::string> Questions::other_failures(const std::vector<const Variant*>& failures) const {
+  std::vector<std::string> lines;
+  std::set<outcome::Verdict> told;
+  for (const auto* variant : failures) {
+    const auto& judgement = variant->judgement;
+    const bool another = variant->status == Variant::Status::judged && told.insert(judgement.verdict).second;
+    if (another && variant != failures.front())
+      lines.push_back(fmt::format("{}: {}: {}", variant->id, outcome::name(judgement.verdict, judgement.predicted), judgement.message));
+  }
+  return lines;
 }
 
 }  // namespace cudal1::search

@@ -41,7 +41,9 @@ class Questions {
   void render(Asked& asked, prompt::Request request);
   model::Exemplar exemplar(const Variant& variant) const;
   std::vector<model::Exemplar> exemplars(const model::Key& key) const;
-  const Variant* latest_failure(int before_round) const;
+  std::vector<const Variant*> failures(int before_round) const;   // not repaired, the latest first
+  // Of those that failed in another way than the first one, the latest of each verdict: one line each.
+  std::vector<std::string> other_failures(const std::vector<const Variant*>& failures) const;
 
   const task::Task& task_;
   const std::vector<model::Model*>& models_;

@@ -106,6 +106,23 @@ TEST_CASE("a variant that failed gets one repair, and an unrepaired failure is s
   CHECK(result.rounds.size() == 2);
 }
 
+TEST_CASE("of failures of several kinds the latest is shown whole, and one of each other kind by its message") {
+  Scene scene;
+  scene.options.rounds = 2;
+  scene.options.samples = 3;
+  scene.options.repair = false;
+  fakes::Model model([](const model::Question& question, std::stop_token) {
+    const char* const faults[] = {"fault WRONG_RESULT", "fault COMPILE_FAILED", "fault WRONG_RESULT"};
+    if (question.key.round > 1) return said(reply_text(variant_source(3)));
+    return said(reply_text(variant_source(1, fmt::format("{} {}", faults[question.key.sample - 1], question.key.text()))));
+  });
+  scene.run(model);
+  const auto& question = model.questions["r02-s01"];
+  REQUIRE(question.failure.has_value());
+  CHECK(question.failure->id == "r01-s03");
+  CHECK_THAT(question.user, containing("- r01-s02: COMPILE_FAILED: ") && !containing("- r01-s01: "));
+}
+
 TEST_CASE("without exemplars every round is a first one: no failure of an earlier round, and the same techniques to start from") {
   Scene scene;
   scene.options.rounds = 2;
