@@ -175,21 +175,20 @@ class Rounding(TorchDispatchMode):
         return self.known.repeated[key]
 
     def noise(self, like):
-        """Of either sign, and of several sizes, whose mean square is 1: numbers moved by the same size would keep their difference in every second run."""
+        """Of either sign, and of several sizes, whose mean square is 1 and with the run's stretch: numbers moved by the same size would keep their
+        difference in every second run."""
         generator = self.generators.get(like.device)
         if generator is None:
             generator = self.generators[like.device] = torch.Generator(device=like.device)
             generator.manual_seed(self.seed)
-        drawn = torch.empty(like.shape, dtype=torch.float32, device=like.device).uniform_(-SIZES, SIZES, generator=generator)
-        return drawn.add_(drawn.sign(), alpha=LEAST_SIZE)
+        drawn = torch.empty(like.shape, dtype=torch.float32, device=like.device).uniform_(-SIZES * self.stretch, SIZES * self.stretch, generator=generator)
+        return drawn.add_(drawn.sign(), alpha=LEAST_SIZE * self.stretch)
 
     def disturbed(self, out, sigma):
         """Up or down by about sigma, or by a multiple of it. Its sign does not matter and its memory is used. Large outputs take as long as
         their memory is read and written: hence in place."""
         sigma.nan_to_num_(0.0, 0.0, 0.0).add_(out.abs().clamp_(max=SMALLEST_NORMAL))
-        if self.stretch != 1:
-            sigma.mul_(self.stretch)
-        return sigma.mul_(self.noise(out)).add_(out)
+        return torch.addcmul(out, sigma, self.noise(out), out=sigma)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -365,7 +364,7 @@ class Rounding(TorchDispatchMode):
             if tensor.dtype != torch.float64:
                 return tensor
             unit = RMS * UNIT * math.sqrt(1 + max(1.0, tensor.numel() / results) / 3)
-            return (self.stretch * math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).mul_(self.noise(tensor)).add_(tensor)
+            return (math.hypot(unit, RMS * operands if operands > UNIT else 0.0) * tensor).mul_(self.noise(tensor)).add_(tensor)
 
         return function(*changed(args, moved), **changed_values(kwargs, moved))
 
@@ -396,10 +395,11 @@ def sigma_of(run, truth, runs, seed, run_class, goes_on, known=None, stretches=(
             moved = run()
         for total, other, right in zip(totals[stretch], moved, truth):
             if right.dtype == torch.float64:
-                total += torch.nan_to_num((other.double() - right).div_(stretch), 0.0, 0.0, 0.0).square_()
+                off = (other.double() - right).nan_to_num_(0.0, 0.0, 0.0)
+                total.addcmul_(off, off)
         counts[stretch] += 1
         number += 1
-    sigma, *others = ([each.div_(max(1, counts[stretch])).sqrt_() for each in totals[stretch]] for stretch in stretches)
+    sigma, *others = ([each.div_(max(1, counts[stretch]) * stretch ** 2).sqrt_() for each in totals[stretch]] for stretch in stretches)
     for other in others:
         sigma = [torch.maximum(one, more) if one.numel() else one for one, more in zip(sigma, other)]
     return sigma, number
