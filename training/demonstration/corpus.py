@@ -18,6 +18,9 @@ from cudal1_train import Judge   # noqa: E402
 from tokens import plain         # noqa: E402
 
 
+RESUMABLE = 75      # what a sweep ends with whose time was over before all tasks had begun
+
+
 @dataclasses.dataclass(frozen=True)
 class Task:
     name: str
@@ -57,7 +60,7 @@ def sweep(options, folder: pathlib.Path, split: str, listed: Sequence[dict], sec
     """The built-in model's answers. Some tasks are refused (TASK_DEGENERATE and its like) and have none."""
     within = [] if math.isinf(seconds) else ["--begin-within", max(1, int(seconds))]
     command(options.cudal1, "sweep", *(folder / "tasks" / task["file"] for task in listed), "--out", folder / f"sweep-{split}", "--device", options.device, "--model", "builtin", "--rounds", 1,
-            "--samples", options.samples, "--jobs", options.jobs, "--seed", options.seed, "--order", "random", "--time-limit", 30, *within, "--quiet", codes=range(0, 64), most_seconds=seconds + 25)
+            "--samples", options.samples, "--jobs", options.jobs, "--seed", options.seed, "--order", "random", "--time-limit", 30, *within, "--quiet", codes=(*range(0, 64), RESUMABLE), most_seconds=seconds + 25)
 
 
 def make(options, folder: pathlib.Path) -> None:
