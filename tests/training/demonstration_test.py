@@ -24,8 +24,8 @@ if importlib.util.find_spec("torch") is None:
     sys.exit(77)
 import torch   # noqa: E402
 
-import curves, endpoint, evaluation, stages, tokens   # noqa: E401,E402
-from cudal1_train import Judge, Verdict     # noqa: E402
+import corpus, curves, endpoint, evaluation, stages, tokens   # noqa: E401,E402
+from cudal1_train import Fault, Judge, Verdict     # noqa: E402
 from network import Shape, Transformer, log_chances, sample   # noqa: E402
 from tokens import ANSWER, END, Tokenizer, plain              # noqa: E402
 from client_test import workers                              # noqa: E402
@@ -102,6 +102,20 @@ class Parts(unittest.TestCase):
         self.assertEqual(stages.advantages([None, 1.0, 3.0])[0], 0)
         self.assertAlmostEqual(stages.advantages([None, 1.0, 3.0])[2], 1, places=3)
         self.assertEqual(stages.advantages([None, 2.0]), [0, 0])
+
+    def test_a_task_that_the_server_refuses_keeps_its_plain_prompt(self):
+        class Refusing:
+            def prompt(self, task, style):
+                raise Fault("422: TASK_DEGENERATE")
+        self.assertEqual(stages.contrastive_prompt(Refusing(), corpus.Task("t", "a", TASK, "asked plainly")), ("asked plainly", []))
+
+    def test_the_corpus_leaves_out_tasks_without_a_speed_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal, rows = pathlib.Path(folder) / "journal.jsonl", pathlib.Path(folder) / "rows.jsonl"
+            journal.write_text('{"models": "builtin"}\n{"key": "flat_0.cu", "defects": ["TASK_DEGENERATE"]}\n{"key": "steep_0.cu", "defects": []}\n')
+            rows.write_text('{"task": "flat_0"}\n{"task": "steep_0"}\n')
+            corpus.leave_out(rows, corpus.degenerate(journal))
+            self.assertEqual(rows.read_text(), '{"task": "steep_0"}\n')
 
     def test_grpo_makes_what_is_rewarded_likelier(self):
         tokenizer, logged = Tokenizer([]), []

@@ -86,7 +86,7 @@ def make(options, folder: pathlib.Path) -> None:
 def degenerate(journal: pathlib.Path) -> set[str]:
     """Tasks that a sweep answers although no speed-up can be earned on them; a server refuses them."""
     rows = [json.loads(line) for line in journal.read_text().splitlines()]
-    return {pathlib.Path(row["key"]).stem for row in rows if "TASK_DEGENERATE" in row.get("defects", [])}
+    return {pathlib.Path(row["key"]).stem for row in rows if "TASK_DEGENERATE" in row.get("defects", ())}
 
 
 def leave_out(file: pathlib.Path, tasks: set[str]) -> None:
