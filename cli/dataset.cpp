@@ -37,15 +37,23 @@ std::vector<store::Run> load_runs(const std::vector<std::string>& folders) {
   return runs;
 }
 
+std::string no_measure_text(std::size_t runs) {
+  return runs == 0 ? "" : fmt::format("; {} left out because their task is no measure (TASK_DEGENERATE, TASK_UNSTABLE or TASK_BROKEN)", runs);
+}
+
 ExitCode write_harbor(const DatasetOptions& options, const std::vector<store::Run>& runs, const Console& console) {
   if (options.output.empty()) throw base::Error(base::Fault::usage, "--for harbor writes a folder for each task: name one with -o");
-  for (const store::Run& run : runs)
+  std::size_t written = 0;
+  for (const store::Run& run : runs) {
+    if (!dataset::is_measure(run)) continue;
+    ++written;
     for (const auto& [path, text] : dataset::harbor_task(run, {})) {
       const fs::path file = fs::path(options.output) / run.identity.task_name / path;
       base::write_file(file, text);
       if (file.extension() == ".sh") fs::permissions(file, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
     }
-  console.note(fmt::format("{} tasks in {}", runs.size(), options.output));
+  }
+  console.note(fmt::format("{} tasks in {}{}", written, options.output, no_measure_text(runs.size() - written)));
   return ExitCode::success;
 }
 
@@ -63,7 +71,7 @@ ExitCode run_dataset(const DatasetOptions& options, const Console& console) {
   for (const std::string& line : made.lines) text += line + '\n';
   if (options.output.empty()) console.result(text);
   else base::write_file(options.output, text);
-  console.note(fmt::format("{} rows of {} runs; {} runs of the other split are left out", made.lines.size(), made.tasks, made.left_out));
+  console.note(fmt::format("{} rows of {} runs; {} runs of the other split are left out{}", made.lines.size(), made.tasks, made.other_split, no_measure_text(made.no_measure)));
   return ExitCode::success;
 }
 

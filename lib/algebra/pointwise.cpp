@@ -36,6 +36,7 @@ constexpr PointwiseFunction table[] = {
     {"bitwise_xor", 2, "$0 ^ $1"},
     {"bitwise_not", 1, "~$0"},
     {"hypot", 2, "hypot($0, $1)", true},
+    {"copysign", 2, "copysign($0, $1)"},
     {"fmod", 2, "fmod($0, $1)", true},
     {"remainder", 2, "fmod($0, $1) != 0 && (fmod($0, $1) < 0) != ($1 < 0) ? fmod($0, $1) + $1 : fmod($0, $1)", true},
     {"floor_divide", 2, "$1 == 0 ? $0 / $1 : rint(($0 - fmod($0, $1)) / $1) - (fmod($0, $1) != 0 && (fmod($0, $1) < 0) != ($1 < 0) ? 1 : 0)", true},

@@ -210,6 +210,10 @@ class AddressFlow {
   bool changed_ = false;
 };
 
+// The table of a class's virtual functions, whose address each object holds. Whether somebody writes there is seen when it runs:
+// all variables are digested before and after.
+bool is_virtual_table(std::string_view name, const Words& declaration) { return name.starts_with("_ZTV") && has(declaration, "="); }
+
 // What a module declares.
 struct Declared {
   std::map<std::string_view, int> variables;     // with a place in the list of those that are written
@@ -234,7 +238,7 @@ Declared declarations(const std::vector<Statement>& statements, PtxScan& scan) {
       for (const std::string_view name : declared(words)) {
         scan.variables.emplace_back(name);
         if (family) scan.written.emplace_back(name);
-        else found.variables.emplace(name, static_cast<int>(found.variables.size()));
+        else if (!is_virtual_table(name, words)) found.variables.emplace(name, static_cast<int>(found.variables.size()));
       }
     }
   }

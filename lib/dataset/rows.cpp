@@ -174,12 +174,21 @@ std::optional<Engine> parse_engine(const std::string& name) {
   return std::nullopt;
 }
 
+bool is_measure(const store::Run& run) {
+  const auto& findings = run.result.start.reference.findings;
+  return std::none_of(findings.begin(), findings.end(), [](const outcome::TaskFinding& finding) { return outcome::unsound(finding.verdict); });
+}
+
 Rows rows(const std::vector<store::Run>& runs, const prompt::Templates& templates, const Options& options) {
   Rows result;
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!is_measure(runs[i])) {
+      ++result.no_measure;
+      continue;
+    }
     const Source source(runs[i]);
     if (options.split != "all" && source.split() != options.split) {
-      ++result.left_out;
+      ++result.other_split;
       continue;
     }
     ++result.tasks;

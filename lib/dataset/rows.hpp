@@ -35,11 +35,14 @@ struct Options {
 std::optional<Purpose> parse_purpose(const std::string& name);
 std::optional<Engine> parse_engine(const std::string& name);
 
+// False where a good answer to a run's task needs no work (a constant output, an input that moves nothing): a sweep judges such tasks, too.
+bool is_measure(const store::Run& run);
+
 // Rows as lines of JSON with the same fields in each, from runs read back. Equal answers to a task occur once. Throws base::Error(bad_task) for a run
 // whose task cannot be read.
 struct Rows {
   std::vector<std::string> lines;
-  std::size_t tasks = 0, left_out = 0;   // left out: runs of the other split
+  std::size_t tasks = 0, other_split = 0, no_measure = 0;   // runs: with rows; left out for their split, or because is_measure() is false
 };
 Rows rows(const std::vector<store::Run>& runs, const prompt::Templates& templates, const Options& options);
 

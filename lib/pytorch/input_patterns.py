@@ -43,7 +43,7 @@ def wide(tensor):
 
 def far_below(tensor):
     """Nothing near 0 for a maximum to begin at."""
-    return -(2.0 ** 15) * (0.25 + 0.75 * unit(tensor))
+    return -(2.0 ** (15 if tensor.dtype == torch.float16 else 20)) * (0.25 + 0.75 * unit(tensor))
 
 
 def integers(tensor):

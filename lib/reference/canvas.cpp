@@ -120,6 +120,8 @@ void Canvas::few(double value, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) set(edge() + random.below(count_ - 2 * edge()), value);
 }
 
+double Canvas::far_value(const Words& drawn) const { return (dtype_ == tensor::Dtype::float16 ? 0x1p15 : 0x1p20) * (0.25 + 0.75 * unit(drawn[0])); }
+
 double Canvas::banded(std::size_t element, std::uint32_t regime) const {
   const Words drawn = words(element, inside_tag);
   switch (regime) {
@@ -129,8 +131,8 @@ double Canvas::banded(std::size_t element, std::uint32_t regime) const {
     case 3: return 0;
     case 4: return wide_value(drawn);
     case 5: return (drawn[0] % 16 == 0 ? 1000 : 1) * bell(words(element, inside_tag + 1));
-    case 6: return 0x1p15 * (0.25 + 0.75 * unit(drawn[0]));    // nothing near 0 for a maximum, or a clamp, to begin at
-    case 7: return -0x1p15 * (0.25 + 0.75 * unit(drawn[0]));
+    case 6: return far_value(drawn);
+    case 7: return -far_value(drawn);
     default: return 0x1p-20 * bell(drawn);
   }
 }

@@ -35,6 +35,7 @@ class Canvas {
   void fill(const tensor::Distribution& distribution);
   void fill_inside(std::uint64_t seed);                 // as declared with another seed, but at the ends
   void fill_by(const std::function<double(const Words&)>& value);
+  double far_value(const Words& drawn) const;           // 2^18 … 2^20 (float16: 2^13 … 2^15): nothing near 0 for a maximum, or a clamp, to begin at
   void move_one();                                      // one element half as large again
   void move_all();                                      // every element, by up to a half of itself or of 1
   void outliers(bool special);
@@ -42,7 +43,7 @@ class Canvas {
   void stray(const std::function<double(const Words&)>& value);
   void one(double value);                               // a single element, away from the ends
   void few(double value, std::size_t count);            // or at most so many
-  void bands(std::size_t axis, bool small, bool far);   // `small`: also bands 2^-20 as large; `far`: also bands up to 2^15 away from 0
+  void bands(std::size_t axis, bool small, bool far);   // `small`: also bands 2^-20 as large; `far`: also bands far away from 0
   void magnitudes(std::size_t axis);
   void tiny();
   void only(std::size_t axis, std::int64_t index);      // 0 elsewhere

@@ -225,7 +225,7 @@ void mix(const Survey& known, const Inputs& inputs, const Trial& trial, std::siz
     case Pattern::normal: canvas.fill(tensor::Distribution{}); break;
     case Pattern::positive: canvas.fill({Kind::uniform, 0, 1, "", "", ""}); break;
     case Pattern::integers: canvas.fill({Kind::randint, -3, 4, "", "", ""}); break;
-    case Pattern::wide: trial.turn == 0 ? canvas.fill_by(wide_value) : canvas.fill({Kind::uniform, -32768, -8192, "", "", ""}); break;
+    case Pattern::wide: trial.turn == 0 ? canvas.fill_by(wide_value) : canvas.fill_by([&](const Words& words) { return -canvas.far_value(words); }); break;
     case Pattern::near_one: canvas.fill_by([](const Words& words) { return 1 + 0x1p-12 * unit(words[0]); }); break;
     case Pattern::wide_integers:
       canvas.fill_by([&](const Words& words) { return special ? 2049 + 4.0 * (words[0] % 512) : words[1] % 2; });

@@ -52,6 +52,7 @@ const Composite table[] = {
    "scaled(input, beta) + scaled(matmul(mat1, mat2), alpha)"},
   {"baddbmm(input, batch1, batch2, beta: number = 1, alpha: number = 1)", "torch .",
    "scaled(input, beta) + scaled(matmul(batch1, batch2), alpha)"},
+  {"vecdot(x, y, dim = -1)", "torch.linalg.vecdot", "sum(x * y, dim)"},
   {"outer(input, vec2)", "torch . torch.ger .ger", "unsqueeze(input, 1) * unsqueeze(vec2, 0)"},
   {"linear(input, weight, bias = None)", "F torch",
    "matmul(input, transpose(weight, -2, -1)) if bias is None else matmul(input, transpose(weight, -2, -1)) + bias"},

@@ -306,6 +306,7 @@ const Row pointwise_table[] = {
   {"maximum(input, other)", "torch .", joined, join<[](double a, double b) { return std::isnan(a) || b < a ? a : b; }>},
   {"minimum(input, other)", "torch .", joined, join<[](double a, double b) { return std::isnan(a) || a < b ? a : b; }>},
   {"atan2(input, other)", "torch . torch.arctan2", joined_real, join<[](double a, double b) { return std::atan2(a, b); }>},
+  {"copysign(input, other)", "torch .", joined_real, join<[](double a, double b) { return std::copysign(a, b); }>},
   {"hypot(input, other)", "torch .", joined_real, join<[](double a, double b) { return std::hypot(a, b); }>},
   {"eq(input, other)", "torch .", joined_truth, join<[](double a, double b) { return a == b ? 1.0 : 0.0; }>},
   {"ne(input, other)", "torch . torch.not_equal", joined_truth, join<[](double a, double b) { return a != b ? 1.0 : 0.0; }>},

@@ -20,7 +20,7 @@ std::map<std::string, RoundingRule, std::less<>> make_rules() {
     for (const char* name : names) rules[name] = rule;
   };
   all({Kind::exact, 0, 0},
-      {"constant", "neg", "abs", "sign", "floor", "ceil", "round", "trunc", "frac", "relu", "relu6", "isnan", "isinf", "isfinite", "logical_not",
+      {"constant", "neg", "abs", "sign", "copysign", "floor", "ceil", "round", "trunc", "frac", "relu", "relu6", "isnan", "isinf", "isfinite", "logical_not",
        "bitwise_not", "clamp", "hardtanh", "hardshrink", "threshold", "cast", "floor_divide", "fmod", "maximum", "minimum", "eq", "ne", "lt", "le",
        "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "where", "amax", "amin", "argmax",
        "argmin", "any", "all", "cummax", "cummax_index", "cummin", "cummin_index", "sort", "argsort", "topk", "topk_index", "permute", "transpose",

@@ -39,6 +39,20 @@ FOUR = """\
     if (int i = first + j; i < N) C[i] = @VALUE@;
 }
 """
+VIRTUAL = """\
+//@ launch  k<<<ceil_div(N, 256), 256>>>(@NAMES@, C, N)
+@FUNCTION@struct Base { __device__ virtual float at(@POINTERS@, int i) const = 0; };
+struct First : Base { __device__ float at(@POINTERS@, int i) const override { return @VALUE@; } };
+struct Second : Base { __device__ float at(@POINTERS@, int i) const override { float y = @VALUE@; return y; } };
+__global__ void k(@POINTERS@, float* C, int N) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i >= N) return;
+  First first;
+  Second second;
+  const Base* base = i % 3 ? static_cast<const Base*>(&first) : &second;
+  C[i] = base->at(@NAMES@, i);
+}
+"""
 
 
 def source(form, inputs, body, double=False):
@@ -49,7 +63,8 @@ def source(form, inputs, body, double=False):
 
 def element(name, torch, formula, others=(), inputs=1, held=False, distribution=""):
     declared = [each + distribution for each in {1: ONE, 2: TWO, 3: THREE}[inputs]]
-    variants = [("double", source(PLAIN, inputs, formula, True)), ("strided", source(STRIDED, inputs, formula)), ("four", source(FOUR, inputs, formula))]
+    variants = [("double", source(PLAIN, inputs, formula, True)), ("strided", source(STRIDED, inputs, formula)), ("four", source(FOUR, inputs, formula)),
+                ("virtual", source(VIRTUAL, inputs, formula))]
     variants += [(other, source(PLAIN, inputs, body)) for other, body in others]
     return Operation(name, f"C = {torch}", "N = 4096", ["N = 1001"], declared, ["C: float32[N]"], source(PLAIN, inputs, formula),
                      source(PLAIN, inputs, formula, True), variants, held)

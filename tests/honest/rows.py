@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a matrix: sums of a term, in ten orders; extremes; rows normalised; running sums."""
+"""Rows of a matrix: sums of a term, in eleven orders; extremes; rows normalised; running sums."""
 
 from operation import Operation, filled
 
@@ -74,6 +74,21 @@ __global__ void finish(const float* S, float* C, int N, int M) {
   C[r] = F(s);
 }
 """
+RECURSIVE = "//@ launch  k<<<ceil_div(N, 64), 64>>>(@NAMES@, C, N, M)\n" + HEAD + """\
+__device__ float add_up(@POINTERS@, int from, int M) {
+  if (M > 8) return add_up(@NAMES@, from, M / 2) + add_up(@NAMES@, from + M / 2, M - M / 2);
+  float s = 0;
+  for (int l = from; l < from + M; ++l) s += X(l);
+  return s;
+}
+__global__ void k(@POINTERS@, float* C, int N, int M) {
+  int r = blockIdx.x * 64 + threadIdx.x;
+  if (r >= N) return;
+  A += r * M;@MOVE_B@
+  float s = add_up(@NAMES@, 0, M);
+  C[r] = F(s);
+}
+"""
 
 
 def row_source(form, inputs, **values):
@@ -86,7 +101,7 @@ def row_sum(name, torch, term, finish="s", inputs=A, held=False, distribution=""
     def loop(kind):
         return row_source(ONE_THREAD, inputs, term=term, finish=finish, loop=LOOPS[kind])
     variants = [(kind, loop(kind)) for kind in LOOPS if kind != "sequential"]
-    variants += [(kind, row_source(form, inputs, term=term, finish=finish)) for kind, form in (("warp", WARP), ("tree", TREE), ("atomics", ATOMICS))]
+    variants += [(kind, row_source(form, inputs, term=term, finish=finish)) for kind, form in (("warp", WARP), ("tree", TREE), ("atomics", ATOMICS), ("recursive", RECURSIVE))]
     return Operation(name, f"C = {torch}", SIZE, CHECKS, [each + distribution for each in inputs], ["C: float32[N]"], loop("sequential"), loop("double"), variants, held)
 
 

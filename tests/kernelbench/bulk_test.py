@@ -35,7 +35,8 @@ class BulkTest(TaskTest):
         self.module(NEW.format("assert 'return x + x' in open(__file__).read(); return x + x"), name="published/level1/1_doubles.py")
         self.assertEqual(self.verify("--answers", "published").json()["tasks"][0]["status"], "verified")
         untimed = self.verify("--answers", "published", "--untimed", "--out", "untimed").json()["tasks"][0]
-        self.assertEqual((untimed["status"], untimed["remarks"]), ("verified", ["not timed"]))
+        self.assertEqual(untimed["status"], "verified")
+        self.assertIn("not timed", untimed["remarks"])   # beside what a container lacks to confine it
 
     def test_a_release_is_judged_entry_by_entry_and_gone_on_with(self):
         self.tasks(1, 2, 3, 4, 5)

@@ -86,6 +86,7 @@ for _ in range(ROUNDS):
     case("X ** 2 + torch.pow(X, 3) + 2 ** X + P ** X", {"X": X, "P": P})
     case("torch.maximum(X, Y) + torch.minimum(X, Y) * 2 + torch.max(X, Y) + torch.min(X, Y)", {"X": real(m, k), "Y": Y})
     case("torch.atan2(X, Y) + torch.hypot(X, Y)", {"X": real(m, k), "Y": Y})
+    case("torch.copysign(X, Y) + X.copysign(-0.0) + torch.linalg.vecdot(X, Y).unsqueeze(1)", {"X": real(m, k), "Y": Y})
     case("(X == X) & (X != 0) & (X < 1) | (X <= -1) | (X > 2) | (X >= 3)", one)
     case("torch.where(X > 0, X, Y) + X.masked_fill(X < 0, 3.5) + X.where(X > 1, Y)", {"X": real(m, k), "Y": Y})
     case("torch.lerp(X, Y, 0.3) + torch.lerp(X, Y, W)", {"X": real(m, k), "Y": real(m, k), "W": unit(m, k)})

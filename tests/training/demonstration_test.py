@@ -109,14 +109,6 @@ class Parts(unittest.TestCase):
                 raise Fault("422: TASK_DEGENERATE")
         self.assertEqual(stages.contrastive_prompt(Refusing(), corpus.Task("t", "a", TASK, "asked plainly")), ("asked plainly", []))
 
-    def test_the_corpus_leaves_out_tasks_without_a_speed_up(self):
-        with tempfile.TemporaryDirectory() as folder:
-            journal, rows = pathlib.Path(folder) / "journal.jsonl", pathlib.Path(folder) / "rows.jsonl"
-            journal.write_text('{"models": "builtin"}\n{"key": "flat_0.cu", "defects": ["TASK_DEGENERATE"]}\n{"key": "steep_0.cu", "defects": []}\n')
-            rows.write_text('{"task": "flat_0"}\n{"task": "steep_0"}\n')
-            corpus.leave_out(rows, corpus.degenerate(journal))
-            self.assertEqual(rows.read_text(), '{"task": "steep_0"}\n')
-
     def test_grpo_makes_what_is_rewarded_likelier(self):
         tokenizer, logged = Tokenizer([]), []
         task = types.SimpleNamespace(name="t", group="g", source="s", question="q\n")

@@ -78,20 +78,8 @@ def make(options, folder: pathlib.Path) -> None:
             sweep(options, folder, "train", [task for task in listed if task["split"] == "train" and version(task["name"]) <= number], left)
     for purpose, split in (("sft", "train"), ("contrast", "train"), ("sft", "test")):
         command(options.cudal1, "dataset", folder / f"sweep-{split}", "--for", purpose, "--split", split, "--style", "compact", "-o", folder / f"{purpose}-{split}.jsonl")
-        leave_out(folder / f"{purpose}-{split}.jsonl", degenerate(folder / f"sweep-{split}" / "journal.jsonl"))
     report = command(options.cudal1, "tasks", "audit", "--train", folder / "sft-train.jsonl", "--test", folder / "sft-test.jsonl", "--near", 1, "--json", codes=(0, 8))
     (folder / "audit.json").write_text(report)
-
-
-def degenerate(journal: pathlib.Path) -> set[str]:
-    """Tasks that a sweep answers although no speed-up can be earned on them; a server refuses them."""
-    rows = [json.loads(line) for line in journal.read_text().splitlines()]
-    return {pathlib.Path(row["key"]).stem for row in rows if "TASK_DEGENERATE" in row.get("defects", ())}
-
-
-def leave_out(file: pathlib.Path, tasks: set[str]) -> None:
-    """Rows of these tasks."""
-    file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if json.loads(line)["task"] not in tasks))
 
 
 def examples(file: pathlib.Path) -> list[Example]:

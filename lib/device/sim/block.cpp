@@ -206,6 +206,9 @@ void begin(Block& block, Worker& worker, std::uint64_t number) {
     warp.live = left >= 32 ? all_lanes : (1u << left) - 1;
     warp.state = Warp::State::ready;
     warp.stack.assign(1, Frame{0, warp.live, nowhere, false, 0});
+    warp.saved.clear();
+    warp.saved_bytes = 0;
+    if (program.frame_row != nowhere) fill(warp.rows, program.frame_row, 8, 0);
     warp.executed = 0;
     warp.copies.clear();
     warp.open_copies.pieces.clear();

@@ -16,16 +16,13 @@ namespace {
 
 constexpr std::size_t largest_slab = std::size_t{8} << 20;  // per warp
 
-// What makes Program::may_spin true, seen before anything is decoded.
-bool may_be_waited_on(const std::string& opcode) {
+}  // namespace
+
+bool Decoder::may_be_waited_on(const std::string& opcode) {
   for (const char* part : {"atom", "volatile", "acquire", "relaxed", "mbarrier", "barrier.cluster"})
     if (opcode.find(part) != std::string::npos) return true;
   return false;
 }
-
-bool is_builtin(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
-
-}  // namespace
 
 void Decoder::refuse(const std::string& message) const {
   base::Diagnostic diagnostic;
@@ -54,29 +51,6 @@ base::Diagnostic Decoder::incomplete() const {
 void Decoder::unknown() const {
   std::string name = statement_->opcode;
   refuse(fmt::format("sim does not know \"{}\"", name));
-}
-
-// Depth first, so that recursion shows.
-void Decoder::collect(const Function& function, std::vector<std::string>& path) {
-  if (std::find(path.begin(), path.end(), function.name) != path.end())
-    refuse(fmt::format("sim does not know recursion: {} calls itself", function.name));
-  if (functions_.contains(function.name)) return;
-  path.push_back(function.name);
-  FunctionState& state = functions_[function.name];
-  state.function = &function;
-  order_.push_back(function.name);
-  for (const Statement& statement : function.body) {
-    lanes_may_wait_ |= may_be_waited_on(statement.opcode);
-    if (statement.opcode != "call" && !statement.opcode.starts_with("call.")) continue;
-    statement_ = &statement;
-    const std::string& callee = statement.operands.at(0).name;
-    if (is_builtin(callee)) continue;
-    const Function* found = module_.function(callee);
-    if (!found || !found->defined) refuse(fmt::format("sim does not know the function \"{}\"", callee));
-    collect(*found, path);
-  }
-  statement_ = nullptr;
-  path.pop_back();
 }
 
 std::set<std::size_t> Decoder::targets(const Function& function) const {
@@ -113,46 +87,6 @@ void Decoder::branch(const Opcode&) {
   program_.segments.back().predicate = register_row(statement_->guard);
   program_.segments.back().negated = statement_->guard_negated;
   end_segment(Segment::End::branch);
-}
-
-void Decoder::call() {
-  const std::string& callee = statement_->operands.at(0).name;
-  const auto local_of = [&](const FunctionState& state, const std::string& name) {
-    const auto found = state.local.find(name);
-    if (found == state.local.end()) refuse(fmt::format("\"{}\" is not a .param variable", name));
-    return found->second;
-  };
-  if (is_builtin(callee)) {
-    if (statement_->arguments.size() < (callee == "vprintf" ? 2u : 3u)) refuse(fmt::format("{} is called with too few arguments", callee));
-    Instruction& instruction = emit("_" + callee);
-    instruction.immediate = static_cast<std::int64_t>(local_of(*state_, statement_->arguments[0]));
-    instruction.extra = static_cast<std::uint32_t>(local_of(*state_, statement_->arguments[1]));
-    if (callee == "__assertfail") {
-      instruction.list = static_cast<std::uint32_t>(local_of(*state_, statement_->arguments[2]));
-    } else if (!statement_->results.empty()) {
-      instruction.list = static_cast<std::uint32_t>(local_of(*state_, statement_->results[0]));
-    } else {
-      instruction.list = nowhere;
-    }
-    return;
-  }
-  const FunctionState& target = functions_.at(callee);
-  const auto copy = [&](std::size_t from, std::size_t to, std::size_t bytes) {
-    Instruction& instruction = emit("_copy_local");
-    instruction.immediate = static_cast<std::int64_t>(from);
-    instruction.extra = static_cast<std::uint32_t>(to);
-    instruction.list = static_cast<std::uint32_t>(bytes);
-  };
-  const auto& parameters = target.function->parameters;
-  if (statement_->arguments.size() != parameters.size() || statement_->results.size() != target.function->results.size())
-    refuse(fmt::format("{} is called with another number of arguments than it has", callee));
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    copy(local_of(*state_, statement_->arguments[i]), local_of(target, parameters[i].name), parameters[i].bytes);
-  calls_.push_back({static_cast<std::uint32_t>(program_.segments.size() - 1), callee});
-  end_segment(Segment::End::call);
-  begin_segment();
-  for (std::size_t i = 0; i < statement_->results.size(); ++i)
-    copy(local_of(target, target.function->results[i].name), local_of(*state_, statement_->results[i]), target.function->results[i].bytes);
 }
 
 // bar.sync, bar.arrive, bar.red and their barrier twins. The handler notes what is waited for; the segment's end waits.
@@ -336,8 +270,8 @@ Program Decoder::run() {
   program_.max_threads = entry_.max_threads;
   program_.cluster = entry_.cluster;
   program_.sites.push_back({});
-  std::vector<std::string> path;
-  collect(entry_, path);
+  collect(entry_);
+  find_recursion();
   layout_parameters();
   std::uint32_t registers = 0;
   for (const std::string& name : order_) {
@@ -347,13 +281,14 @@ Program Decoder::run() {
     registers += static_cast<std::uint32_t>(state.function->registers.size());
   }
   program_.registers = registers;
+  place_frames();
   for (const std::string& name : order_) body(functions_.at(name));
   for (const Jump& jump : jumps_) {
     // A label may stand behind the last statement of its run: the segment that starts there or next.
     program_.segments[jump.segment].target = jump.state->segment_of[jump.statement];
   }
   for (const Call& call : calls_) program_.segments[call.segment].target = functions_.at(call.callee).first_segment;
-  for (const std::string& name : order_) joins(functions_.at(name));
+  for (const std::string& name : order_) joins(functions_.at(name)), note_frame(functions_.at(name));
   mark_spins();
   if (reads_shared_by_bytes_) program_.shared_granule = 1;
   program_.may_spin |= ordered_access_ || program_.fixed_order;

@@ -10,12 +10,11 @@ namespace cudal1::sim {
 
 namespace {
 
-constexpr std::size_t largest_local = std::size_t{512} << 10;  // per thread, as on the hardware
-
-// Whether a statement's first operand is a register that it writes. A cp. instruction has an address there.
+// Whether a statement's first operand is a register that it writes. A cp. instruction has an address there,
+// and a call may have one.
 bool writes_first(const Statement& statement) {
   const std::string& opcode = statement.opcode;
-  return !opcode.starts_with("st") && !opcode.starts_with("red.") && !opcode.starts_with("cp.");
+  return !opcode.starts_with("st") && !opcode.starts_with("red.") && !opcode.starts_with("cp.") && !opcode.starts_with("call");
 }
 
 }  // namespace
@@ -47,6 +46,13 @@ void Decoder::layout(FunctionState& state) {
     end += variable.bytes;
   };
   const auto place_local = [&](const Variable& variable) {
+    if (state.recursive() && variable.space == Space::local) {
+      std::size_t& end = program_.frame_bytes;
+      end = (end + variable.align - 1) / variable.align * variable.align;
+      state.framed[variable.name] = end;
+      end += variable.bytes;
+      return;
+    }
     std::size_t& end = program_.local_bytes;
     const std::size_t align = std::max<std::size_t>(variable.align, 8);
     end = (end + align - 1) / align * align;
@@ -62,6 +68,9 @@ void Decoder::layout(FunctionState& state) {
     for (const auto* list : {&function.parameters, &function.results})
       for (const Variable& variable : *list) place_local(variable);
   state.rows.assign(function.registers.size(), nowhere);
+  if (!state.recursive()) return;
+  state.saved = static_cast<std::uint32_t>(program_.saved.size());
+  program_.saved.emplace_back();
 }
 
 void Decoder::count_reads(FunctionState& state) {

@@ -100,6 +100,20 @@ std::uint32_t Decoder::symbol(const std::string& name, std::uint64_t addend, uns
     return constant(shared_offsets_.at(name) + addend, width);
   }
   if (const auto local = state_->local.find(name); local != state_->local.end()) return constant(local->second + addend, width);
+  if (const auto framed = state_->framed.find(name); framed != state_->framed.end()) {
+    const std::uint32_t start = constant(frames_begin_ + framed->second + addend, width), row = new_row(width);
+    const std::uint32_t by = width == 8 ? program_.frame_row : new_row(width);
+    if (width != 8) {
+      Instruction& narrow = emit(fmt::format("cvt.u{}.u64", width * 8));
+      narrow.a = program_.frame_row;
+      narrow.d = by;
+    }
+    Instruction& sum = emit(fmt::format("add.u{}", width * 8));
+    sum.d = row;
+    sum.a = start;
+    sum.b = by;
+    return row;
+  }
   if (const auto found = addresses_.find(name); found != addresses_.end()) return constant(found->second + addend, width);
   if (const auto found = parameter_offsets_.find(name); found != parameter_offsets_.end() && state_->function->entry)
     return special_row(Special::parameter_block, width, found->second + addend);

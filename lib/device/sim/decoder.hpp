@@ -5,6 +5,7 @@
 #include "sim/operation.hpp"
 
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,7 +25,9 @@ struct Opcode {
 };
 Opcode split_opcode(const std::string& text);
 
-// The work behind decode(): one for an entry. Functions and control in decode.cpp, operands in decode_operand.cpp, memory in
+inline constexpr std::size_t largest_local = std::size_t{512} << 10;  // per thread, as on the hardware
+
+// The work behind decode(): one for an entry. Functions and control in decode.cpp, calls in decode_call.cpp, operands in decode_operand.cpp, memory in
 // decode_memory.cpp, everything element-wise in decode_element.cpp, tensor operations in decode_tensor.cpp, Hopper's in decode_asynchronous.cpp.
 class Decoder {
  public:
@@ -42,6 +45,10 @@ class Decoder {
     std::vector<std::uint32_t> rows;             // of registers; nowhere: not used yet
     std::vector<std::uint32_t> reads, writes;    // how many operands read and write a register
     std::map<std::string, std::size_t> local;    // .local and .param variables → offset in local memory
+    std::map<std::string, std::size_t> framed;   // .local variables of a function that calls itself → offset in a frame
+    std::set<std::string> callees, reached;      // that it calls; that a call of it may lead to
+    std::uint32_t saved = 0;                     // index into Program::saved, where it calls itself
+    bool recursive() const { return reached.contains(function->name); }
     std::uint32_t first_segment = 0, first_register = 0;
     std::vector<std::uint32_t> segment_of;       // statement → segment that starts there
   };
@@ -50,7 +57,7 @@ class Decoder {
   [[noreturn]] void unknown() const;
 
   // decode.cpp
-  void collect(const Function& function, std::vector<std::string>& path);
+  static bool may_be_waited_on(const std::string& opcode);   // what makes Program::may_spin true, seen before anything is decoded
   void layout(FunctionState& state);
   void layout_parameters();
   void body(FunctionState& state);
@@ -63,12 +70,23 @@ class Decoder {
   bool needs_whole_warp(const Opcode& opcode) const;
   bool control(const Opcode& opcode);   // false: not a control instruction
   void branch(const Opcode& opcode);
-  void call();
   void barrier(const Opcode& opcode);
   void cluster_barrier(const Opcode& opcode);
   void sleep();
   void mark_spins();
   void joins(const FunctionState& state);
+
+  // decode_call.cpp
+  std::set<std::string> addressed() const;
+  std::vector<const Function*> callees(const Function& caller, const Statement& statement) const;
+  void collect(const Function& function);
+  void find_recursion();
+  void place_frames();
+  void note_frame(FunctionState& state);
+  std::size_t local_of(const FunctionState& state, const std::string& name) const;
+  void call();
+  void call_builtin(const std::string& callee);
+  void call_function(const Function& callee);
 
   // decode_operand.cpp
   std::uint32_t new_row(unsigned width);
@@ -149,6 +167,7 @@ class Decoder {
   std::map<std::string, std::uint32_t> parameter_offsets_;
   std::set<std::uint32_t> fixed_rows_;     // constants, special values and parameters
   std::uint32_t carry_row_ = nowhere;
+  std::size_t frames_begin_ = 0;           // in local memory
   bool open_ = false;                      // a segment is being filled
   struct Unfinished {
     std::string conversion;

@@ -46,8 +46,8 @@ struct Gpu {
   outcome::DeviceFacts facts;
 };
 
-const std::array<Gpu, 13>& records() {
-  static const std::array<Gpu, 13> all{{
+const std::array<Gpu, 14>& records() {
+  static const std::array<Gpu, 14> all{{
       // NVIDIA H100 Tensor Core GPU datasheet (SXM): 80 GB, 3.35 TB/s; FP64 34, FP32 67, TF32 989 and FP16 1,979 TFLOPS, the last
       // two with sparsity, so half of them here. H100 white paper: 132 SMs, 50 MB L2, 256 KB L1 per SM of which 228 KB shared,
       // 2,048 threads. 67 TFLOPS are 132 SMs of 128 lanes at 1,980 MHz, the maximum that the driver reports.
@@ -71,6 +71,9 @@ const std::array<Gpu, 13>& records() {
       // NVIDIA A10 datasheet: 24 GB GDDR6, 600 GB/s; FP32 31.2, TF32 62.5, FP16 125 TFLOPS dense. GA102 white paper: 72 SMs of 128
       // lanes at 1,695 MHz are 31.2 TFLOPS, 6,144 KB L2, the rest as the RTX 3090's.
       {"A10", record("A10", 8, 6, 72, 1.695e9, std::size_t{24} << 30, 600e9, 6 * mib, 100 * kib, 1536, 16, 31.2e12, 0.488e12, 125e12, 62.5e12)},
+      // NVIDIA RTX A6000 datasheet: 48 GB GDDR6, 768 GB/s; FP32 38.7 TFLOPS, FP16 309.7 TFLOPS with sparsity, so half of them here, and
+      // TF32 half as many again. GA102 white paper: 84 SMs of 128 lanes at 1,800 MHz are 38.7 TFLOPS, the rest as the A10's.
+      {"A6000", record("RTX A6000", 8, 6, 84, 1.8e9, std::size_t{48} << 30, 768e9, 6 * mib, 100 * kib, 1536, 16, 38.7e12, 0.605e12, 154.8e12, 77.4e12)},
       // NVIDIA L4 datasheet: 24 GB GDDR6, 300 GB/s; FP32 30.3, TF32 120 and FP16 242 TFLOPS with sparsity, so half of them here. Ada
       // white paper: 58 SMs of 128 lanes, 48 MB L2, FP64 at 1/64. 30.3 TFLOPS are 2,040 MHz.
       {"L4", record("L4", 8, 9, 58, 2.04e9, std::size_t{24} << 30, 300e9, 48 * mib, 100 * kib, 1536, 24, 30.3e12, 0.473e12, 121e12, 60e12)},

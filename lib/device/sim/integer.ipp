@@ -104,6 +104,16 @@ void division_rows(const Adder& add, const std::string& t) {
   add.whole("rem." + t, std::string(3, width), &divide<T, true>);
 }
 
+// The place of the |offset|-th set bit of a mask, from `base` on upwards, or downwards where the offset is negative.
+inline u32 nth_set_bit(u32 mask, u32 base, u32 offset) {
+  const s32 wanted = static_cast<s32>(offset);
+  if (wanted == 0) return base < 32 && (mask >> base & 1) ? base : ~0u;
+  s64 left = wanted < 0 ? -s64{wanted} : s64{wanted};
+  for (s64 at = base; at >= 0 && at < 32; at += wanted < 0 ? -1 : 1)
+    if ((mask >> at & 1) && --left == 0) return static_cast<u32>(at);
+  return ~0u;
+}
+
 inline u32 reverse_bits(u32 v) {
   v = ((v >> 1) & 0x55555555u) | ((v & 0x55555555u) << 1);
   v = ((v >> 2) & 0x33333333u) | ((v & 0x33333333u) << 2);
@@ -307,6 +317,7 @@ void bit_rows(const Adder& add) {
   add("clz.b64", [](u64 a) -> u32 { return static_cast<u32>(std::countl_zero(a)); });
   add("brev.b32", [](u32 a) -> u32 { return reverse_bits(a); });
   add("brev.b64", [](u64 a) -> u64 { return static_cast<u64>(reverse_bits(static_cast<u32>(a))) << 32 | reverse_bits(static_cast<u32>(a >> 32)); });
+  add("fns.b32", [](u32 a, u32 b, u32 c) -> u32 { return nth_set_bit(a, b, c); });
   add("bmsk.clamp.b32", [](u32 a, u32 b) -> u32 { return a >= 32 || b == 0 ? 0 : (b >= 32 ? ~0u : (1u << b) - 1) << a; });
   add("bmsk.wrap.b32", [](u32 a, u32 b) -> u32 { return (b & 31) == 0 ? 0 : ((1u << (b & 31)) - 1) << (a & 31); });
   add("szext.clamp.u32", [](u32 a, u32 b) -> u32 { return b == 0 ? 0 : b >= 32 ? a : a & ((1u << b) - 1); });

@@ -40,6 +40,8 @@ std::string message_of(const base::Diagnostic& diagnostic, const Module& module,
 
 tl::expected<std::map<std::string, std::uint64_t>, std::string> SimDevice::place_variables(const Module& parsed, LoadedModule& module) {
   std::map<std::string, std::uint64_t> addresses;
+  for (const Function& function : parsed.functions)
+    if (function.defined && !function.entry) addresses[function.name] = code_window + 16 * (1 + addresses.size());
   std::vector<std::pair<const Variable*, Allocation*>> placed;
   for (const Variable& variable : parsed.variables) {
     if (variable.space == Space::shared) continue;

@@ -37,11 +37,18 @@ enum class ShadowMode : std::uint8_t;  // sim.hpp
 inline constexpr std::uint64_t shared_window = std::uint64_t{0x71} << 40;
 inline constexpr std::uint64_t local_window = std::uint64_t{0x72} << 40;
 inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t code_window = std::uint64_t{0x73} << 40;  // addresses of functions
 
 struct Frame {
   std::uint32_t pc = 0, mask = 0, join = nowhere;
   bool call = false;        // the lowest frame of a called function
   std::uint16_t path = 0;   // 0: all the warp's lanes together; else which divergent side this is
+};
+
+// What a call put aside of its caller (SavedRows), and how many frames the warp had then.
+struct SavedFrame {
+  std::size_t depth = 0;
+  std::vector<std::byte> rows, locals;
 };
 
 // A group of asynchronous copies that a warp has started.
@@ -63,6 +70,8 @@ struct alignas(64) Warp {
   Block* block = nullptr;
   Worker* worker = nullptr;
   std::vector<Frame> stack;
+  std::vector<SavedFrame> saved;
+  std::size_t saved_bytes = 0;
   std::byte* local = nullptr;             // lane after lane
   WordFlags* local_written = nullptr;
   std::vector<CopyGroup> copies;          // committed groups, oldest first

@@ -57,7 +57,8 @@ struct Statement {
   bool guard_negated = false;
   int line = 0, column = 0;        // in the PTX text
   int source_line = 0;             // in the kernel file, from .loc; 0: unknown
-  // Only of a call: the callee's name is operand 0's; arguments and results are .param variables.
+  // Only of a call: operand 0 is a label with the callee's name, or a register with its address; arguments and results are .param
+  // variables.
   std::vector<std::string> arguments, results;
 };
 

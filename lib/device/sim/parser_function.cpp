@@ -194,6 +194,8 @@ void Parser::call_statement(Statement& statement) {
   Operand callee;
   callee.kind = Operand::Kind::label;
   callee.name = word("a function's name");
+  callee.reg = find_register(callee.name);
+  if (callee.reg >= 0) callee.kind = Operand::Kind::reg;
   statement.operands.push_back(callee);
   if (accept(",")) {
     if (token_.is("(")) statement.arguments = names();

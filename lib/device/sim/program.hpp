@@ -91,6 +91,19 @@ struct SpecialRow {
   std::uint64_t addend = 0;
 };
 
+// What of a function is put aside while it may be called again: rows of registers with the bytes of an element (0: a predicate), and
+// ranges of local memory.
+struct SavedRows {
+  struct Row {
+    std::uint32_t offset = 0, width = 0;
+  };
+  struct Local {
+    std::uint32_t offset = 0, bytes = 0;
+  };
+  std::vector<Row> rows;
+  std::vector<Local> locals;
+};
+
 // A kernel with its callees, ready to run for any launch.
 struct Program {
   std::string name;
@@ -113,6 +126,9 @@ struct Program {
   std::size_t shared_bytes = 0;                 // static; dynamic shared memory follows, aligned
   std::size_t dynamic_align = 16;
   std::size_t local_bytes = 0;                  // per lane
+  std::size_t frame_bytes = 0, frames_bytes = 0;  // of them, for functions that call themselves: of a frame, of all frames
+  std::uint32_t frame_row = nowhere;            // how far the frames of a lane have grown, in bytes
+  std::vector<SavedRows> saved;                 // of those functions
   unsigned max_threads = 0;
   std::array<unsigned, 3> cluster{};            // that the kernel asks for; 0: none
   bool fixed_order = false;       // what it computes depends on the order of blocks: run them one after another

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers' bookkeeping, traps, assertions, printf, clocks, and the copies that a call makes.
+// Barriers' bookkeeping, traps, assertions, printf, clocks, and what calls copy.
 #include "sim/families.hpp"
 
 #include "sim/access.hpp"
@@ -138,6 +138,81 @@ void copy_local(Warp& w, const Instruction& i) {
   }
 }
 
+constexpr std::size_t most_saved = std::size_t{16} << 20;  // per warp
+
+// Before a call that may lead to its caller again: puts the caller's rows aside (list: which) and takes the next frame (a: of lanes).
+void save_frame(Warp& w, const Instruction& i) {
+  const Program& program = *w.worker->launch->program;
+  const SavedRows& wanted = program.saved[i.list];
+  u64* grown = row<u64>(w, i.a);
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (w.saved_bytes < most_saved && (program.frame_bytes == 0 || grown[lane] + 2 * program.frame_bytes <= program.frames_bytes)) continue;
+    report(w, i, Kind::stack_overflow, lane, 0, "a function calls itself more often than memory holds its variables");
+    w.worker->launch->aborted = true;
+    return;
+  }
+  SavedFrame frame{w.stack.size(), {}, {}};
+  for (const auto [offset, width] : wanted.rows)
+    frame.rows.insert(frame.rows.end(), w.rows + offset, w.rows + offset + std::max(4u, 32 * width));
+  for (const auto [offset, bytes] : wanted.locals)
+    for (int lane = 0; lane < 32; ++lane) frame.locals.insert(frame.locals.end(), local_bytes(w, lane, offset), local_bytes(w, lane, offset) + bytes);
+  w.saved_bytes += frame.rows.size() + frame.locals.size();
+  w.saved.push_back(std::move(frame));
+  for (u32 rest = w.mask; rest; rest &= rest - 1) grown[std::countr_zero(rest)] += program.frame_bytes;
+}
+
+// After it. What was put aside for lanes that ended in the call is dropped.
+void restore_frame(Warp& w, const Instruction& i) {
+  const Program& program = *w.worker->launch->program;
+  while (!w.saved.empty() && w.saved.back().depth > w.stack.size()) {
+    w.saved_bytes -= w.saved.back().rows.size() + w.saved.back().locals.size();
+    w.saved.pop_back();
+  }
+  if (w.saved.empty() || w.saved.back().depth != w.stack.size()) return;  // the launch ends because there was no memory to save it
+  const SavedFrame& frame = w.saved.back();
+  const std::byte* from = frame.rows.data();
+  for (const auto [offset, width] : program.saved[i.list].rows) {
+    if (width == 0) {
+      u32 before = 0;
+      std::memcpy(&before, from, 4);
+      u32* now = row<u32>(w, offset);
+      *now = (*now & ~w.mask) | (before & w.mask);
+    }
+    for (u32 rest = width == 0 ? 0 : w.mask; rest; rest &= rest - 1) {
+      const u32 at = static_cast<u32>(std::countr_zero(rest)) * width;
+      std::memcpy(w.rows + offset + at, from + at, width);
+    }
+    from += std::max(4u, 32 * width);
+  }
+  from = frame.locals.data();
+  for (const auto [offset, bytes] : program.saved[i.list].locals) {
+    for (u32 rest = w.mask; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      std::memcpy(local_bytes(w, lane, offset), from + static_cast<u32>(lane) * bytes, bytes);
+      set_written(w.local_written, static_cast<u64>(lane) * program.local_bytes + offset, bytes);
+    }
+    from += std::size_t{32} * bytes;
+  }
+  for (u32 rest = w.mask; rest; rest &= rest - 1) row<u64>(w, i.a)[std::countr_zero(rest)] -= program.frame_bytes;
+  w.saved_bytes -= frame.rows.size() + frame.locals.size();
+  w.saved.pop_back();
+}
+
+// a: addresses; list, extra: rows with those of functions.
+void check_callee(Warp& w, const Instruction& i) {
+  const Program& program = *w.worker->launch->program;
+  const u64* address = row<const u64>(w, i.a);
+  for (u32 rest = w.mask; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const auto first = program.lists.begin() + i.list;
+    if (std::any_of(first, first + i.extra, [&](u32 known) { return row<const u64>(w, known)[lane] == address[lane]; })) continue;
+    report(w, i, Kind::out_of_bounds, lane, address[lane], "calls an address where no function of this kind is");
+    w.worker->launch->aborted = true;
+    return;
+  }
+}
+
 // Time as the number of instructions run, so that results do not depend on the host.
 template <class T>
 void clock(Warp& w, const Instruction& i) {
@@ -165,6 +240,9 @@ void add_system_operations(Operations& table) {
   both(table, "___assertfail", &assert_fail);
   both(table, "_vprintf", &print);
   both(table, "_copy_local", &copy_local);
+  both(table, "_save_frame", &save_frame);
+  both(table, "_restore_frame", &restore_frame);
+  both(table, "_check_callee", &check_callee);
   both(table, "_nanosleep", &sleep);
   both(table, "_clock.4", &clock<u32>);
   both(table, "_clock.8", &clock<u64>);

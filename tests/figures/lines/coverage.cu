@@ -917,3 +917,18 @@ __global__ void positions_(const float* X, float* Y, long long n, int M) {
   RESULT(i, n);
   Y[i] = X[i] + i % M * 0.5f - (3 + 2 * (i % M));
 }
+
+//@ task    copied_signs
+//@ torch   Y = torch.copysign(A, B) / (1 + torch.linalg.vecdot(A, B).abs().unsqueeze(1))
+//@ size    N = 4096, M = 4096
+//@ check   N = 7, M = 33
+//@ input   A: float32[N, M]
+//@ input   B: float32[N, M]
+//@ output  Y: float32[N, M]
+//@ launch  copied_signs_<<<ceil_div(N * M, 256), 256>>>(A, B, Y, N * M, M)
+__global__ void copied_signs_(const float* A, const float* B, float* Y, long long n, int M) {
+  RESULT(i, n);
+  float sum = 0;
+  for (long long j = i / M * M; j < i / M * M + M; ++j) sum += A[j] * B[j];
+  Y[i] = copysignf(A[i], B[i]) / (1 + fabsf(sum));
+}

@@ -137,6 +137,11 @@ def bit_cases():
             case(f"dp4a.{x}32.{y}32", "4=444", [e(), e(), e()], lambda a, b, c: (c + sum(part(a, k, x, 8) * part(b, k, y, 8) for k in range(4))) & mask(32))
             for half, shift in (("lo", 0), ("hi", 2)):
                 case(f"dp2a.{half}.{x}32.{y}32", "4=444", [e(), e(), e()], lambda a, b, c: (c + sum(part(a, k, x, 16) * part(b, k + shift, y, 8) for k in range(2))) & mask(32))
+    def nth_set(a, b, c):
+        places = range(b, 32) if signed(c, 32) >= 0 else range(b, -1, -1)
+        found = [k for k in places if a >> k & 1][:max(1, abs(signed(c, 32)))]
+        return next((k for k in found if k == b), mask(32)) if c == 0 else found[-1] if len(found) == abs(signed(c, 32)) else mask(32)
+    case("fns.b32", "4=444", [e(), [0, 1, 7, 16, 31], [0, 1, 2, 5, 32, mask(32), mask(32) - 1, mask(32) - 6]], nth_set)
     case("bmsk.clamp.b32", "4=44", [[0, 1, 8, 31, 32, 40], [0, 1, 8, 31, 32, 33, 99]], lambda a, b: sum(1 << k for k in range(32) if a <= k < a + b))
     case("add.sat.s32", "4=44", [e(), e()], lambda a, b: max(-2**31, min(2**31 - 1, signed(a, 32) + signed(b, 32))) & mask(32))
     case("sub.sat.s32", "4=44", [e(), e()], lambda a, b: max(-2**31, min(2**31 - 1, signed(a, 32) - signed(b, 32))) & mask(32))

@@ -71,6 +71,18 @@ std::string text(const json& messages) { return messages.back()["content"]; }
 
 }  // namespace
 
+TEST_CASE("a task on which no speed-up can be earned gives no rows") {
+  dataset::Options options;
+  options.split = "all";
+  std::vector<store::Run> runs = {run(), run()};
+  runs[0].result.start.reference.findings.push_back({outcome::TaskVerdict::input_range, "a remark"});
+  runs[1].result.start.reference.findings.push_back({outcome::TaskVerdict::degenerate, "100 % of C is 0"});
+  const auto made = dataset::rows(runs, {}, options);
+  CHECK(made.tasks == 1);
+  CHECK(made.no_measure == 1);
+  CHECK(made.lines.size() == 3);
+}
+
 TEST_CASE("sft: every distinct right answer, in the form that replies are read in") {
   const auto list = rows(Purpose::sft);
   REQUIRE(list.size() == 3);
@@ -153,7 +165,7 @@ TEST_CASE("rows of a structure for testing are in no training file") {
   options.split = test ? "train" : "test";
   const auto none = dataset::rows(runs, {}, options);
   CHECK(none.lines.empty());
-  CHECK(none.left_out == 1);
+  CHECK(none.other_split == 1);
   options.split = test ? "test" : "train";
   CHECK(dataset::rows(runs, {}, options).lines.size() == 3);
 }
