@@ -487,3 +487,31 @@ KERNEL(in_flight_read_too_many_left_ok) {
   float second = s[1][T];
   c[I] = first + second;
 }
+
+// ---- functions that call themselves, and functions that are called by their address ----
+__device__ float count_down(int from, float* up);
+KERNEL(stack_overflow_endless_bad) {
+  float sum = 0;
+  c[I] = count_down(-1 - b[T], &sum) + sum;
+}
+__device__ __noinline__ float count_down(int from, float* up) {
+  float mine[2] = {(float)from, 0};
+  if (from != 0) *up += count_down(from - 1, mine + 1);  // FAULT
+  *up += mine[1];
+  return mine[0];
+}
+KERNEL(stack_overflow_endless_ok) {
+  float sum = 0;
+  c[I] = count_down(b[T] % 8, &sum) + sum;
+}
+__device__ __noinline__ float twice(float x) { return 2 * x; }
+__device__ __noinline__ float thrice(float x) { return 3 * x; }
+typedef float (*Function)(float);
+KERNEL(out_of_bounds_call_bad) {
+  Function known[] = {&twice, &thrice, nullptr};
+  c[I] = known[b[T] % 3](a[I]);  // FAULT
+}
+KERNEL(out_of_bounds_call_ok) {
+  Function known[] = {&twice, &thrice, nullptr};
+  c[I] = known[b[T] % 2](a[I]);
+}

@@ -23,7 +23,7 @@ struct Fault {
 // Kernels and their marks, from the source itself.
 std::vector<Fault> faults() {
   static const std::vector<std::string> kinds{"out_of_bounds", "misaligned",       "uninitialised",    "shared_race", "global_race",
-                                              "divergent_barrier", "bad_warp_mask", "division_by_zero", "trap",        "in_flight_read"};
+                                              "divergent_barrier", "bad_warp_mask", "division_by_zero", "trap",        "in_flight_read", "stack_overflow"};
   std::vector<Fault> found;
   std::istringstream source(text_of("tests/ptx/faults/faults.cu"));
   int number = 0;
