@@ -4,6 +4,19 @@
 # Declares the part lib/<folder> as target cudal1_<name>. It sees the headers of the parts it links and of no other,
 # because each part has an include root of its own (a link build/include/<name>/<name> -> lib/<folder>). A part may only
 # link parts declared above it, so a cycle cannot be written. LIBRARIES stay private to the part.
+#
+# A test compiles each header alone that another part includes (rules.headers_alone). The others stand first in the source of their
+# name (rules.includes), so a build of single sources sees whether they do.
+execute_process(COMMAND grep -roE --include=*.hpp --include=*.cpp --include=*.ipp "^#include \"[a-z_0-9]+/[a-z_0-9]+\\.hpp\"" lib cli runtime tests
+                WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE includes)
+string(REGEX MATCHALL "[^\n]+" includes "${includes}")
+foreach(include IN LISTS includes)
+  if(include MATCHES "([a-z_0-9]+)/[^/]+:#include \"(([a-z_0-9]+)/.*)\"" AND NOT CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_3)
+    list(APPEND CUDAL1_SHARED_HEADERS "${CMAKE_MATCH_2}")
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES CUDAL1_SHARED_HEADERS)
+
 function(add_part name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "LINKS;LIBRARIES")
   if(NOT arg_FOLDER)
@@ -19,7 +32,9 @@ function(add_part name)
   set(public_headers "")
   foreach(header IN LISTS headers)
     get_filename_component(file "${header}" NAME)
-    list(APPEND public_headers "${root}/${name}/${file}")
+    if("${name}/${file}" IN_LIST CUDAL1_SHARED_HEADERS)
+      list(APPEND public_headers "${root}/${name}/${file}")
+    endif()
   endforeach()
 
   if(sources)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pytorch/host_state.hpp"
+#include "pytorch/host.hpp"
 
 #include "base/clock.hpp"
 #include "base/defence.hpp"
 #include "base/file.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "pytorch/host_state.hpp"
 #include "pytorch/interface.hpp"
 #include "pytorch/measured.hpp"
 #include "reference/rule.hpp"

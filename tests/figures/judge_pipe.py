@@ -48,6 +48,13 @@ def of_sweep(folder, count):
     return {name: found[name] for name in random.Random(1).sample(names, min(count, len(names)))}
 
 
+def broken(answer, kind):
+    if kind == "syntax":
+        return answer.replace(";", " @;", 1)
+    at = answer.rfind("] = ")      # the last store is off by a little
+    return answer[:at] + "] = 1.001f * " + answer[at + 4:] if at > 0 else answer
+
+
 def load(tasks, count, dice):
     """Lines of (id, task file, answer): each answer once, repetitions, and broken ones."""
     names = list(tasks)
@@ -56,11 +63,8 @@ def load(tasks, count, dice):
     while len(lines) < count:
         task, answer = dice.choice(plain)
         kind = dice.choice(["again", "syntax", "wrong", "other"])
-        if kind == "syntax":
-            answer = answer.replace(";", " @;", 1)
-        elif kind == "wrong":      # the last store is off by a little
-            at = answer.rfind("] = ")
-            answer = answer[:at] + "] = 1.001f * " + answer[at + 4:] if at > 0 else answer
+        if kind in ("syntax", "wrong"):
+            answer = broken(answer, kind)
         elif kind == "other":
             task = dice.choice([name for name in names if name != task])
         lines.append((task, answer))
@@ -137,31 +141,38 @@ HIGHEST = 2.9   # a screening above 3 earns no more than 3 until it is confirmed
 
 
 def noise(cudal1, tasks, scores, count, options):
-    """Lines of text: one kernel under many names, so that each is judged; the spread of each reward beside that of the task's answers. `scores` are known ones by task."""
+    """Lines of text: one kernel under many names, so that each is judged; the spread of each reward beside that of the task's right answers, and beside that of a group as
+    training has it, in which each of these answers has one beside it that does not compile and one that is wrong. `scores` are known ones by task."""
     def spread(task):
         own = scores.get(task, [])
         return (max(own, default=0) < HIGHEST, max(own) / min(own) if len(own) > 1 else 0)
 
     task = max(tasks, key=spread)
     others = [(f"other {i}", task, answer) for i, answer in enumerate(tasks[task])]
+    failures = [(f"{kind} {i}", task, broken(answer, kind)) for kind in ("syntax", "wrong") for i, answer in enumerate(tasks[task])]
     copies = [(str(i), task, f"#define NOBODY_{i} {i}\n" + tasks[task][-1]) for i in range(count)]
     with tempfile.TemporaryDirectory() as store:
         options = [*options, "--store", store]
         judge(cudal1, others, [*options, "--reward", "kevin"])   # then the task's mean and best stand still
         judge(cudal1, copies, [*options, "--reward", "kevin"])
         for shape in ("paper", "log", "milestones", "kevin", "correct"):
-            yield rewarded(cudal1, task, others, copies, options, shape)
+            yield rewarded(cudal1, task, others, failures, copies, options, shape)
 
 
-def rewarded(cudal1, task, others, copies, options, shape):
-    got, _, _ = judge(cudal1, others + copies, [*options, "--reward", shape])
-    rewards = [got[name]["reward"] for name, _, _ in copies if got[name]["reward"] is not None]
-    group = [got[name]["reward"] for name, _, _ in others if got[name]["reward"] is not None]
+def rewarded(cudal1, task, others, failures, copies, options, shape):
+    got, _, _ = judge(cudal1, others + failures + copies, [*options, "--reward", shape])
+
+    def rewards(lines):
+        return [got[name]["reward"] for name, _, _ in lines if got[name]["reward"] is not None]
+
+    def beside(lines):
+        group = statistics.pstdev(rewards(lines)) if rewards(lines) else 0
+        return f"{len(rewards(lines))}, deviation {group:.4f}: " + (f"{100 * own / group:.1f} % of it" if group else "the group has none")
+
+    own = statistics.pstdev(rewards(copies)) if rewards(copies) else 0
     scores = [got[name]["score"] for name, _, _ in copies if got[name]["score"]]
-    own, all_of_them = (statistics.pstdev(each) if each else 0 for each in (rewards, group))
-    share = f"{100 * own / all_of_them:.1f} % of it" if all_of_them else "the group has none"
-    return (f"reward {shape}, {task.parent.name if task.stem == 'task' else task.stem}: {len(rewards)} of one kernel ({min(scores, default=0):.3f}x to {max(scores, default=0):.3f}x), deviation {own:.4f}; "
-            f"{len(group)} answers of its task, deviation {all_of_them:.4f}: {share}")
+    return (f"reward {shape}, {task.parent.name if task.stem == 'task' else task.stem}: {len(rewards(copies))} of one kernel ({min(scores, default=0):.3f}x to {max(scores, default=0):.3f}x), deviation {own:.4f}; "
+            f"right answers of its task {beside(others)}; with failures {beside(others + failures)}")
 
 
 def work(lines, got):

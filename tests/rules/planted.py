@@ -29,6 +29,7 @@ PLANTED = [
     ("includes", "lib/base/file.cpp", append("\n#include <curl/curl.h>\n"), "<curl/curl.h>"),
     ("includes", "lib/search/search.cpp", append("\n#include <CLI/CLI.hpp>\n"), "<CLI/CLI.hpp>"),
     ("includes", "lib/outcome/judgement.hpp", append("\n#include <nlohmann/json.hpp>\n"), "JSON"),
+    ("includes", "lib/base/text.cpp", replace('#include "base/text.hpp"\n', ""), "text.hpp"),
     ("generated_code", "lib/families/scan.cpp", append("\nstd::string cut(const std::string& code) { return code.substr(3); }\n"), "scan.cpp"),
     ("generated_code", "lib/algebra/lower.cpp", append("\nvoid edit(std::string& text) { text.erase(0, 6); }\n"), "lower.cpp"),
     ("generated_code", "lib/families/windows.cpp", append("\nvoid edit(std::string& code) { code.replace(0, 1, \"\"); }\n"), "windows.cpp"),

@@ -41,6 +41,15 @@ def includes(tree, _binary):
                     if not name.startswith("tests/"):
                         yield f"{where}: only {' and '.join(homes)} may include {header}"
     yield from shared_json(tree)
+    yield from own_header_first(tree)
+
+
+def own_header_first(tree):
+    """So a build of single sources finds a header that does not stand alone."""
+    for path in files(tree, ("*.cpp",), ["lib", "cli"]):
+        first = re.search(r'^#include [<"](.*)[>"]', path.read_text(), re.M)
+        if path.with_suffix(".hpp").exists() and not (first and first.group(1).endswith(path.stem + ".hpp")):
+            yield f"{path.relative_to(tree).as_posix()}: include its own header, {path.stem}.hpp, first"
 
 
 def part_of(name):
