@@ -138,7 +138,7 @@ void copy_local(Warp& w, const Instruction& i) {
   }
 }
 
-constexpr std::size_t most_saved = std::size_t{16} << 20;  // per warp
+constexpr std::size_t most_saved = std::size_t{1} << 20;  // per warp, of which thousands may wait for each other
 
 // Before a call that may lead to its caller again: puts the caller's rows aside (list: which) and takes the next frame (a: of lanes).
 void save_frame(Warp& w, const Instruction& i) {
