@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/spawn.hpp"
 #include "catch.hpp"
 #include "search/fakes.hpp"
 #include "store/event.hpp"
+#include "store/folder_lock.hpp"
 #include "store/journal.hpp"
 #include "store/run.hpp"
 #include "store/run_folder.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace cudal1;
 namespace fs = std::filesystem;
@@ -94,6 +102,44 @@ TEST_CASE("two processes do not work in one folder") {
   const store::RunFolder first(folder.path(), task, plain());
   CHECK_THROWS_WITH(store::RunFolder(folder.path(), task, plain()), containing("another cudal1 works in"));
   CHECK(store::list(folder.path().parent_path()).size() >= 1);
+}
+
+// Another thread may fork just then; its process has the lock's file until it executes its program.
+TEST_CASE("a folder is free once its run is over, whoever was forked meanwhile") {
+  const base::TemporaryFolder folder;
+  std::optional<store::FolderLock> lock(std::in_place, folder.path());
+  base::Pipe pipe;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte;
+    pipe.write.reset();
+    _exit(::read(pipe.read.value(), &byte, 1) == 0 ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  CHECK(store::FolderLock::held(folder.path()));
+  lock.reset();
+  CHECK_FALSE(store::FolderLock::held(folder.path()));
+  CHECK_NOTHROW(store::FolderLock(folder.path()));
+  pipe.write.reset();
+  CHECK(::waitpid(child, nullptr, 0) == child);
+}
+
+TEST_CASE("who asks whether a folder is held is in nobody's way") {
+  const base::TemporaryFolder folder;
+  base::write_file(folder.path() / "lock", "");
+  std::atomic<bool> over = false;
+  std::thread asking([&] {
+    while (!over) store::FolderLock::held(folder.path());
+  });
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) try {
+      const store::FolderLock lock(folder.path());
+    } catch (const base::Error&) {
+      ++refused;
+    }
+  over = true;
+  asking.join();
+  CHECK(refused == 0);
 }
 
 TEST_CASE("a folder that cannot be made is an error with a next step") {
