@@ -41,6 +41,8 @@ constexpr double seconds(const Work& kernel, double rate = memory_rate, double f
 constexpr double product(bool exact) { return exact ? 0.8 : 0.3; }
 // Of factors in 16 bits: twice the operations of TF32 in an instruction, half of the bytes. Estimate, not measured yet.
 constexpr double half_product = 0.15;
+// Of factors in float64, as fast as fp32 without tensor cores on GPUs for data centres. Estimate.
+constexpr double double_product = 1;
 // By warpgroups (wgmma), of halves: three products, or one. Table of products by warpgroups: 4096³ in 0.656 ms and 8192³ in 5.41 ms, what prepares
 // them included; bf16 in 0.191 and 1.665 ms.
 constexpr double warpgroup_product(bool exact) { return exact ? 0.2 : 0.07; }

@@ -18,7 +18,7 @@ GemmOperands gemm_operands_of(const Region& region, const Dag& dag, const Buffer
   const auto factor = [&](int id) {
     GemmOperand result;
     const Node& operand = node(id);
-    if (operand.dtype != tensor::Dtype::float32) throw NotCovered{"products are covered for float32 only"};
+    if (operand.dtype != tensor::Dtype::float32 && operand.dtype != tensor::Dtype::float64) throw NotCovered{"products are covered for float32 and float64 only"};
     int stored = id;
     if (buffers.count(id) == 0 && operand.is<Permute>()) {
       result.swapped = true;
@@ -96,7 +96,7 @@ double GemmOperands::operations(const schedule::Machine& machine, std::int64_t p
 double GemmOperands::bytes() const {
   const auto rows = static_cast<double>(n.values[0]), columns = static_cast<double>(m.values[0]);
   return static_cast<double>(batches.values[0]) *
-         (4.0 * rows * columns + static_cast<double>(tensor::size_of(left.dtype)) * static_cast<double>(depth.values[0]) * (rows + columns));
+         ((doubles() ? 8.0 : 4.0) * rows * columns + static_cast<double>(tensor::size_of(left.dtype)) * static_cast<double>(depth.values[0]) * (rows + columns));
 }
 
 }  // namespace cudal1::families

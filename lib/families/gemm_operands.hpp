@@ -16,7 +16,7 @@ using namespace schedule;
 // One factor of a product of matrices, as it lies in memory.
 struct GemmOperand {
   std::string buffer;
-  tensor::Dtype dtype = tensor::Dtype::float32;  // in memory: float32, or of 16 bits
+  tensor::Dtype dtype = tensor::Dtype::float32;  // in memory: float32, float64, or of 16 bits
   bool swapped = false;   // stored with its last two dimensions the other way round
   tensor::Extent stride;  // between matrices of a batch; 0: one for all
   std::optional<Triangle> triangle;
@@ -33,6 +33,7 @@ struct GemmOperands {
 
   bool many_batches() const;  // more than a grid has layers
   bool half() const { return tensor::size_of(left.dtype) == 2; }
+  bool doubles() const { return tensor::size_of(left.dtype) == 8; }
   // The condition under which packs of `pack` elements are aligned and never cross an edge.
   std::string whole(Arguments& arguments, int pack = 4) const;
   // `begin` and `end` of those of `all` depths that a tile's results need, as declarations; empty where that is all of them.

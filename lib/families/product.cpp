@@ -123,14 +123,32 @@ std::string depth_range(const GemmOperands& factors, const std::string& K, const
   return factors.left.triangle || factors.right.triangle ? "" : fmt::format("  const int begin = 0, end = {};\n", K);
 }
 
-// Of one stage in shared memory, padding included.
-std::string tile_elements(bool along, const std::string& tile, const std::string& step, bool half) {
-  return along ? fmt::format("{} * ({} + {})", tile, step, half ? 8 : 4) : fmt::format("{} * ({} + 8)", step, tile);
+// A way to multiply tiles on the tensor cores. Its device code has a function `tile` that adds products up in `sums`; in shared memory it pads a line of a
+// tile by `along` elements where neighbours lie along the depth, and a depth by `across` where they do not. It copies packs of `pack` elements.
+struct TileProduct {
+  std::string_view tile, sums;
+  int along, across, pack, step;
+  std::int64_t sides;  // rows and columns of a tile, together: more than this, and the sums find no room in registers
+  double cost;         // time of an operation, of that without tensor cores
+
+  // Of one stage in shared memory, padding included.
+  std::string elements(bool depth_along, const std::string& lines) const {
+    return depth_along ? fmt::format("{} * ({} + {})", lines, step, along) : fmt::format("{} * ({} + {})", step, lines, across);
+  }
+};
+
+TileProduct tile_product(const GemmOperands& factors, const Variant& variant) {
+  if (factors.half()) return {"half_tile", "float", 8, 8, 8, 32, 256, costs::half_product};
+  if (factors.doubles()) return {"double_tile", "double", 4, 4, 2, 16, 192, costs::double_product};
+  return {"tensor_tile", "float", 4, 8, 4, 32, 256, costs::product(variant.exact())};
 }
 
 void tell_techniques(const GemmOperands& factors, const std::string& name, const std::string& rows, const std::string& columns, KernelFile& file) {
   if (factors.half()) {
     use_half_tensor_cores(file, name, factors.left.dtype);
+  } else if (factors.doubles()) {
+    file.helper("double_tiles.cuh");
+    file.technique(Technique::tensor_cores, fmt::format("`{}` multiplies factors in float64 as they are.", name));
   } else {
     use_tensor_cores(file, name, "the factors");
     file.helper("tensor_tiles.cuh");
@@ -149,11 +167,13 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const GemmOperands factors = gemm_operands_of(region, dag, buffers);
   const GemmOperand &left = factors.left, &right = factors.right;
   const tensor::Extent &n = factors.n, &m = factors.m, &batches = factors.batches;
-  const std::int64_t parts = file.variant().splits() && !left.triangle && !right.triangle ? depth_parts(factors, file.machine().team_multiprocessors()) : 1;
+  const TileProduct way = tile_product(factors, file.variant());
+  const std::int64_t parts = file.variant().splits() && !factors.doubles() && !left.triangle && !right.triangle ? depth_parts(factors, file.machine().team_multiprocessors()) : 1;
   const std::string name = file.unique("tensor_matmul");
   const bool large = n.values[0] * m.values[0] >= 1024 * 1024 && !file.variant().wide;
   const std::vector<std::int64_t> tiles = large ? std::vector<std::int64_t>{128, 64} : std::vector<std::int64_t>{64, 128};
-  const std::string rows = file.tune("TILE_N", tiles), columns = file.tune("TILE_M", tiles);
+  const std::string rows = file.tune("TILE_N", way.sides < 256 ? std::vector<std::int64_t>{64, 128} : tiles);
+  const std::string columns = file.tune("TILE_M", tiles, way.sides < 256 ? fmt::format("{} + TILE_M <= {}", rows, way.sides) : "");
   std::vector<std::int64_t> cuts{parts};
   if (parts > 2) cuts.push_back(std::max<std::int64_t>(2, parts / 4));
   const std::string splits = parts > 1 ? file.tune("PARTS", cuts) : "1";
@@ -175,16 +195,15 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const std::string batch_coordinates = matrix_coordinates(region, "blockIdx.z", at, arguments);
   const Epilogue after = epilogue(region, dag, at, parts > 1 ? 2 : 8, last);
 
-  const std::string step = "32", stages = tile_stages(rows, columns, file.machine());
+  const std::string step = std::to_string(way.step), stages = tile_stages(rows, columns, file.machine());
   const std::string range = depth_range(factors, K, splits, step, parts);
   const std::string store =
       parts > 1
           ? fmt::format("        {}[(size_t(blockIdx.z) * {} + row) * {} + column] = sum[i][j][q];\n", sums, N, M)
-          : fmt::format("        const float produced = sum[i][j][q];\n{}        {}\n", after.statements, after.store);
+          : fmt::format("        const {} produced = sum[i][j][q];\n{}        {}\n", way.sums, after.statements, after.store);
   const std::string left_at = left.at_batch(a, arguments), right_at = right.at_batch(b, arguments);
-  const bool half = factors.half();
-  const std::string whole = factors.whole(arguments, half ? 8 : 4);
-  file.kernel("tensor_product.cuh", {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"tile", half ? "half_tile" : "tensor_tile"}, {"left", left_at}, {"right", right_at},
+  const std::string whole = factors.whole(arguments, way.pack);
+  file.kernel("tensor_product.cuh", {{"name", name}, {"element", tensor::cuda_name(left.dtype)}, {"tile", way.tile}, {"sums", way.sums}, {"left", left_at}, {"right", right_at},
       {"coordinates", batch_coordinates}, {"range", range}, {"needed", factors.needed_depths(K, rows, columns, step)}, {"M", M}, {"N", N},
       {"K", K}, {"rows", rows}, {"columns", columns}, {"whole", whole},
       {"left_along", left.swapped ? "false" : "true"}, {"right_along", right.swapped ? "true" : "false"}, {"step", step},
@@ -192,10 +211,10 @@ void write_tensor_product(const Region& region, const Dag& dag, const Buffers& b
   const std::string third = parts > 1 ? ", " + splits : is_one(batches) ? "" : ", " + batches.text;
   file.launch(fmt::format("{}<<<dim3(ceil_div({}, {}) * ceil_div({}, {}){}), 128, {} * ({} + {}) * {}>>>({})", name,
                           m.text, columns, n.text, rows, third.empty() ? "" : ", 1" + third, stages,
-                          tile_elements(!left.swapped, rows, step, half), tile_elements(right.swapped, columns, step, half), tensor::size_of(left.dtype), arguments.passed()));
+                          way.elements(!left.swapped, rows), way.elements(right.swapped, columns), tensor::size_of(left.dtype), arguments.passed()));
   // Rounded to TF32 on an H100, bytes are not hidden behind the sums (tables of convolutions of one element).
-  const double waited = !half && !file.variant().exact() && file.machine().warpgroup_products ? costs::as_operations(costs::tensor_core_bytes * factors.bytes() / costs::memory_rate) : 0;
-  file.traffic(factors.bytes(), (half ? costs::half_product : costs::product(file.variant().exact())) * factors.operations(file.machine(), parts) + waited);
+  const double waited = tensor::size_of(left.dtype) == 4 && !file.variant().exact() && file.machine().warpgroup_products ? costs::as_operations(costs::tensor_core_bytes * factors.bytes() / costs::memory_rate) : 0;
+  file.traffic(factors.bytes(), way.cost * factors.operations(file.machine(), parts) + waited);
   if (parts > 1) write_split_total({name, scratch, splits, parts, n, m}, after, total, file);
   tell_techniques(factors, name, rows, columns, file);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//$ Its tiles are those of tensor_tiles.cuh or of half_tiles.cuh.
+//$ Its tiles are those of tensor_tiles.cuh, half_tiles.cuh or double_tiles.cuh.
 
 __global__ void __launch_bounds__(128, 2) $name$($parameters$) {
   const $element$* left = $left$;
@@ -11,7 +11,7 @@ $range$
   const int first = blockIdx.x / (8 * across) * 8, high = min(down - first, 8), within = blockIdx.x % (8 * across);
   const int row_start = (first + within % high) * $rows$, column_start = within / high * $columns$;
 $needed$
-  float sum[$rows$ / 32][$columns$ / 16][4] = {};
+  $sums$ sum[$rows$ / 32][$columns$ / 16][4] = {};
   if ($whole$)
     $tile$<true, $left_along$, $right_along$, $rows$, $columns$, $step$, $stages$>(sum, left, right, row_start, column_start, $N$, $M$, $K$, begin, end);
   else

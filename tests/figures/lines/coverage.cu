@@ -932,3 +932,38 @@ __global__ void copied_signs_(const float* A, const float* B, float* Y, long lon
   for (long long j = i / M * M; j < i / M * M + M; ++j) sum += A[j] * B[j];
   Y[i] = copysignf(A[i], B[i]) / (1 + fabsf(sum));
 }
+
+//@ task    double_linear
+//@ torch   Y = torch.relu(A @ B.T + C)
+//@ size    N = 2048, M = 2048, K = 2048
+//@ check   N = 130, M = 66, K = 50
+//@ check   N = 33, M = 71, K = 19
+//@ input   A: float64[N, K]
+//@ input   B: float64[M, K]
+//@ input   C: float64[M]
+//@ output  Y: float64[N, M]
+//@ launch  double_linear_<<<ceil_div(N * M, 256), 256>>>(A, B, C, Y, N * M, M, K)
+__global__ void double_linear_(const double* A, const double* B, const double* C, double* Y, long long n, int M, int K) {
+  RESULT(i, n);
+  double sum = C[i % M];
+  for (int k = 0; k < K; ++k) sum += A[i / M * K + k] * B[i % M * K + k];
+  Y[i] = sum > 0 ? sum : 0;
+}
+
+//@ task    double_triangles
+//@ torch   C = torch.matmul(A.transpose(1, 2), torch.tril(B))
+//@ size    L = 4, N = 1024
+//@ check   L = 2, N = 100
+//@ check   L = 1, N = 37
+//@ input   A: float64[L, N, N]
+//@ input   B: float64[L, N, N]
+//@ output  C: float64[L, N, N]
+//@ launch  double_triangles_<<<ceil_div(L * N * N, 256), 256>>>(A, B, C, L * N * N, N)
+__global__ void double_triangles_(const double* A, const double* B, double* C, long long n, int N) {
+  RESULT(i, n);
+  const int row = i / N % N, column = i % N;
+  const double *a = A + i / N / N * N * N, *b = B + i / N / N * N * N;
+  double sum = 0;
+  for (int k = column; k < N; ++k) sum += a[k * N + row] * b[k * N + column];
+  C[i] = sum;
+}
