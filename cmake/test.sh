@@ -12,5 +12,6 @@ sh cmake/install_python_packages.sh
 
 cmake --preset gate -Wno-dev "-DCUDAL1_WARNINGS_AS_ERRORS=${WARNINGS_AS_ERRORS:-ON}"
 cmake --build --preset gate
+export OMP_NUM_THREADS=1   # tests run beside each other: PyTorch's threads would wait for each other's cores
 # One more than there are cores: some tests wait for servers and clocks most of their time.
 exec ctest --test-dir build/gate --output-on-failure -j "$(($(nproc) + 1))" "$@"
