@@ -41,6 +41,7 @@ bool matches_product(Region& region, const Dag& dag, const KernelFile& file) {
 void write_any_product(const Region& region, const Dag& dag, const Buffers& buffers, KernelFile& file) {
   const GemmOperands factors = gemm_operands_of(region, dag, buffers);
   const bool many = factors.many_batches(), warpgroups = file.variant().warpgroups() && !many && !factors.doubles();
+  if (factors.doubles() && !file.machine().double_products) throw NotCovered{"products of float64 on a GPU whose tensor cores have none"};
   if (factors.doubles() && many) throw NotCovered{"products of more matrices of float64 than a grid has layers"};
   if (warpgroups && suits_straight_product(factors, is_exact(producer_of(region, dag), file), file.machine())) write_straight_product(region, dag, buffers, file);
   else if (warpgroups && suits_warpgroups(factors, file.machine())) write_warpgroup_product(region, dag, buffers, file);

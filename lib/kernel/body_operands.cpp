@@ -206,6 +206,13 @@ BodyReader::Value BodyReader::call(const std::string& word) {
     access(arguments[0], P(), true, false);
     return {};
   }
+  // A warp's tile in tensor cores, whose form the fragment's type has.
+  if (word == "store_matrix_sync" && !arguments.empty() && arguments[0].kind == Value::Kind::pointer && !arguments[0].buffer.empty()) {
+    PointerFacts& facts = facts_.pointers[arguments[0].buffer];
+    facts.unknown = facts.written = true;
+    facts.certain |= data_ == 0;
+    return {};
+  }
   return inlined(word, arguments);
 }
 

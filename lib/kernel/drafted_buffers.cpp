@@ -166,6 +166,7 @@ void Drafter::infer_shapes() {
   }
   for (DraftedBuffer& buffer : task_.buffers) {
     const auto found = elements.find(buffer.key);
+    if (found != elements.end() && buffer.shape) buffer.shape = in_rows(*buffer.shape, found->second, translator_.sizes());
     if (found != elements.end() && !buffer.shape) {
       SeenElements of = found->second;
       for (auto* list : {&of.extents, &of.strides})

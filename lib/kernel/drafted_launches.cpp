@@ -117,6 +117,7 @@ void Drafter::add_launch(const HostLaunch& launch) {
   note_template_values(signature, types, seen);
   seen_ = &seen;
   std::vector<std::string> arguments;
+  given_.clear();
   bool complete = launch.arguments.size() == signature.parameters.size() && launch.configuration.size() >= 2;
   for (std::size_t i = 0; i < launch.arguments.size() && i < signature.parameters.size(); ++i) {
     const auto argument = add_argument(launch, launch.arguments[i], signature, signature.parameters[i], types);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,6 +97,23 @@ std::optional<std::string> shape_of(const SeenElements& seen) {
   }
   parts.push_back(rest.text());
   return fmt::format("[{}]", fmt::join(parts, ", "));
+}
+
+std::string in_rows(const std::string& shape, const SeenElements& seen, const std::map<std::string, Expression>& sizes) {
+  const auto count = Expression::parse(shape.substr(1, shape.size() - 2));
+  if (!count) return shape;   // has several extents already
+  SeenElements whole{{polynomial_of(*count)}, {}, false};
+  if (whole.extents.front().terms().size() != 1) return shape;
+  const auto plain = [](const P& p) { return p.text().find_first_of("@()") == std::string::npos; };
+  std::copy_if(seen.strides.begin(), seen.strides.end(), std::back_inserter(whole.strides), [&](const P& stride) { return degree(stride) > 0 && plain(stride); });
+  for (const auto& [name, value] : sizes) {
+    if (value.empty()) continue;
+    const auto number = value.evaluate_integer({});
+    const bool step = number && *number > 1 && std::find(seen.strides.begin(), seen.strides.end(), P::constant(*number)) != seen.strides.end();
+    if (step) whole.strides.push_back(P::atom(name));
+  }
+  const auto rows = plain(whole.extents.front()) ? shape_of(whole) : std::nullopt;
+  return rows && rows->find(',') != std::string::npos ? *rows : shape;
 }
 
 void tie_indices(const SeenElements& seen, std::map<std::string, Polynomial>& known) {

@@ -24,6 +24,10 @@ struct SeenElements {
 // no single largest extent can be told.
 std::optional<std::string> shape_of(const SeenElements& seen);
 
+// The same for a buffer whose allocation says how many elements it has, as `[N * M]`: in rows where it is counted in steps of a size,
+// or of the number that one of `sizes` is.
+std::string in_rows(const std::string& shape, const SeenElements& seen, const std::map<std::string, Expression>& sizes);
+
 // Values for the atoms "@x" (one past the largest value of the index buffer x), as far as other accesses tell: an index
 // into rows that another access counts to `rows` is below `rows`.
 void tie_indices(const SeenElements& seen, std::map<std::string, Polynomial>& known);

@@ -18,6 +18,7 @@ Machine machine_of(const outcome::DeviceFacts& device) {
   if (device.shared_bytes_per_block_optin > 0) result.shared_bytes_of_block = static_cast<std::int64_t>(device.shared_bytes_per_block_optin);
   if (device.l2_bytes > 0) result.l2_bytes = static_cast<std::int64_t>(device.l2_bytes);
   result.warpgroup_products = device.major == 9 && device.minor == 0;  // later architectures have them no more
+  result.double_products = device.major == 0 || device.major >= 8;
   return result;
 }
 

@@ -16,6 +16,7 @@ struct Machine {
   std::int64_t l2_bytes = std::int64_t{50} << 20;
 
   bool warpgroup_products = false;  // wgmma, and copies by tensor maps
+  bool double_products = true;      // tensor cores multiply float64
 
   // As many multiprocessors as teams of blocks occupy: a power of two, which rows are shared out to evenly, unless that would
   // leave more than a tenth of the machine idle.

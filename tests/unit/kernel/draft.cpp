@@ -135,6 +135,7 @@ void sum(const float* d_x, float* d_y) {
   CHECK(file.scratches[0].name == "p");
   CHECK(file.plan.size() == 3);
   CHECK(drafted.text.find("//@ output  y: float32[1]\n") != std::string::npos);
+  CHECK_FALSE(mentions(drafted.remarks, "twice"));
 }
 
 TEST_CASE("a kernel that nobody launches gets its buffers, a launch and guesses that are marked") {
@@ -161,6 +162,60 @@ __global__ void matmul(const float* A, const float* B, float* C, int M, int N, i
   whole(drafted);
   CHECK(drafted.text.find("//@ input   A: float32[M, K]\n//@ input   B: float32[K, N]\n//@ output  C: float32[M, N]\n") != std::string::npos);
   CHECK(drafted.text.find("//@ launch  matmul<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)\n") != std::string::npos);
+}
+
+TEST_CASE("what a warp stores from tensor cores is an output") {
+  const Draft drafted = draft(R"(
+#include <mma.h>
+#define N 1024
+__global__ void product(const double* A, const double* B, double* C) {
+  using namespace nvcuda;
+  wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> a;
+  wmma::fragment<wmma::matrix_b, 8, 8, 4, double, wmma::row_major> b;
+  wmma::fragment<wmma::accumulator, 8, 8, 4, double> sum;
+  wmma::fill_fragment(sum, 0.0);
+  for (int k = 0; k < N; k += 4) {
+    wmma::load_matrix_sync(a, A + blockIdx.x * 8 * N + k, N);
+    wmma::load_matrix_sync(b, B + k * N + blockIdx.y * 8, N);
+    wmma::mma_sync(sum, a, b, sum);
+  }
+  wmma::store_matrix_sync(C + blockIdx.x * 8 * N + blockIdx.y * 8, sum, N, wmma::mem_row_major);
+}
+void run(double* A, double* B, double* C) {
+  cudaMalloc(&A, N * N * sizeof(double));
+  cudaMalloc(&B, N * N * sizeof(double));
+  cudaMalloc(&C, N * N * sizeof(double));
+  product<<<dim3(N / 8, N / 8), 32>>>(A, B, C);
+}
+)", "mm.cu");
+  whole(drafted);
+  CHECK(drafted.text.find("//@ output  C: float64[N * N]\n") != std::string::npos);
+  CHECK_FALSE(mentions(drafted.remarks, "C is not const"));
+}
+
+TEST_CASE("what is allocated as one extent has rows where a kernel counts it in steps of a size") {
+  const auto drafted = [](const std::string& sizes, const std::string& more) {
+    return draft(sizes + R"(
+__global__ void product(const double* A, const double* B, double* C)" + more + R"() {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= N || column >= N) return;
+  double sum = 0;
+  for (int k = 0; k < N; ++k) sum += A[row * N + k] * B[k * N + column];
+  C[row * N + column] = sum;
+}
+void run(double* A, double* B, double* C) {
+  )" + (more.empty() ? "" : "const int N = 1024;") + R"(
+  cudaMalloc(&A, N * N * sizeof(double));
+  cudaMalloc(&B, N * N * sizeof(double));
+  cudaMalloc(&C, sizeof(double) * N * N);
+  product<<<dim3((N + 15) / 16, (N + 15) / 16), dim3(16, 16)>>>(A, B, C)" + (more.empty() ? "" : ", N") + R"();
+}
+)", "mm.cu");
+  };
+  for (const Draft& each : {drafted("", ", int N"), drafted("#define N 1024\n", "")}) {
+    whole(each);
+    CHECK(each.text.find("//@ input   A: float64[N, N]\n//@ input   B: float64[N, N]\n//@ output  C: float64[N, N]\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("pointers that are moved, quotients and remainders are followed") {

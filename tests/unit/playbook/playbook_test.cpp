@@ -207,12 +207,15 @@ TEST_CASE("the plainest form of attention computes it in three steps, without te
   CHECK(plain->kernels > 2);
   CHECK(plain->source.find("mma.sync") == std::string::npos);
 }
-TEST_CASE("factors of float64 are multiplied by the tensor cores on any GPU, in tiles whose sums fit in registers") {
+TEST_CASE("factors of float64 are multiplied by tensor cores that have them, in tiles whose sums fit in registers") {
   const auto product = task::from_source("//@ task doubles\n//@ torch y = a @ b\n//@ input a: float64[2048, 64]\n//@ input b: float64[64, 2048]\n//@ output y: float64[2048, 2048]\n", "doubles.py", {}, std::size_t{1} << 40);
   const auto candidates = playbook::candidates_for(product).list;
   REQUIRE(!candidates.empty());
   CHECK_THAT(candidates.front().source, containing("TILE_M = 128 | 64 if TILE_N + TILE_M <= 192"));
   for (const auto& each : candidates) CHECK_THAT(each.source, containing("double_tile<"));
+  outcome::DeviceFacts t4;
+  t4.name = "T4", t4.major = 7, t4.minor = 5;
+  CHECK(playbook::candidates_for(product, outcome::Precision::fp32, t4).list.empty());
 }
 TEST_CASE("factors of 16 bits are read as they are unless a grid has too few layers for them") {
   const auto source = [](int batches) {
