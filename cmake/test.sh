@@ -12,6 +12,7 @@ sh cmake/install_python_packages.sh
 
 cmake --preset gate -Wno-dev "-DCUDAL1_WARNINGS_AS_ERRORS=${WARNINGS_AS_ERRORS:-ON}"
 cmake --build --preset gate
-export OMP_NUM_THREADS=1   # tests run beside each other: PyTorch's threads would wait for each other's cores
-# One more than there are cores: some tests wait for servers and clocks most of their time.
-exec ctest --test-dir build/gate --output-on-failure -j "$(($(nproc) + 1))" "$@"
+# One more than there are cores: some tests wait for servers and clocks most of their time. PyTorch has one thread, as tests run
+# beside each other; nproc reads that variable too.
+jobs=$(($(nproc) + 1))
+OMP_NUM_THREADS=1 exec ctest --test-dir build/gate --output-on-failure -j "$jobs" "$@"
