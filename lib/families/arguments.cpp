@@ -67,10 +67,13 @@ std::string Arguments::add(Parameter parameter) {
 }
 
 std::string Arguments::pointer(const std::string& buffer, tensor::Dtype dtype, bool written) {
-  for (const Parameter& each : parameters_)
-    if (each.argument == buffer && each.type.find('*') != std::string::npos) return each.name;
-  return add(
-      {fmt::format("{}{}* __restrict__", written ? "" : "const ", tensor::cuda_name(dtype)), buffer, buffer, {}});
+  const std::string type = fmt::format("{}* __restrict__", tensor::cuda_name(dtype));
+  for (Parameter& each : parameters_) {
+    if (each.argument != buffer || each.type.find('*') == std::string::npos) continue;
+    if (written) each.type = type;  // read in place, until now
+    return each.name;
+  }
+  return add({written ? type : "const " + type, buffer, buffer, {}});
 }
 
 std::string Arguments::tensor_map(const std::string& name, const std::string& expression) { return add({"const __grid_constant__ CUtensorMap", name, expression, {}}); }

@@ -5,6 +5,8 @@
 #include "schedule/region.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,16 +21,81 @@ class Composer {
   void compose() {
     for (std::size_t i = 0; i < dag_.nodes.size(); ++i)
       if (dag_.nodes[i].is<Input>()) buffers_[static_cast<int>(i)] = dag_.nodes[i].as<Input>().buffer;
+    Results held_back;
     for (std::size_t i = 0; i < dag_.outputs.size(); ++i) {
       const auto [name, id] = dag_.outputs[i];
-      if (done_.count(name) != 0) continue;
-      if (!write_together(i)) write(id, name);
-      buffers_.emplace(id, name);
+      if (done_.count(name) != 0 || (!read_later(i) && (write_together(i) || write_in_place(id, name)))) continue;
+      materialise(id);
+      held_back.emplace_back(id, name);
     }
+    for (const auto& [id, name] : held_back) write(id, name);
   }
 
  private:
   const Node& node(int id) const { return dag_.at(id); }
+
+  // A task's buffer may be given and be a result at once. It is written while its earlier elements are read only where each is read by
+  // the thread that then writes it; else the result is held back in scratch memory until all is read.
+  struct OverwrittenTooEarly {};
+
+  bool given(const std::string& buffer) const {
+    return std::any_of(dag_.nodes.begin(), dag_.nodes.end(), [&](const Node& each) { return each.is<Input>() && each.as<Input>().buffer == buffer; });
+  }
+
+  bool depends(int id, const std::string& buffer) const {
+    std::vector<int> left{id};
+    std::set<int> seen;
+    while (!left.empty()) {
+      const int each = left.back();
+      left.pop_back();
+      if (!seen.insert(each).second) continue;
+      if (node(each).is<Input>() && node(each).as<Input>().buffer == buffer) return true;
+      left.insert(left.end(), node(each).operands.begin(), node(each).operands.end());
+    }
+    return false;
+  }
+
+  // Whether a later output needs what this one's buffer holds before.
+  bool read_later(std::size_t output) const {
+    const std::string& name = dag_.outputs[output].first;
+    return given(name) && std::any_of(dag_.outputs.begin() + static_cast<std::ptrdiff_t>(output) + 1, dag_.outputs.end(),
+                                      [&](const auto& later) { return done_.count(later.first) == 0 && depends(later.second, name); });
+  }
+
+  bool write_in_place(int id, const std::string& name) {
+    std::optional<std::pair<Composer, KernelFile>> before;
+    if (given(name)) before.emplace(*this, file_);
+    try {
+      write(id, name);
+    } catch (const OverwrittenTooEarly&) {
+      auto& [composer, file] = before.value();
+      dag_ = composer.dag_, buffers_ = composer.buffers_, done_ = composer.done_, depth_ = composer.depth_;
+      file_ = file;
+      return false;
+    }
+    buffers_.emplace(id, name);
+    return true;
+  }
+
+  bool overwrites_too_early(const Region& region) const {
+    return std::any_of(region.roots.begin(), region.roots.end(), [&](const Region::Root& root) { return given(root.buffer) && overwrites_too_early(region, root); });
+  }
+
+  bool overwrites_too_early(const Region& region, const Region::Root& root) const {
+    bool read = false;
+    for (const Instance& instance : region.instances) {
+      if (!instance.leaf || instance.buffer != root.buffer) continue;
+      if (instance.indirect >= 0 || !(instance.strides == root.strides) || !(instance.offset == root.offset)) return true;
+      read = true;
+    }
+    // All threads of a row read what one of them writes.
+    if (region.producer < 0) return read && region.reduces && !writes_elements(region);
+    const auto& operands = node(region.producer).operands;
+    if (std::any_of(operands.begin(), operands.end(), [&](int operand) { return depends(operand, root.buffer) && (buffers_.count(operand) == 0 || buffers_.at(operand) == root.buffer); })) return true;
+    // Warpgroups may have a second kernel for some results, and a scan reads its elements as it goes.
+    const bool once = file_.variant().products == Variant::Products::fp32 || file_.variant().products == Variant::Products::tensor_cores;
+    return read && !(node(region.producer).is<Product>() && once);
+  }
 
   static std::set<std::string> reads(const Region& region) {
     std::set<std::string> result;
@@ -55,7 +122,7 @@ class Composer {
       if (more.region && more.region->producer < 0) together = std::move(more);
       else results.pop_back();
     }
-    if (results.size() == 1) return false;
+    if (results.size() == 1 || overwrites_too_early(*together.region)) return false;
     collapse(*together.region, dag_);
     const Walk walk = walk_of(*together.region, dag_);
     if (walk == Walk::pointwise && is_transposition(*together.region)) return false;
@@ -107,6 +174,8 @@ class Composer {
       return;
     }
     if (buffers_.count(id) == 0) {
+      const bool by_itself = node(id).is<Attention>() || node(id).is<WindowSums>() || (placement == nullptr && is_warpgroup_attention(id, dag_, file_));
+      if (by_itself && given(buffer) && depends(id, buffer)) throw OverwrittenTooEarly{};
       if (node(id).is<Attention>()) {
         for (std::size_t i = 0; i < 3; ++i) have(node(id).operands[i]);
         return write_attention(id, buffer, dag_, buffers_, file_);
@@ -136,6 +205,7 @@ class Composer {
           if (!is_zero(root.strides[i])) root.strides[i] = placement->strides[i];
         root.offset = placement->offset;
       }
+      if (overwrites_too_early(*growth.region)) throw OverwrittenTooEarly{};
       if (growth.region->producer >= 0) return write_producer(*growth.region, dag_, buffers_, file_);
       collapse(*growth.region, dag_);
       const Walk walk = walk_of(*growth.region, dag_);

@@ -967,3 +967,85 @@ __global__ void double_triangles_(const double* A, const double* B, double* C, l
   for (int k = column; k < N; ++k) sum += a[k * N + row] * b[k * N + column];
   C[i] = sum;
 }
+
+//@ task    gemm_in_place
+//@ torch   C = 2 * (A @ B) + 0.5 * C
+//@ size    N = 2048, M = 2048, K = 2048
+//@ check   N = 130, M = 66, K = 50
+//@ check   N = 33, M = 71, K = 19
+//@ input   A: float32[N, K]
+//@ input   B: float32[K, M]
+//@ inout   C: float32[N, M]
+//@ launch  gemm_in_place_<<<ceil_div(N * M, 256), 256>>>(A, B, C, N * M, M, K)
+__global__ void gemm_in_place_(const float* A, const float* B, float* C, long long n, int M, int K) {
+  RESULT(i, n);
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[i / M * K + k] * B[k * M + i % M];
+  C[i] = 2 * sum + 0.5f * C[i];
+}
+
+//@ task    gemv_in_place
+//@ torch   Y = torch.mv(A, X) - Y
+//@ size    N = 4096, M = 4096
+//@ check   N = 37, M = 300
+//@ check   N = 3, M = 2049
+//@ input   A: float32[N, M]
+//@ input   X: float32[M]
+//@ inout   Y: float32[N]
+//@ launch  gemv_in_place_<<<ceil_div(N, 256), 256>>>(A, X, Y, N, M)
+__global__ void gemv_in_place_(const float* A, const float* X, float* Y, long long n, int M) {
+  RESULT(i, n);
+  float sum = 0;
+  for (int m = 0; m < M; ++m) sum += A[i * M + m] * X[m];
+  Y[i] = sum - Y[i];
+}
+
+//@ task    softmax_in_place
+//@ torch   X = torch.softmax(X, dim=1) + Y
+//@ size    N = 4096, M = 4096
+//@ check   N = 7, M = 33
+//@ check   N = 5, M = 2049
+//@ inout   X: float32[N, M]
+//@ input   Y: float32[M]
+//@ launch  softmax_in_place_<<<ceil_div(N, 256), 256>>>(X, Y, N, M)
+__global__ void softmax_in_place_(float* X, const float* Y, long long n, int M) {
+  RESULT(i, n);
+  float most = X[i * M], sum = 0;
+  for (int m = 1; m < M; ++m) most = fmaxf(most, X[i * M + m]);
+  for (int m = 0; m < M; ++m) sum += expf(X[i * M + m] - most);
+  for (int m = 0; m < M; ++m) X[i * M + m] = expf(X[i * M + m] - most) / sum + Y[m];
+}
+
+//@ task    product_over_itself
+//@ torch   X = X.T @ X + X
+//@ size    N = 1024
+//@ check   N = 66
+//@ check   N = 33
+//@ inout   X: float32[N, N]
+//@ scratch S: float32[N, N]
+//@ launch  product_over_itself_<<<ceil_div(N * N, 256), 256>>>(X, S, N * N, N)
+//@ launch  product_over_itself_back<<<ceil_div(N * N, 256), 256>>>(S, X, N * N)
+__global__ void product_over_itself_(const float* X, float* S, long long n, int N) {
+  RESULT(i, n);
+  float sum = X[i];
+  for (int k = 0; k < N; ++k) sum += X[k * N + i / N] * X[k * N + i % N];
+  S[i] = sum;
+}
+__global__ void product_over_itself_back(const float* S, float* X, long long n) {
+  RESULT(i, n);
+  X[i] = S[i];
+}
+
+//@ task    saved_before
+//@ torch   Y = X.sum(dim=1); X = X + 1
+//@ size    N = 4096, M = 1024
+//@ check   N = 7, M = 33
+//@ inout   X: float32[N, M]
+//@ output  Y: float32[N]
+//@ launch  saved_before_<<<ceil_div(N, 256), 256>>>(X, Y, N, M)
+__global__ void saved_before_(float* X, float* Y, long long n, int M) {
+  RESULT(i, n);
+  float sum = 0;
+  for (int m = 0; m < M; ++m) sum += X[i * M + m], X[i * M + m] += 1;
+  Y[i] = sum;
+}

@@ -217,6 +217,20 @@ TEST_CASE("factors of float64 are multiplied by tensor cores that have them, in 
   t4.name = "T4", t4.major = 7, t4.minor = 5;
   CHECK(playbook::candidates_for(product, outcome::Precision::fp32, t4).list.empty());
 }
+TEST_CASE("what is given and a result at once is written in place only where no other element is read from there") {
+  const auto fused = [](const std::string& line, const std::string& buffers) {
+    const auto candidates = playbook::candidates_for(task::from_source("//@ task in_place\n//@ torch " + line + "\n//@ size N = 4096\n" + buffers, "in_place.py", {}, std::size_t{1} << 40));
+    const auto* found = find(candidates, "as written/tensor cores");
+    REQUIRE(found != nullptr);
+    return *found;
+  };
+  const auto gemm = fused("c = 2 * (a @ b) + 0.5 * c", "//@ input a: float32[N, N]\n//@ input b: float32[N, N]\n//@ inout c: float32[N, N]\n");
+  CHECK(gemm.kernels == 1);
+  CHECK_THAT(gemm.source, containing("float* __restrict__ c") && !containing("const float* __restrict__ c") && !containing("//@ scratch"));
+  const auto itself = fused("c = c.T @ c + c", "//@ inout c: float32[N, N]\n");
+  CHECK(itself.kernels == 2);
+  CHECK_THAT(itself.source, containing("//@ scratch"));
+}
 TEST_CASE("factors of 16 bits are read as they are unless a grid has too few layers for them") {
   const auto source = [](int batches) {
     return playbook::candidates_for(task::from_source(fmt::format("//@ task many\n//@ torch y = torch.matmul(a, b)\n//@ input a: float16[{0}, 16, 16]\n//@ input b: float16[{0}, 16, 16]\n"
