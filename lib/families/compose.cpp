@@ -24,9 +24,10 @@ class Composer {
     Results held_back;
     for (std::size_t i = 0; i < dag_.outputs.size(); ++i) {
       const auto [name, id] = dag_.outputs[i];
-      if (done_.count(name) != 0 || (!read_later(i) && (write_together(i) || write_in_place(id, name)))) continue;
+      if (done_.count(name) != 0 || write_together(i) || write_in_place(id, name)) continue;
       materialise(id);
       held_back.emplace_back(id, name);
+      done_.insert(name);
     }
     for (const auto& [id, name] : held_back) write(id, name);
   }
@@ -42,9 +43,10 @@ class Composer {
     return std::any_of(dag_.nodes.begin(), dag_.nodes.end(), [&](const Node& each) { return each.is<Input>() && each.as<Input>().buffer == buffer; });
   }
 
-  bool depends(int id, const std::string& buffer) const {
+  // Whether a node is computed from what a buffer holds before; not by way of the node `written`.
+  bool depends(int id, const std::string& buffer, int written = -1) const {
     std::vector<int> left{id};
-    std::set<int> seen;
+    std::set<int> seen{written};
     while (!left.empty()) {
       const int each = left.back();
       left.pop_back();
@@ -55,14 +57,19 @@ class Composer {
     return false;
   }
 
-  // Whether a later output needs what this one's buffer holds before.
-  bool read_later(std::size_t output) const {
-    const std::string& name = dag_.outputs[output].first;
-    return given(name) && std::any_of(dag_.outputs.begin() + static_cast<std::ptrdiff_t>(output) + 1, dag_.outputs.end(),
-                                      [&](const auto& later) { return done_.count(later.first) == 0 && depends(later.second, name); });
+  // Whether outputs that are not written yet, and not among `results`, need what one of these overwrites.
+  bool read_later(const Results& results) const {
+    return std::any_of(results.begin(), results.end(), [&](const auto& result) {
+      const auto& [id, name] = result;
+      return given(name) && std::any_of(dag_.outputs.begin(), dag_.outputs.end(), [&, id = id, &name = name](const auto& other) {
+        const bool here = std::any_of(results.begin(), results.end(), [&](const auto& each) { return each.second == other.first; });
+        return !here && done_.count(other.first) == 0 && depends(other.second, name, id);
+      });
+    });
   }
 
   bool write_in_place(int id, const std::string& name) {
+    if (read_later({{id, name}})) return false;
     std::optional<std::pair<Composer, KernelFile>> before;
     if (given(name)) before.emplace(*this, file_);
     try {
@@ -74,6 +81,7 @@ class Composer {
       return false;
     }
     buffers_.emplace(id, name);
+    done_.insert(name);
     return true;
   }
 
@@ -122,7 +130,7 @@ class Composer {
       if (more.region && more.region->producer < 0) together = std::move(more);
       else results.pop_back();
     }
-    if (results.size() == 1 || overwrites_too_early(*together.region)) return false;
+    if (results.size() == 1 || overwrites_too_early(*together.region) || read_later(results)) return false;
     collapse(*together.region, dag_);
     const Walk walk = walk_of(*together.region, dag_);
     if (walk == Walk::pointwise && is_transposition(*together.region)) return false;

@@ -1049,3 +1049,20 @@ __global__ void saved_before_(float* X, float* Y, long long n, int M) {
   for (int m = 0; m < M; ++m) sum += X[i * M + m], X[i * M + m] += 1;
   Y[i] = sum;
 }
+
+//@ task    adam
+//@ torch   M = 0.9 * M + 0.1 * G; V = 0.999 * V + 0.001 * G * G; P = P - 0.001 * M / (torch.sqrt(torch.abs(V)) + 0.1)
+//@ size    N = 16777216
+//@ check   N = 1027
+//@ check   N = 4096
+//@ input   G: float32[N]
+//@ inout   M: float32[N]
+//@ inout   V: float32[N]
+//@ inout   P: float32[N]
+//@ launch  adam_<<<ceil_div(N, 256), 256>>>(G, M, V, P, N)
+__global__ void adam_(const float* G, float* M, float* V, float* P, long long n) {
+  RESULT(i, n);
+  M[i] = 0.9f * M[i] + 0.1f * G[i];
+  V[i] = 0.999f * V[i] + 0.001f * G[i] * G[i];
+  P[i] -= 0.001f * M[i] / (sqrtf(fabsf(V[i])) + 0.1f);
+}
