@@ -18,6 +18,7 @@ SINCE = {
         cuda_code/device/tf32_rounding.cuh cuda_code/device/warpgroup_attention.cuh cuda_code/device/warpgroup_convolution.cuh
         cuda_code/device/warpgroup_product.cuh cuda_code/device/warpgroup_results.cuh""",
     "products of 16 bits as they are": "cuda_code/device/half_tiles.cuh",
+    "products of float64": "cuda_code/device/double_tiles.cuh",
     "whole networks": "families/shared_kernels.cpp families/shared_kernels.hpp",
     "recurrent layers": "families/recurrence.cpp cuda_code/device/recurrence.cuh",
 }
