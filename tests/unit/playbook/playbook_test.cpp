@@ -218,16 +218,21 @@ TEST_CASE("factors of float64 are multiplied by tensor cores that have them, in 
   CHECK(playbook::candidates_for(product, outcome::Precision::fp32, t4).list.empty());
 }
 TEST_CASE("what is given and a result at once is written in place only where no other element is read from there") {
-  const auto fused = [](const std::string& line, const std::string& buffers) {
-    const auto candidates = playbook::candidates_for(task::from_source("//@ task in_place\n//@ torch " + line + "\n//@ size N = 4096\n" + buffers, "in_place.py", {}, std::size_t{1} << 40));
-    const auto* found = find(candidates, "as written/tensor cores");
+  outcome::DeviceFacts hopper;
+  hopper.major = 9;
+  const auto written = [&](const std::string& id, const std::string& line, const std::string& buffers) {
+    const auto candidates = playbook::candidates_for(task::from_source("//@ task in_place\n//@ torch " + line + "\n//@ size N = 4096\n" + buffers, "in_place.py", {}, std::size_t{1} << 40), outcome::Precision::fp32, hopper);
+    const auto* found = find(candidates, id);
     REQUIRE(found != nullptr);
     return *found;
   };
-  const auto gemm = fused("c = 2 * (a @ b) + 0.5 * c", "//@ input a: float32[N, N]\n//@ input b: float32[N, N]\n//@ inout c: float32[N, N]\n");
+  const std::string line = "c = 2 * (a @ b) + 0.5 * c", buffers = "//@ input a: float32[N, N]\n//@ input b: float32[N, N]\n//@ inout c: float32[N, N]\n";
+  const auto gemm = written("as written/tensor cores", line, buffers);
   CHECK(gemm.kernels == 1);
   CHECK_THAT(gemm.source, containing("float* __restrict__ c") && !containing("const float* __restrict__ c") && !containing("//@ scratch"));
-  const auto itself = fused("c = c.T @ c + c", "//@ inout c: float32[N, N]\n");
+  CHECK_THAT(written("as written/warpgroups", line, buffers).source, containing("//@ scratch S: float32[N, N]"));
+  CHECK_THAT(written("as written/fused", "y = a @ x - y", "//@ input a: float32[N, N]\n//@ input x: float32[N]\n//@ inout y: float32[N]\n").source, containing("//@ scratch"));
+  const auto itself = written("as written/tensor cores", "c = c.T @ c + c", "//@ inout c: float32[N, N]\n");
   CHECK(itself.kernels == 2);
   CHECK_THAT(itself.source, containing("//@ scratch"));
 }
