@@ -327,6 +327,7 @@ int run(const std::string& device, const std::string& only, const std::string& b
   std::stable_sort(cases.begin(), cases.end(), [](const Case& left, const Case& right) { return left.court < right.court; });
 
   std::vector<Result> results;
+  std::string failures;  // their lines once more, at the end of a long output
   int skipped = 0;
   std::unique_ptr<Court> court;
   std::string sitting;
@@ -349,13 +350,16 @@ int run(const std::string& device, const std::string& only, const std::string& b
       court.reset();
     }
     const Result& result = results.back();
-    std::printf("%s %-26s %-24s %-28s %5.1f s  %s\n", result.as_expected ? "ok  " : "FAIL", one.row->name.c_str(),
-                fmt::format("{}", fmt::join(one.expectation->without, " ")).c_str(), result.got.c_str(),
-                (base::now() - began).count(), result.message.substr(0, 150).c_str());
+    const std::string line = fmt::format("{} {:<26} {:<24} {:<28} {:5.1f} s  {}\n", result.as_expected ? "ok  " : "FAIL", one.row->name,
+                                         fmt::to_string(fmt::join(one.expectation->without, " ")), result.got,
+                                         (base::now() - began).count(), result.message.substr(0, 150));
+    if (!result.as_expected) failures += "not as expected: " + line.substr(5);
+    fmt::print("{}", line);
     std::fflush(stdout);
     if (!output.empty()) base::write_file(output, table(rows, results));
   }
   const auto failed = std::count_if(results.begin(), results.end(), [](const Result& result) { return !result.as_expected; });
+  fmt::print("{}", failures);
   std::printf("%zu of %zu as expected on %s, %d skipped\n", results.size() - static_cast<std::size_t>(failed), results.size(), device.c_str(), skipped);
   return failed == 0 && !results.empty() ? 0 : 1;
 }
