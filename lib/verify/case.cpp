@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,18 +57,36 @@ std::string failure(const device::RunResult& result) {
                      first.line, fmt::join(first.block, ", "), fmt::join(first.thread, ", "));
 }
 
+// y64 and sigma of all outputs. Empty: there is no oracle.
+std::optional<std::vector<Expected>> whole_truth(const task::Task& task, const task::Workload& workload, const std::vector<reference::Bytes>& inputs,
+                                                 const reference::Soundness& soundness, const CaseOptions& options) {
+  auto truth = options.full_size ? reference::oracle_in_pieces(task, workload, inputs, soundness, options.threads) : std::nullopt;
+  if (!truth) truth = reference::oracle(task, workload, inputs, soundness, options.threads);
+  if (truth)
+    for (Expected& expected : *truth) expected.few_runs = expected.sampled && soundness.runs < reference::enough_runs;
+  return truth;
+}
+
 // y64 and sigma of a case, as far as they are affordable: of all outputs, or of parts.
 void take_truth(Case& result, const task::Task& task, double operations, base::Random& random, const CaseOptions& options) {
-  constexpr double runs_limit = 4e9;      // operations of all runs at full size
+  constexpr double whole_limit = 2.4e8;   // operations above which sigma at full size is taken of parts
+  constexpr double many_limit = 5e8;      // operations of y64 and of all runs, above which there are fewer runs
+  constexpr int few_runs = 4;
   constexpr std::size_t part_indices = 8;
   reference::Soundness soundness{options.precision, 16, random.next()};
   const bool whole = operations <= reference::affordable_operations;
   if (!task.torch) return;
-  if (whole && (!options.full_size || operations * (1 + soundness.runs) <= runs_limit)) {
-    auto truth = options.full_size ? reference::oracle_in_pieces(task, result.workload, result.inputs, soundness, options.threads) : std::nullopt;
-    if (!truth) truth = reference::oracle(task, result.workload, result.inputs, soundness, options.threads);
-    if (truth) result.expected = *std::move(truth);
+  if (options.full_size ? operations <= whole_limit : whole) {
+    const reference::Soundness enough = soundness;
+    if (options.full_size) soundness.runs = std::clamp(static_cast<int>(many_limit / std::max(1.0, operations)) - 1, few_runs, soundness.runs);
+    if (auto truth = whole_truth(task, result.workload, result.inputs, soundness, options)) result.expected = *std::move(truth);
     result.oracle = !result.expected.empty();
+    if (std::none_of(result.expected.begin(), result.expected.end(), [](const Expected& each) { return each.few_runs; })) return;
+    const auto settled = std::make_shared<std::optional<std::vector<Expected>>>();
+    result.settle = [settled, &task, workload = result.workload, trial = result.trial, enough, options]() -> const std::vector<Expected>& {
+      if (!*settled) *settled = whole_truth(task, workload, reference::inputs(task, workload, trial), enough, options).value_or(std::vector<Expected>{});
+      return **settled;
+    };
     return;
   }
   if (!options.full_size) return;
@@ -80,7 +99,6 @@ void take_truth(Case& result, const task::Task& task, double operations, base::R
   }
   if (!whole) return;
   // All of y64 is affordable once, and sigma in parts; or sigma of all of it from few runs.
-  constexpr int few_runs = 4;
   soundness.runs = few_runs;
   auto truth = reference::oracle(task, result.workload, result.inputs, all ? std::nullopt : std::optional(soundness), options.threads);
   if (!truth) return;

@@ -28,6 +28,9 @@ struct Case {
   bool shadowed = false;                       // … or, of all outputs that are floats, what its shadows say
   int refuted = 0;                             // outputs whose shadows the reference itself is too far from
   double operations = 1;                       // of the torch line behind one element of the outputs
+  // Where some of `expected` is from few runs: all of it from enough of them, computed when first asked for. Empty: nothing is from few
+  // runs. The task must still be there.
+  std::function<const std::vector<reference::Expected>&()> settle;
   std::string label() const;                   // "N=33 M=70, normal inputs"
 };
 

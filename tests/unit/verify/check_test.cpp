@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 
+#include <cmath>
 #include <cstring>
 
 using namespace cudal1;
@@ -167,4 +168,42 @@ TEST_CASE("shadows of doubles say what is right only where the kernel's own outp
   };
   CHECK(refuted_by(1e-16) == 0);
   CHECK(refuted_by(5e-15) == 1);   // 50 times what is explained: sixteen times the bound would let it stand as the truth
+}
+
+TEST_CASE("what sigma from few runs refuses at full size is compared once more with sigma from enough") {
+  const task::Task task = task::from_source("//@ torch C = torch.tanh(A @ B)\n//@ size N = 64, K = 8192\n//@ check N = 8, K = 8\n"
+                                            "//@ input A: float32[N, K] ~ normal(0, 0.01)\n//@ input B: float32[K, N]\n//@ output C: float32[N, N]\n"
+                                            "//@ launch k<<<1, 32>>>(A, B, C, N, K)\n__global__ void k(const float* A, const float* B, float* C, int N, int K) {}\n", "task.cu");
+  const kernel::Plan plan = *kernel::resolve(task.file, task.workloads.at(0).environment);
+  HostDevice device;
+  base::Random random{5};
+  const auto product = [](float wrong) {
+    HostDevice::Code code;
+    code.kernel = [wrong](const std::vector<std::byte*>& buffers) {
+      for (int i = 0; i < 64; ++i)
+        for (int j = 0; j < 64; ++j) {
+          float sum = wrong;
+          for (int k = 0; k < 8192; ++k) sum += floats(buffers[0])[i * 8192 + k] * floats(buffers[1])[k * 64 + j];
+          floats(buffers[2])[i * 64 + j] = std::tanh(sum);
+        }
+    };
+    return code;
+  };
+  const HostDevice::Code sound = product(0), off = product(0.01F);
+  verify::CaseOptions options;
+  options.full_size = true;
+  auto made = verify::make_case(device, task, task.workloads[0], {reference::Pattern::declared, 9}, {&sound, &plan}, random, options);
+  if (!made) FAIL(made.error());
+  CHECK(made->expected[0].few_runs);
+  REQUIRE(made->settle);
+  CHECK_FALSE(made->settle()[0].few_runs);
+  reference::Buffers buffers(device, plan, random);
+  const auto fault_of = [&](const HostDevice::Code& code) { return verify::check(device, task.file, {&code, &plan}, *made, buffers, false).fault; };
+  CHECK_FALSE(fault_of(sound));
+  CHECK(fault_of(off) == Verdict::wrong_result);
+  for (double& sigma : made->expected[0].sigma) sigma /= 1e6;   // as far too small as few runs may make it
+  CHECK_FALSE(fault_of(sound));
+  CHECK(fault_of(off) == Verdict::wrong_result);
+  made->settle = nullptr;
+  CHECK(fault_of(sound) == Verdict::wrong_result);
 }
