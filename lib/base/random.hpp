@@ -10,6 +10,15 @@ namespace cudal1::base {
 // the same on every device and in any order. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t counter_low, std::uint64_t counter_high);
 
+// A bijection of 64-bit values that flips every bit of the result with about every bit of the argument: the output function of SplitMix64.
+// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. For bits that nobody has to guess at.
+constexpr std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
 // A sequential view for the host's own choices (search, order of measurements). Same seed, same sequence everywhere.
 class Random {
  public:

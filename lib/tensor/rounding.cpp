@@ -164,12 +164,11 @@ class Propagation {
       if (each) return each;
     if (!is_floating(result.state.value->dtype)) return std::nullopt;
     result.variance.assign(value.size(), 0);
-    for_elements(options_.threads, value.size(), [&](std::size_t i) {
-      for (const Shared& run : result.state.runs) {
+    for (const Shared& run : result.state.runs)
+      for_elements(options_.threads, value.size(), [&, share = 1.0 / options_.runs](std::size_t i) {
         const double difference = run->values[i] - value[i];
-        if (std::isfinite(difference)) result.variance[i] += square(difference) / options_.runs;
-      }
-    });
+        result.variance[i] += std::isfinite(difference) ? square(difference) * share : 0;
+      });
     return std::nullopt;
   }
 
@@ -192,8 +191,8 @@ class Propagation {
         own[i] = std::sqrt(own[i]);
         for (std::size_t word = 0; word < words; ++word) bits[i * words + word] = drawn[((i - draw * share) * words + word) % drawn_words];
         if (!alike || (i * 0x9e3779b97f4a7c15 >> 62) == 0 || own[i] == 0) continue;
-        const auto same = base::philox(options_.seed, std::bit_cast<std::uint64_t>(value->values[i]), ~stream);
-        for (std::size_t word = 0; word < words; ++word) bits[i * words + word] = same[word % drawn_words];
+        std::uint64_t same = base::mixed(options_.seed + ~stream) ^ std::bit_cast<std::uint64_t>(value->values[i]);
+        for (std::size_t word = 0; word < words; ++word) bits[i * words + word] = static_cast<std::uint32_t>((same = base::mixed(same)) >> 32);
       }
     });
     result.state.runs.resize(runs());
