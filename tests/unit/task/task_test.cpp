@@ -64,6 +64,19 @@ TEST_CASE("without a check line small ragged sizes are tried that the shapes all
   }
 }
 
+TEST_CASE("of many sizes each is tried so small that their product is") {
+  const auto task = task::from_source(task_text("//@ size N = 4096, M = 1024, D = 64, H = 128, W = 96\n"), "x.cu");
+  REQUIRE(task.checks.size() == 2);
+  for (const auto& check : task.checks) {
+    double product = 1;
+    for (const auto& [name, value] : check.sizes) {
+      CHECK(value > 8);
+      product *= static_cast<double>(value);
+    }
+    CHECK(product < 1e6);
+  }
+}
+
 TEST_CASE("an unknown torch function leaves the task without an oracle and says why") {
   const auto task = task::from_source(task_text("//@ size N = 64, M = 32\n", "C = torch.frobnicate(A) @ B"), "x.cu");
   CHECK_FALSE(task.torch);
