@@ -27,7 +27,7 @@ using json = nlohmann::json;
 constexpr base::Seconds stop_interval{0.1};   // between two looks at whether an answer is still wanted
 
 constexpr const char* sources[] = {"answer_cases.py", "answer_export.py", "answer_gate.py", "answer_host.py", "baselines.py", "comparison.py",
-                                   "device_memory.py", "expand_indices.py", "expand_products.py", "expand_recurrence.py", "expand_windows.py", "expansions.py",
+                                   "device_memory.py", "expand_indices.py", "expand_places.py", "expand_products.py", "expand_recurrence.py", "expand_windows.py", "expansions.py",
                                    "global_state.py", "host.py", "input_patterns.py", "known_products.py", "lent_cases.py", "memory_plan.py", "precision.py",
                                    "protocol.py", "rounding.py", "rounding_formulas.py", "shut.py", "task_cases.py", "task_gate.py", "task_module.py",
                                    "task_weight.py", "torch_line.py"};

@@ -128,6 +128,16 @@ def logaddexp(one, other):
     return torch.where(one == other, one + 0.6931471805599453, apart)
 
 
+def logaddexp2(one, other):
+    return torch.where(one == other, one + 1, torch.maximum(one, other) + torch.log2(1 + torch.exp2(-(one - other).abs())))
+
+
+def sinc(values):
+    """Next to its zeros it is the rounding of the angle."""
+    angle = values * math.pi
+    return torch.where(values == 0, torch.ones_like(values), torch.sin(angle) / angle)
+
+
 def gelu(values, approximate="none"):
     if approximate == "tanh":
         return 0.5 * values * (1 + torch.tanh(0.7978845608028654 * (values + 0.044715 * values * values * values)))
@@ -143,7 +153,7 @@ FORMULAS = {
     "_native_batch_norm_legit": lambda *args: batch_norm_legit(*args) if len(args) == 8 else batch_norm_legit_no_stats(*args),
     "_native_batch_norm_legit_no_training": batch_norm_legit_no_training, "_batch_norm_impl_index": batch_norm,
     "var": variance, "std": lambda *args, **kwargs: variance(*args, **kwargs, root=True), "norm": norm, "linalg_vector_norm": norm, "gelu": gelu,
-    "logaddexp": logaddexp,
+    "logaddexp": logaddexp, "logaddexp2": logaddexp2, "sinc": sinc, "special_sinc": sinc, "trace": lambda values: values.diagonal().sum(),
     "silu": lambda values: values * torch.sigmoid(values), "mish": lambda values: values * torch.tanh(torch.nn.functional.softplus(values)),
     "hardsigmoid": lambda values: torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1), "hardswish": lambda values: values * torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1),
     "log_sigmoid_forward": lambda values: -torch.nn.functional.softplus(-values), "lerp": lambda start, end, weight: start + weight * (end - start),

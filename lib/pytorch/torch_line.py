@@ -3,9 +3,13 @@
 runs. Loops, conditions and shapes are thereby resolved; calls inside PyTorch's own functions are not seen, but for those
 of expansions.py."""
 
+import contextlib
+import inspect
+import types
+
 import torch
 import torch.nn.functional as F
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, handle_torch_function
 
 from expand_recurrence import recurrence
 from expansions import EXPANSIONS, OUTLINES
@@ -14,7 +18,7 @@ from task_module import in_task, tensors_in
 ON_HOST = {"item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__len__", "__iter__", "nonzero", "unique"}
 UNCHANGED = {"contiguous", "clone", "detach", "requires_grad_", "data", "__deepcopy__", "alias"}
 MOVING = {"to", "cuda", "cpu", "type_as"}   # from device to device, which changes nothing but for a type
-OVERWRITING = {"__setitem__", "copy_", "fill_", "zero_", "index_copy_", "scatter_", "masked_scatter_", "index_put_", "set_",
+OVERWRITING = {"copy_", "fill_", "zero_", "index_copy_", "scatter_", "masked_scatter_", "index_put_", "set_",
                "normal_", "uniform_", "bernoulli_", "random_"}
 PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}   # as PyTorch takes them for its own
 DRAWING = {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli", "multinomial", "poisson"}
@@ -43,6 +47,7 @@ class Recorder(TorchFunctionMode):
         self.names = dict(names)  # id of a tensor → its name in the line
         self.kept = []            # recorded tensors stay alive, so that no id is used twice
         self.statements, self.problem = [], None
+        self.unexpanded = ""      # the last function whose expansion failed: it may have met a tensor without values
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -68,6 +73,7 @@ class Recorder(TorchFunctionMode):
             with self:
                 result = expansion(*args, **kwargs)
         except Exception:   # PyTorch makes the call, or says what is wrong with it
+            self.unexpanded = getattr(expansion, "__name__", "?")
             result = NotImplemented
         if result is NotImplemented:
             del self.statements[statements:], self.kept[kept:]
@@ -107,6 +113,8 @@ class Recorder(TorchFunctionMode):
         inputs = list(tensors_in((list(args), kwargs)))
         if name in ON_HOST and inputs:
             raise NoLine(f"it reads the value of a tensor on the host ({name.strip('_')})")
+        if name == "__setitem__":
+            raise NoLine("it overwrites a tensor (__setitem__)")
         results = list(tensors_in(result))
         if not results:
             return
@@ -188,11 +196,20 @@ class Recorder(TorchFunctionMode):
             name = name[:-1]
         texts = [self.text_of(each) for each in args if not isinstance(each, torch.device)]
         texts += [f"{key}={self.text_of(each)}" for key, each in kwargs.items()
-                  if key not in ("device", "inplace", "layout", "pin_memory", "memory_format", "generator") and each is not None]
+                  if key not in ("device", "inplace", "layout", "pin_memory", "memory_format", "generator") and each is not None
+                  and not self.is_default(function, key, each)]
         owner = self.owner_of(function, name)
         if owner == "":
             return f"{texts[0]}.{name}({', '.join(texts[1:])})"
         return f"{owner}{name}({', '.join(texts)})"
+
+    @staticmethod
+    def is_default(function, key, value):
+        """Functions of PyTorch in Python may name every argument, also those that the module leaves out."""
+        if not isinstance(function, types.FunctionType) or not isinstance(value, (bool, int, float, str)):
+            return False
+        parameter = inspect.signature(function).parameters.get(key)
+        return parameter is not None and type(parameter.default) is type(value) and parameter.default == value
 
     @staticmethod
     def owner_of(function, name):
@@ -207,8 +224,34 @@ class Recorder(TorchFunctionMode):
         return "torch." if hasattr(torch, name) else ""
 
 
-def derive(task, model, arguments):
-    """The line over the interface's names, or why there is none; and the paths of state that no output depends on."""
+@contextlib.contextmanager
+def every_index_seen():
+    """PyTorch before 2.0 tells a mode of few indices that are read, x[:, 0] but not x[0], and of none that is written."""
+    if int(torch.__version__.split(".")[0]) >= 2:
+        yield
+        return
+    own = {name: getattr(torch.Tensor, name) for name in ("__getitem__", "__setitem__")}
+
+    def telling(name):
+        def told(tensor, *rest):
+            if torch._C._len_torch_function_stack() > 0:   # a mode looks on
+                return handle_torch_function(told, (tensor,), tensor, *rest)
+            return own[name](tensor, *rest)
+        told.__name__ = name
+        return told
+
+    for name in own:
+        setattr(torch.Tensor, name, telling(name))
+    try:
+        yield
+    finally:
+        for name in own:
+            delattr(torch.Tensor, name)   # what lies below is PyTorch's own
+
+
+def derive(task, model, arguments, every_expansion=False):
+    """The line over the interface's names, or why there is none; and the paths of state that no output depends on. `every_expansion`: none
+    where an expansion failed."""
     names = {}
     for entry, tensor in zip(task.inputs, task.input_tensors(arguments)):
         names[id(tensor)] = entry["name"]
@@ -217,10 +260,10 @@ def derive(task, model, arguments):
         names[id(held[entry["path"]])] = entry["name"]
     recorder = Recorder(names)
     torch.manual_seed(0)
-    with in_task(task.path, "forward"), torch.no_grad(), recorder:
+    with in_task(task.path, "forward"), torch.no_grad(), every_index_seen(), recorder:
         result = model(*arguments)
     outputs = task.outputs_of(result)
-    problem = recorder.problem
+    problem = recorder.problem or (f"the expansion {recorder.unexpanded} failed" if every_expansion and recorder.unexpanded else None)
     wanted, line = set(), []
     try:
         finals = [recorder.name_of(each) for each in outputs]

@@ -113,6 +113,19 @@ class InterfaceTest(TaskTest):
             self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[0], wanted)
             self.assertEqual(derive(task, outlined(task.build(42)), task.arguments)[0], wanted)
 
+    def test_every_form_of_index_is_recorded(self):
+        forms = {"x[0]": "output = x[0]", "x[:1]": "output = x[:1]", "x[None]": "output = x[None]", "x[y]": "output = x[y]"}
+        for form, wanted in forms.items():
+            with self.subTest(form):
+                path = self.module(f"class Model(nn.Module):\n    def forward(self, x, y):\n        return {form}\n",
+                                   "return [torch.rand(4, 8), torch.tensor([2, 0, 3])]")
+                task = TaskModule(str(path), path.read_text(), {})
+                self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[:2], (wanted, ""))
+        path = self.module("class Model(nn.Module):\n    def forward(self, x):\n        x = x * 2\n        x[0] = 1\n        return x\n", "return [torch.rand(4, 8)]")
+        task = TaskModule(str(path), path.read_text(), {})
+        self.assertEqual(derive(task, task.build(42), task.make_inputs(42))[1], "it overwrites a tensor (__setitem__)")
+        self.assertNotIn("__getitem__", vars(torch.Tensor))
+
     def test_a_tensor_may_have_a_name_that_begins_with_an_underscore(self):
         path = self.module("class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._mask = torch.randn(8, 8)\n"
                            "        self.register_buffer('_bias', torch.randn(8), persistent=False)\n"
