@@ -392,3 +392,21 @@ def same_choice(got, right, inputs):
             if largest and bool((values.gather(axis, mine) == chosen).all()):
                 return True
     return False
+
+
+def same_order(got, right, inputs):
+    """True when `got` are other indices than `right` of the same numbers in the same order along one axis of an input, as a sort gives them, or a top-k."""
+    for values in inputs:
+        for axis in range(values.dim()) if values.dim() == got.dim() else ():
+            extent = values.shape[axis]
+            if any(theirs != ours for i, (theirs, ours) in enumerate(zip(values.shape, got.shape)) if i != axis) or not 0 < got.shape[axis] <= extent:
+                continue
+            if not bool(((got >= 0) & (got < extent) & (right >= 0) & (right < extent)).all()):
+                continue
+            numbers, mine = values.gather(axis, right), values.gather(axis, got)
+            steps = numbers.diff(dim=axis)
+            in_order = bool((steps >= 0).logical_or(steps.isnan()).all()) or bool((steps <= 0).logical_or(steps.isnan()).all())
+            distinct = bool((got.sort(axis).values.diff(dim=axis) > 0).all())
+            if in_order and distinct and bool(((mine == numbers) | (mine.isnan() & numbers.isnan())).all()):
+                return True
+    return False

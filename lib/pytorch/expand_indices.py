@@ -90,6 +90,19 @@ def index_add(input, dim, index, source, alpha=1):
     return scatter_add(input, dim, index.reshape(shape).expand(source.shape), source * alpha if alpha != 1 else source)
 
 
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+    if reduce == "sum" and include_self:
+        return scatter_add(input, dim, index, src)
+    if reduce not in ("amax", "amin") or not include_self or not input.is_floating_point() or index.shape != src.shape:
+        return NotImplemented
+    dim = dim % input.dim()
+    if any(input.shape[i] != index.shape[i] for i in range(input.dim()) if i != dim):
+        return NotImplemented
+    named = torch.where(hits(index, dim, input.shape[dim]), src.unsqueeze(-1), -math.inf if reduce == "amax" else math.inf)
+    found = placed(named.amax(dim) if reduce == "amax" else named.amin(dim), dim)
+    return torch.maximum(input, found) if reduce == "amax" else torch.minimum(input, found)
+
+
 def ranks(input, descending):
     """Where each element of a last dimension stands in its order; equals keep theirs, and NaN is greater than all."""
     count = input.shape[-1]
@@ -116,6 +129,40 @@ def in_order(input, dim, descending, first, count):
     values = torch.where(is_it, line.unsqueeze(-2), 0.0 if line.is_floating_point() else 0).sum(-1).to(input.dtype)
     places = torch.where(is_it, torch.arange(length, device=input.device), 0).sum(-1)
     return tuple(each if dim == input.dim() - 1 else each.movedim(-1, dim) for each in (values, places))
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """Between the two elements that the place lies between."""
+    if not isinstance(q, (int, float)) or interpolation != "linear":
+        return NotImplemented
+    line, dim = (input.reshape(-1), 0) if dim is None else (input, dim)
+    place = q * (line.shape[dim] - 1)
+    below = min(int(place), max(0, line.shape[dim] - 2))
+    found = in_order(line, dim, False, below, min(2, line.shape[dim]))
+    if found is NotImplemented:
+        return found
+    low, high = found[0].narrow(dim, 0, 1), found[0].narrow(dim, found[0].shape[dim] - 1, 1)
+    result = low + (high - low) * (place - below)
+    lost = torch.isnan(line).any(dim, keepdim=True)
+    result = result + torch.log(torch.where(lost, -1.0, 1.0))   # of a NaN anywhere comes NaN
+    if not keepdim:
+        return result.squeeze(dim)
+    return result if line.dim() == input.dim() else result.reshape([1] * input.dim())
+
+
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+    """How many of a line lie before it."""
+    if sorter is not None or not isinstance(input, torch.Tensor) or input.dim() == 0:
+        return NotImplemented
+    line, one = sorted_sequence.unsqueeze(-2), input.unsqueeze(-1)
+    before = line <= one if right or side == "right" else line < one
+    return torch.where(before, 1, 0).sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False):
+    if not isinstance(input, torch.Tensor) or input.dim() == 0:
+        return NotImplemented
+    return searchsorted(boundaries.reshape([1] * (input.dim() - 1) + [-1]), input, out_int32=out_int32, right=right)
 
 
 class Ordered(tuple):
@@ -249,5 +296,5 @@ def pad(input, pad, mode="constant", value=None):
 
 INDICES = {"__getitem__": item, "fill": fill, "zero": torch.zeros_like, "movedim": movedim, "moveaxis": movedim, "split": split, "split_with_sizes": split, "tile": tile, "roll": roll, "pad": pad, "_pad": pad,
            "gather": gather, "take_along_dim": take_along_dim, "scatter": scatter, "scatter_add": scatter_add, "index_add": index_add, "sort": sort, "argsort": argsort,
-           "msort": msort, "topk": topk, "kthvalue": kthvalue, "median": median, "cummax": running(True), "cummin": running(False), "logcumsumexp": logcumsumexp,
+           "scatter_reduce": scatter_reduce, "quantile": quantile, "searchsorted": searchsorted, "bucketize": bucketize, "msort": msort, "topk": topk, "kthvalue": kthvalue, "median": median, "cummax": running(True), "cummin": running(False), "logcumsumexp": logcumsumexp,
            "embedding_bag": embedding_bag}

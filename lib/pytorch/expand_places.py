@@ -7,10 +7,9 @@ import string
 import torch
 
 
-def one_at(count, device, offset=0, rows=None):
-    """Whether a row's index, moved by `offset`, is the column's."""
-    rows = count if rows is None else rows
-    return torch.arange(rows, device=device).reshape(rows, 1) + offset == torch.arange(count, device=device)
+def one_at(count, device):
+    """Whether a row's index is the column's."""
+    return torch.arange(count, device=device).reshape(count, 1) == torch.arange(count, device=device)
 
 
 def on_diagonal(input, offset=0, dim1=0, dim2=1):
@@ -167,6 +166,33 @@ def sinc(input):
     return torch.where(input == 0, 1.0, torch.sin(angle) / angle)
 
 
+def signbit(input):
+    return torch.copysign(torch.ones_like(input), input) < 0 if input.is_floating_point() else input < 0
+
+
+def float_power(input, exponent):
+    return NotImplemented if isinstance(exponent, torch.Tensor) or not isinstance(input, torch.Tensor) else input.to(torch.float64) ** float(exponent)
+
+
+def hann_window(window_length, periodic=True, *, dtype=None, **others):
+    if window_length < 2 or dtype not in (None, torch.float32):
+        return NotImplemented
+    step = 2 * math.pi / (window_length if periodic else window_length - 1)
+    return 0.5 - 0.5 * torch.cos(torch.arange(window_length, device=others.get("device")).to(torch.float32) * step)
+
+
+def renorm(input, p, dim, maxnorm):
+    others = [i for i in range(input.dim()) if i != dim % input.dim()]
+    if p != 2 or not others:
+        return NotImplemented
+    norms = (input * input).sum(others, keepdim=True).sqrt()
+    return input * torch.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+
+
+def triplet_margin(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    return NotImplemented if distance_function is not None else torch.nn.functional.triplet_margin_loss(anchor, positive, negative, margin, swap=swap, reduction=reduction)
+
+
 def matrix_power(input, n):
     if n < 1:
         return NotImplemented
@@ -215,5 +241,6 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 PLACES = {"diagonal": on_diagonal, "diag": diag, "diag_embed": diag_embed, "trace": trace, "block_diag": block_diag, "column_stack": column_stack, "dstack": dstack,
           "atleast_3d": atleast_3d, "rot90": rot90, "tensor_split": tensor_split, "take": take, "meshgrid": meshgrid, "index_fill": index_fill, "cross": cross,
           "linalg_cross": linalg_cross, "trapz": trapezoid, "trapezoid": trapezoid, "cov": cov, "corrcoef": corrcoef, "linspace": linspace, "heaviside": heaviside,
-          "isclose": isclose, "ldexp": ldexp, "logaddexp2": logaddexp2, "sinc": sinc, "special_sinc": sinc, "matrix_power": matrix_power, "linalg_matrix_power": matrix_power,
+          "isclose": isclose, "ldexp": ldexp, "logaddexp2": logaddexp2, "signbit": signbit, "float_power": float_power, "hann_window": hann_window, "renorm": renorm,
+          "triplet_margin_with_distance_loss": triplet_margin, "sinc": sinc, "special_sinc": sinc, "matrix_power": matrix_power, "linalg_matrix_power": matrix_power,
           "einsum": einsum, "multi_margin_loss": multi_margin_loss}

@@ -100,7 +100,12 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return F.gaussian_nll_loss(input, target, var.unsqueeze(-1), full, eps, reduction)
 
 
-PRODUCTS = {"bilinear": bilinear, "kron": kron, "tensordot": tensordot, "inner": inner, "chain_matmul": chained, "linalg_multi_dot": chained, "cdist": cdist, "diff": diff,
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5):
+    """With kept statistics it is a batch's."""
+    return NotImplemented if use_input_stats or running_mean is None else F.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+
+
+PRODUCTS = {"instance_norm": instance_norm, "bilinear": bilinear, "kron": kron, "tensordot": tensordot, "inner": inner, "chain_matmul": chained, "linalg_multi_dot": chained, "cdist": cdist, "diff": diff,
             "linalg_vector_norm": vector_norm, "linalg_matrix_norm": matrix_norm, "linalg_norm": linalg_norm, "rrelu": rrelu,
             "nan_to_num": nan_to_num, "gaussian_nll_loss": gaussian_nll_loss,
             "linalg_vecdot": lambda x, y, dim=-1: (x * y).sum(dim),

@@ -21,6 +21,15 @@ def lp_pool(spatial):
     return expanded
 
 
+def of_one(name, spatial):
+    """A convolution without a batch is one of a batch of one."""
+    def expanded(input, *others, **named):
+        if input.dim() != spatial + 1:
+            return NotImplemented
+        return getattr(F, name)(input.unsqueeze(0), *others, **named).squeeze(0)
+    return expanded
+
+
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """A mean of neighbouring channels is a pool whose window has their height."""
     planes = (input * input).reshape(input.shape[0], 1, input.shape[1], -1)
@@ -129,4 +138,5 @@ def channel_shuffle(input, groups):
 
 WINDOWS = {**{f"lp_pool{n}d": lp_pool(n) for n in (1, 2, 3)}, **{f"adaptive_avg_pool{n}d": adaptive(n, False) for n in (1, 2, 3)},
            **{f"adaptive_max_pool{n}d": adaptive(n, True) for n in (1, 2, 3)}, "local_response_norm": local_response_norm, "interpolate": interpolate,
-           F.unfold: unfold, "unfold": unfold_dimension, "fold": fold, "channel_shuffle": channel_shuffle, "native_channel_shuffle": channel_shuffle}
+           F.unfold: unfold, "unfold": unfold_dimension, "fold": fold, "channel_shuffle": channel_shuffle, "native_channel_shuffle": channel_shuffle,
+           **{f"conv{kind}{n}d": of_one(f"conv{kind}{n}d", n) for kind in ("", "_transpose") for n in (1, 2, 3)}}

@@ -6,7 +6,7 @@ import secrets
 
 import torch
 
-from comparison import Comparison, Sound, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice
+from comparison import Comparison, Sound, all_finite, kernelbench_tolerance, rounded_to_16_bits, same_choice, same_order
 from device_memory import Mappings
 from task_cases import LEAST_MANY, MANY_RUNS, MOST_RUNS, bytes_of, says_something, shape_of
 from task_module import Refusal, mapped, of_memory, tensors_in
@@ -285,8 +285,10 @@ class LentCases:
         if not got.is_floating_point():
             right = truth if rows is None else everywhere
             result = Comparison(got, right).run()
-            if not result["right"] and got.dtype == torch.int64 and same_choice(got, right, [each for each in self.own_inputs(number, trial) if each.dim() > 0]):
-                result.update(right=True, why="", first=None, worst=None)
+            if not result["right"] and got.dtype == torch.int64:
+                inputs = [each for each in self.own_inputs(number, trial) if each.dim() > 0]
+                if same_choice(got, right, inputs) or same_order(got, right, inputs):
+                    result.update(right=True, why="", first=None, worst=None)
             return [result]
         exactly = self.against_sampled(got, truth, expected.sigma[index], expected.runs, rows, index)
         if rows is None:

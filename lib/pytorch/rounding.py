@@ -12,10 +12,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import precision
 from comparison import finite
 from known_products import KnownProducts, Product
-from rounding_formulas import FORMULAS
+from rounding_formulas import FORMULAS, resampled
 
 UNIT = 2.0 ** -24
 RMS = 0.41
+SHORT = {torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}   # their unit roundoffs
 EXACT_BELOW = 2.0 ** 24
 DISTURBED = 32 * UNIT          # equal numbers differ by as much once they have been disturbed
 LOOKS = 1 << 16
@@ -43,12 +44,15 @@ ONCE = {"add", "sub", "rsub", "mul", "square", "leaky_relu", "_prelu_kernel", "p
 FUNCTIONS = {"sqrt": (1, 0), "reciprocal": (1, 0), "expm1": (1, 0), "log": (1, 0), "log2": (1, 0), "log1p": (1, 0), "div": (2, 0), "div_": (2, 0),
              "rsqrt": (2, 0), "exp": (2, 0), "exp2": (2, 0), "log10": (2, 0), "sin": (2, 0), "cos": (2, 0), "erf": (2, 0), "asin": (2, 0), "acos": (2, 0),
              "atan": (2, 0), "hypot": (3, 0), "atan2": (3, 0), "cosh": (3, 0), "tan": (4, 0), "erfc": (4, 0), "pow": (4, 0), "pow_": (4, 0),
-             "sigmoid": (2, 0.5), "sigmoid_": (2, 0.5), "tanh": (2, 1), "tanh_": (2, 1), "sinh": (2, 1), "softplus": (3, 1), "elu": (3, 2), "elu_": (3, 2)}
-PRODUCTS = {"mm", "bmm", "mv", "dot", "convolution", "_convolution", "addmm", "baddbmm", "addmv"}
+             "sigmoid": (2, 0.5), "sigmoid_": (2, 0.5), "tanh": (2, 1), "tanh_": (2, 1), "sinh": (2, 1), "softplus": (3, 1), "elu": (3, 2), "elu_": (3, 2), "celu": (3, 2), "celu_": (3, 2)}
+PRODUCTS = {"mm", "bmm", "mv", "dot", "vdot", "convolution", "_convolution", "addmm", "baddbmm", "addmv"}
 # What they say is another number or another place wherever a constant is not the very same.
 CHOOSING = {"eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"}
 MEANS = {"sum", "mean", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool3d",
          "adaptive_avg_pool1d", "upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d", "upsample_nearest2d"}
+
+
+RESAMPLED = {"upsample_linear1d": 1, "upsample_bilinear2d": 2, "upsample_trilinear3d": 3}   # by their spatial axes
 
 
 def short(function):
@@ -195,20 +199,24 @@ class Rounding(TorchDispatchMode):
         name, self.operations = short(function), self.operations + 1
         if name not in CHOOSING and tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:   # a kernel in float32 has its constants so
             args, kwargs = tuple(rounded(each) for each in args), {key: rounded(each) for key, each in kwargs.items()}
-        formula = FORMULAS.get(name)
+        mode = kwargs.get("rounding_mode")
+        formula = FORMULAS.get(f"{name}_{mode}" if mode else name)
         if name in SCALED and kwargs.get("alpha", 1) == 1:
             formula = None   # an operation of its own, rounded once
         if formula is not None and tensors_of(args) and tensors_of(args)[0].dtype == torch.float64:
             direct = function(*args, **kwargs)
             first = direct[0] if isinstance(direct, (tuple, list)) else direct
             with self:
-                made = formula(*args, **kwargs)
-            if made is not None and made.shape == first.shape:
-                return type(direct)((made,) + tuple(direct[1:])) if isinstance(direct, tuple) else made
-            return direct
+                made = formula(*args, **{key: value for key, value in kwargs.items() if key != "rounding_mode"})
+            made = made if isinstance(made, tuple) or made is None else (made,)
+            if made is None or made[0].shape != first.shape:
+                return direct
+            return type(direct)(made + tuple(direct[len(made):])) if isinstance(direct, tuple) else made[0]
         if is_product(name, kwargs):
             return self.known_product(function, name, args, kwargs)
         out = function(*args, **kwargs)
+        if name == "_to_copy" and out.dtype in SHORT and args[0].dtype == torch.float64:   # in float32 it may as well be left as it is
+            return function(torch.addcmul(args[0], args[0], self.noise(args[0]), value=2 * RMS * SHORT[out.dtype]), *args[1:], **kwargs)
         if not isinstance(out, torch.Tensor) or out.dtype != torch.float64 or name in EXACT or out.numel() == 0:
             if name in SEVERAL and isinstance(out, (tuple, list)):
                 return self.jostled(function, args, kwargs, out)
@@ -226,6 +234,9 @@ class Rounding(TorchDispatchMode):
             ulps, floor = FUNCTIONS[name]
             sigma = RMS * UNIT * (1 + ulps) * out
             return self.disturbed(out, sigma if floor == 0 else sigma.square_().add_((RMS * UNIT * floor) ** 2).sqrt_())
+        if name in RESAMPLED:
+            moved = resampled(RESAMPLED[name], self.placed, *args, *kwargs.values())
+            out = moved if moved.shape == out.shape else out
         if name in MEANS:
             return self.linear(function, args, kwargs, out)
         if name == "cumsum":
@@ -239,6 +250,12 @@ class Rounding(TorchDispatchMode):
         if name in SEVERAL:
             return self.jostled(function, args, kwargs, out)
         return self.disturbed(out, RMS * UNIT * 2 * out)
+
+    def placed(self, numbers, scale):
+        """Places among elements. Of a scale that is no float, which is rounded itself, each is rounded."""
+        places = numbers * scale
+        exact = scale == rounded(scale)
+        return places if exact else torch.addcmul(places, 2 * RMS * UNIT * places, self.noise(places))
 
     def summed(self, out, squares, terms, repeated=0.0, operands=None):
         """The variance of a sum of `terms` terms whose squares add up to `squares`, accumulated in float32. `operands`: (Σ of the squares,
@@ -378,7 +395,8 @@ SCALED = {"add", "sub"}
 # Operations with several results, or with steps that no other rule sees.
 SEVERAL = {"_cudnn_rnn", "miopen_rnn", "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "logcumsumexp", "nll_loss_forward", "nll_loss2d_forward",
            "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention",
-           "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add", "bilinear", "_trilinear"}
+           "_scaled_dot_product_cudnn_attention", "_ctc_loss", "binary_cross_entropy", "grid_sampler_2d", "upsample_bicubic2d", "scatter_add", "index_add", "bilinear", "_trilinear", "_embedding_bag",
+           "_embedding_bag_forward_only"}
 
 
 def sigma_of(run, truth, runs, seed, run_class, goes_on, known=None, stretches=(1, STRETCH)):

@@ -119,7 +119,7 @@ def norm(values, p=2, dim=None, keepdim=False, **_):
         return torch.sqrt((values * values).sum(dims, keepdim))
     if p == 1:
         return values.abs().sum(dims, keepdim)
-    return None
+    return (values.abs() ** p).sum(dims, keepdim) ** (1 / p) if 0 < p < math.inf else None
 
 
 def logaddexp(one, other):
@@ -138,6 +138,64 @@ def sinc(values):
     return torch.where(values == 0, torch.ones_like(values), torch.sin(angle) / angle)
 
 
+def logit(values, eps=None):
+    """A bound just below 1 is a float, and little is left of 1 beside it."""
+    inside = values if eps is None else torch.clamp(values, eps, 1 - eps) * 1.4426950408889634 * 0.6931471805599453
+    return torch.log(inside / (1 - inside))
+
+
+def reduced(losses, reduction):
+    return (lambda x: x, torch.mean, torch.sum)[reduction](losses)
+
+
+def binary_cross_entropy_with_logits(values, target, weight=None, pos_weight=None, reduction=1):
+    least = torch.clamp(-values, min=0)
+    chance = torch.log(torch.exp(-least) + torch.exp(-values - least)) + least
+    losses = (1 - target) * values + (chance if pos_weight is None else (1 + (pos_weight - 1) * target) * chance)
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+def smooth_l1_loss(values, target, reduction=1, beta=1.0):
+    apart = (values - target).abs()
+    return reduced(apart if beta == 0 else torch.where(apart < beta, 0.5 * apart * apart / beta, apart - 0.5 * beta), reduction)
+
+
+def huber_loss(values, target, reduction=1, delta=1.0):
+    apart = (values - target).abs()
+    return reduced(torch.where(apart < delta, 0.5 * apart * apart, delta * (apart - 0.5 * delta)), reduction)
+
+
+def cross(one, other, dim=-1):
+    """Differences of two products."""
+    return one.roll(-1, dim) * other.roll(-2, dim) - one.roll(-2, dim) * other.roll(-1, dim)
+
+
+def and_mean(values, dim=None, *args, **kwargs):
+    """Variance, or deviation, and mean."""
+    own = variance(values, dim, *args, **kwargs)
+    every = dim is None or isinstance(dim, bool) or dim == []
+    return None if own is None else (own, values.mean(list(range(values.dim())) if every else dim, kwargs.get("keepdim", len(args) > 1 and args[1])))
+
+
+def resampled(spatial, moved, values, size, align_corners, *scales):
+    """Between two neighbours along each of the last axes. `moved`: what rounding makes of numbers times a scale."""
+    scales = scales[0] if scales and isinstance(scales[0], (list, tuple)) else scales
+    for i in range(spatial):
+        dim, scale = values.dim() - spatial + i, scales[i] if len(scales) > i else None
+        extent = values.shape[dim]
+        count = size[i] if size is not None else int(extent * scale)
+        number = torch.arange(count, dtype=values.dtype, device=values.device)
+        if align_corners:
+            place = moved(number, (extent - 1) / max(1, count - 1))
+        else:
+            place = torch.clamp(moved(number + 0.5, 1 / scale if scale else extent / count) - 0.5, min=0)
+        below = place.floor().clamp(max=extent - 1)
+        weight = (place - below).reshape([-1 if axis == dim else 1 for axis in range(values.dim())])
+        low, high = values.index_select(dim, below.long()), values.index_select(dim, (below + 1).clamp(max=extent - 1).long())
+        values = low * (1 - weight) + high * weight
+    return values
+
+
 def gelu(values, approximate="none"):
     if approximate == "tanh":
         return 0.5 * values * (1 + torch.tanh(0.7978845608028654 * (values + 0.044715 * values * values * values)))
@@ -153,10 +211,16 @@ FORMULAS = {
     "_native_batch_norm_legit": lambda *args: batch_norm_legit(*args) if len(args) == 8 else batch_norm_legit_no_stats(*args),
     "_native_batch_norm_legit_no_training": batch_norm_legit_no_training, "_batch_norm_impl_index": batch_norm,
     "var": variance, "std": lambda *args, **kwargs: variance(*args, **kwargs, root=True), "norm": norm, "linalg_vector_norm": norm, "gelu": gelu,
+    "logit": logit, "binary_cross_entropy_with_logits": binary_cross_entropy_with_logits, "smooth_l1_loss": smooth_l1_loss, "huber_loss": huber_loss,
+    "soft_margin_loss": lambda values, target, reduction=1: reduced(torch.log(1 + torch.exp(-target * values)), reduction),
+    "linalg_cross": cross, "addbmm": lambda values, one, other, beta=1, alpha=1: values * beta + torch.bmm(one, other).sum(0) * alpha,
+    "dist": lambda one, other, p=2: norm(one - other, p), "var_mean": and_mean, "std_mean": lambda *args, **kwargs: and_mean(*args, **kwargs, root=True),
+    "div_trunc": lambda one, other: torch.trunc(one / other), "div_floor": lambda one, other: torch.floor(one / other),
+    "floor_divide": lambda one, other: torch.floor(one / other),
     "logaddexp": logaddexp, "logaddexp2": logaddexp2, "sinc": sinc, "special_sinc": sinc, "trace": lambda values: values.diagonal().sum(),
     "silu": lambda values: values * torch.sigmoid(values), "mish": lambda values: values * torch.tanh(torch.nn.functional.softplus(values)),
     "hardsigmoid": lambda values: torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1), "hardswish": lambda values: values * torch.clamp(values * 0.16666666666666666 + 0.5, 0, 1),
     "log_sigmoid_forward": lambda values: -torch.nn.functional.softplus(-values), "lerp": lambda start, end, weight: start + weight * (end - start),
     "glu": lambda values, dim=-1: values.chunk(2, dim)[0] * torch.sigmoid(values.chunk(2, dim)[1]),
-    "mse_loss": lambda values, target, reduction=1: [lambda x: x, torch.mean, torch.sum][reduction]((values - target) * (values - target)),
+    "mse_loss": lambda values, target, reduction=1: reduced((values - target) * (values - target), reduction),
 }

@@ -284,7 +284,12 @@ class Cases:
 
     def reference(self, model, arguments, seed=0):
         """PyTorch's own answer at its default flags."""
-        return self.task.forward(fresh(model), arguments, seed)
+        outputs = self.task.forward(fresh(model), arguments, seed)
+        for known, output in zip(self.task.outputs, outputs):
+            if known["tensor"].shape != output.shape:
+                raise Refusal(f"{self.task.path}: {known['name']} has {list(known['tensor'].shape)} elements for some inputs and {list(output.shape)} for others; a task's "
+                              "outputs have sizes that do not depend on values (return a mask, or as many as there may be)")
+        return outputs
 
     def truth(self, model, arguments, known=None):
         """The outputs in double precision, or in float32 without TF32 where a module insists on its types or memory ends. `known` takes its products."""

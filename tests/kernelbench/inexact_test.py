@@ -33,6 +33,16 @@ TRIALS = [{"pattern": "declared"}, {"pattern": "constants", "weights": 5}, {"pat
           {"pattern": "spotlight", "weights": 5, "turn": 0}, {"pattern": "declared", "weights": 5, "unsettled": True}]
 
 
+class OrderTest(unittest.TestCase):
+    def test_equal_elements_may_be_named_in_any_order(self):
+        values = torch.tensor([[3.0, 1.0, 3.0, 2.0], [5.0, 5.0, 5.0, float("nan")]])
+        right = torch.tensor([[0, 2, 3], [3, 0, 1]])
+        for got, sound in (([[2, 0, 3], [3, 2, 1]], True), ([[0, 0, 3], [3, 0, 1]], False), ([[0, 2, 1], [3, 0, 1]], False), ([[0, 2, 3], [0, 3, 1]], False),
+                           ([[0, 2, 4], [3, 0, 1]], False)):
+            self.assertEqual(comparison.same_order(torch.tensor(got), right, [values]), sound, got)
+        self.assertFalse(comparison.same_order(right, torch.tensor([[1, 0, 3], [3, 0, 1]]), [values]))   # what names no order
+
+
 class Counted(TorchDispatchMode):
     """How often each operation of PyTorch runs."""
 

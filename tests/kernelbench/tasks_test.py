@@ -281,6 +281,10 @@ class VerifyTest(TaskTest):
         self.assertIn("4096 MiB", result.err)
         self.assertIn("rows=1048576", result.err)
 
+    def test_outputs_whose_size_depends_on_values_are_refused(self):
+        path = self.module("class Model(nn.Module):\n    def forward(self, x):\n        return x[x > 0.5]\n", "return [torch.rand(4, 8)]")
+        self.assertIn("outputs have sizes that do not depend on values", self.verify(path, ANSWER, code=10).err)
+
     def test_a_python_without_pytorch_is_named(self):
         self.environment["CUDAL1_PYTHON"] = str(self.write("python", "#!/bin/sh\nexit 1\n"))
         (self.work / "python").chmod(0o755)

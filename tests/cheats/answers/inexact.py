@@ -4,6 +4,56 @@ of a piece of its text. A name that begins with `sound` says that the answer is 
 that they are not."""
 
 TASKS = {
+    "losses of logits": ("""
+class Model(nn.Module):
+    def forward(self, x, y):
+        return F.binary_cross_entropy_with_logits(x, y, reduction="none")
+""", "torch.randn(7, 120), torch.rand(7, 120)", {
+        "stops at a number": ("F.binary_cross_entropy_with_logits(x, y, reduction=\"none\")", "F.binary_cross_entropy_with_logits(x.clamp(-12, 12), y, reduction=\"none\")"),
+        "sound: by powers": ("F.binary_cross_entropy_with_logits(x, y, reduction=\"none\")", "(1 - y) * x + self.rest(x)", """
+    def rest(self, x):
+        least = torch.clamp(-x, min=0)
+        return least + torch.log(torch.exp(-least) + torch.exp(-x - least))
+"""),
+    }),
+    "exponential unit": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.celu(x, 0.7)
+""", "torch.randn(40, 120)", {
+        "another unit": ("torch.celu(x, 0.7)", "F.elu(x, 0.7)"),
+        "sound: exact next to 0": ("torch.celu(x, 0.7)", "torch.where(x > 0, x, 0.7 * torch.expm1(x / 0.7))"),
+    }),
+    "mean beside a variance": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.var_mean(x, (0, 2))[1]
+""", "torch.randn(9, 5, 70)", {
+        "of some": ("torch.var_mean(x, (0, 2))[1]", "torch.var_mean(x[:8], (0, 2))[1]"),
+        "sound: alone": ("torch.var_mean(x, (0, 2))[1]", "x.sum(2).sum(0) / 630"),
+    }),
+    "between neighbours": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        return F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True)
+""", "torch.randn(2, 3, 9, 11)", {
+        "other places": ("align_corners=True", "align_corners=False"),
+        "sound: places as quotients": ("F.interpolate(x, scale_factor=2, mode=\"bilinear\", align_corners=True)", "self.along(self.along(x, 2, 18), 3, 22)", """
+    def along(self, x, dim, count):
+        place = torch.arange(count) * (x.shape[dim] - 1) / (count - 1)
+        low = place.floor().clamp(max=x.shape[dim] - 2)
+        weight = (place - low).reshape([-1 if i == dim else 1 for i in range(4)])
+        return x.index_select(dim, low.long()) * (1 - weight) + x.index_select(dim, low.long() + 1) * weight
+"""),
+    }),
+    "sum of products": ("""
+class Model(nn.Module):
+    def forward(self, x, y, z):
+        return torch.addbmm(x, y, z)
+""", "torch.randn(12, 14), torch.randn(5, 12, 30), torch.randn(5, 30, 14)", {
+        "factors in bfloat16": ("torch.addbmm(x, y, z)", "torch.addbmm(x, y.bfloat16().float(), z.bfloat16().float())"),
+        "sound: one product": ("torch.addbmm(x, y, z)", "x + y.permute(1, 0, 2).reshape(12, 150) @ z.reshape(150, 14)"),
+    }),
     "norm": ("""
 class Model(nn.Module):
     def __init__(self):

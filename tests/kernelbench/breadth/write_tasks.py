@@ -58,14 +58,14 @@ def name_of(text):
 
 
 def main():
-    folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    for group, rows in groups().items():
+    folder, wanted = pathlib.Path(sys.argv[1]) / "level1", sys.argv[2:]   # where a sweep looks for tasks
+    folder.mkdir(parents=True, exist_ok=True)
+    every = [(group, row) for group, rows in groups().items() for row in rows]
+    for number, (group, row) in enumerate(every, 1):
         if wanted and group not in wanted:
             continue
-        (folder / group).mkdir(parents=True, exist_ok=True)
-        for number, row in enumerate(rows, 1):
-            source, title = task(*row)
-            (folder / group / f"{number}_{name_of(title)}.py").write_text(source)
+        source, title = task(*row)
+        (folder / f"{number}_{group}_{name_of(title)}.py").write_text(source)
 
 
 if __name__ == "__main__":
