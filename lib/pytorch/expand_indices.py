@@ -296,5 +296,6 @@ def pad(input, pad, mode="constant", value=None):
 
 INDICES = {"__getitem__": item, "fill": fill, "zero": torch.zeros_like, "movedim": movedim, "moveaxis": movedim, "split": split, "split_with_sizes": split, "tile": tile, "roll": roll, "pad": pad, "_pad": pad,
            "gather": gather, "take_along_dim": take_along_dim, "scatter": scatter, "scatter_add": scatter_add, "index_add": index_add, "sort": sort, "argsort": argsort,
-           "scatter_reduce": scatter_reduce, "quantile": quantile, "searchsorted": searchsorted, "bucketize": bucketize, "msort": msort, "topk": topk, "kthvalue": kthvalue, "median": median, "cummax": running(True), "cummin": running(False), "logcumsumexp": logcumsumexp,
+           "scatter_reduce": scatter_reduce, "quantile": quantile, "searchsorted": searchsorted, "bucketize": bucketize,
+           "msort": msort, "topk": topk, "kthvalue": kthvalue, "median": median, "cummax": running(True), "cummin": running(False), "logcumsumexp": logcumsumexp,
            "embedding_bag": embedding_bag}

@@ -287,7 +287,7 @@ class Cases:
         outputs = self.task.forward(fresh(model), arguments, seed)
         for known, output in zip(self.task.outputs, outputs):
             if known["tensor"].shape != output.shape:
-                raise Refusal(f"{self.task.path}: {known['name']} has {list(known['tensor'].shape)} elements for some inputs and {list(output.shape)} for others; a task's "
+                raise Refusal(f"{self.task.path}: {known['name']} has the shape {list(known['tensor'].shape)} for some inputs and {list(output.shape)} for others; a task's "
                               "outputs have sizes that do not depend on values (return a mask, or as many as there may be)")
         return outputs
 

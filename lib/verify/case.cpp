@@ -84,8 +84,8 @@ void take_truth(Case& result, const task::Task& task, double operations, base::R
     if (std::none_of(result.expected.begin(), result.expected.end(), [](const Expected& each) { return each.few_runs; })) return;
     const auto settled = std::make_shared<std::optional<std::vector<Expected>>>();
     result.settle = [settled, &task, workload = result.workload, trial = result.trial, enough, options]() -> const std::vector<Expected>& {
-      if (!*settled) *settled = whole_truth(task, workload, reference::inputs(task, workload, trial), enough, options).value_or(std::vector<Expected>{});
-      return **settled;
+      if (!*settled) *settled = whole_truth(task, workload, reference::inputs(task, workload, trial), enough, options);
+      return settled->value();
     };
     return;
   }

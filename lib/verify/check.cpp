@@ -39,8 +39,7 @@ Comparison compare_part(const reference::Part& part, const reference::Expected& 
 
 // With sigma from enough runs: few of them may disturb two numbers alike whose difference counts.
 Comparison compare_settled(const Case& subject, std::size_t output, const std::vector<double>& got, const std::optional<Bounds>& declared) {
-  if (output >= subject.settle().size()) return compare(subject.expected[output], got, declared);
-  reference::Expected settled = subject.settle()[output];
+  reference::Expected settled = subject.settle().at(output);   // of the task and the trial that gave `expected`: there are as many
   settled.reference = subject.expected[output].reference;
   settled.kernelbench = subject.expected[output].kernelbench;
   return compare(settled, got, declared);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""write_tasks.py FOLDER [GROUP…]: the operations of PyTorch that networks are made of, each as a small task in KernelBench's form."""
+"""write_tasks.py FOLDER [GROUP…]: the operations of PyTorch that networks are made of, each as a small task in KernelBench's form, in
+FOLDER/level1, where a sweep looks."""
 
 import pathlib
 import re
